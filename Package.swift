@@ -1,0 +1,59 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// Tiers: a target imports only targets on lower lines. ARCHITECTURE.md draws them.
+let package = Package(
+    name: "kalij",
+    products: [
+        .library(name: "KalijXML", targets: ["KalijXML"]),
+        .library(name: "KalijAddress", targets: ["KalijAddress"]),
+        .library(name: "KalijStream", targets: ["KalijStream"]),
+        .library(name: "KalijClient", targets: ["KalijClient"]),
+        .executable(name: "kalij", targets: ["kalij"]),
+    ],
+    targets: [
+        // System libraries, each behind its own module map.
+        .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+        .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CIDN", pkgConfig: "libidn", providers: [.apt(["libidn-dev"])]),
+        .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+
+        .target(name: "KalijXML", dependencies: ["CLibXML2", "CPCRE2", "COpenSSL"]),
+        .target(name: "KalijAddress", dependencies: ["CIDN"]),
+        .target(name: "KalijStream", dependencies: ["KalijXML", "KalijAddress", "COpenSSL"]),
+        .target(name: "KalijStore", dependencies: ["CSQLite"]),
+        .target(name: "KalijRoles", dependencies: ["KalijStore"]),
+        .target(name: "KalijTransport", dependencies: ["COpenSSL", "CCares"]),
+        .target(
+            name: "KalijClient",
+            dependencies: [
+                "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijRoles", "KalijTransport", "COpenSSL",
+            ]),
+        .target(
+            name: "KalijLab",
+            resources: [
+                .embedInCode("Resources/prosody.cfg.lua"), .embedInCode("Resources/ejabberd.yml"),
+                .embedInCode("Resources/peer.py"),
+            ]),
+        .executableTarget(
+            name: "kalij",
+            dependencies: [
+                "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijRoles", "KalijTransport",
+                "KalijClient", "KalijLab",
+            ]),
+
+        .testTarget(name: "KalijXMLTests", dependencies: ["KalijXML"]),
+        .testTarget(name: "KalijAddressTests", dependencies: ["KalijAddress"]),
+        .testTarget(name: "KalijStreamTests", dependencies: ["KalijStream", "KalijXML", "KalijAddress"]),
+        .testTarget(name: "KalijStoreTests", dependencies: ["KalijStore"]),
+        .testTarget(name: "KalijRolesTests", dependencies: ["KalijRoles", "KalijStore"]),
+        .testTarget(name: "KalijTransportTests", dependencies: ["KalijTransport", "KalijLab"]),
+        .testTarget(
+            name: "KalijClientTests",
+            dependencies: ["KalijClient", "KalijXML", "KalijAddress", "KalijStream", "KalijStore"]),
+        .testTarget(name: "Integration", dependencies: ["KalijLab"]),
+        .testTarget(name: "Processes", dependencies: ["KalijLab"]),
+    ]
+)

@@ -1,0 +1,3 @@
+#pragma once
+#include <ares.h>
+#include <sys/select.h>

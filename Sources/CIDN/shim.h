@@ -1,0 +1,3 @@
+#pragma once
+#include <stringprep.h>
+#include <idna.h>
