@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// Tells the process that drives to look into the database, without polling and without a lost signal.
 ///
@@ -23,7 +19,8 @@ public enum Doorbell {
             guard directory >= 0 else { throw DoorbellError("opening \(path)") }
             unlinkat(directory, Doorbell.name, 0)
             descriptor = Doorbell.socket()
-            guard descriptor >= 0, Doorbell.with(directory, { bind(descriptor, $0, $1) }) == 0, listen(descriptor, 64) == 0
+            guard descriptor >= 0, Doorbell.with(directory, { bind(descriptor, $0, $1) }) == 0,
+                listen(descriptor, 64) == 0
             else {
                 let error = DoorbellError("listening in \(path)")
                 close(directory)
@@ -53,6 +50,14 @@ public enum Doorbell {
         private let descriptor: Int32
         init(_ descriptor: Int32) { self.descriptor = descriptor }
         deinit { close(descriptor) }
+
+        /// Asks the driver to let go, and waits until it has, or is dead, for at most `seconds`.
+        public func askToLetGo(within seconds: Double) {
+            var byte = Doorbell.please
+            guard send(descriptor, &byte, 1, Int32(MSG_NOSIGNAL)) == 1 else { return }
+            var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            _ = poll(&request, 1, Int32(seconds * 1000))
+        }
     }
 
     /// Takes hold of the bell of the process that drives in `directory`; nil if none listens.
@@ -68,6 +73,9 @@ public enum Doorbell {
         }
         return Bell(descriptor)
     }
+
+    /// What a bell says to ask the driver to let go.
+    public static let please: UInt8 = 1
 
     static let name = "driver.sock"
 

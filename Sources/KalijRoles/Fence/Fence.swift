@@ -64,7 +64,9 @@ public final class Fence {
     /// Who drives now: the last owner, if it lives.
     public static func current(in database: Database, lockPath: String) throws -> Owner? {
         guard access(lockPath, R_OK | W_OK) == 0 else { return nil }
-        guard let owner = try read(database), try LockFile(path: lockPath).isHeld(byte: owner.number) else { return nil }
+        guard let owner = try read(database), try LockFile(path: lockPath).isHeld(byte: owner.number) else {
+            return nil
+        }
         return owner
     }
 

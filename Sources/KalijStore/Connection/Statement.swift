@@ -73,7 +73,9 @@ public final class Statement {
         case .text(var text):
             // SQLite copies the bytes before the call returns, so the lent buffer need not live longer.
             return text.withUTF8 { bytes in
-                bytes.withMemoryRebound(to: CChar.self) { kalij_bind_text(handle, index, $0.baseAddress ?? Self.empty, Int32(clamping: $0.count)) }
+                bytes.withMemoryRebound(to: CChar.self) {
+                    kalij_bind_text(handle, index, $0.baseAddress ?? Self.empty, Int32(clamping: $0.count))
+                }
             }
         case .blob(let bytes):
             return bytes.withUnsafeBytes { bytes in
