@@ -62,7 +62,7 @@ public struct AccountTable {
                 """,
                 [
                     .text(jid.bare.description), .text(resource), .optional(server.override?.description),
-                    .integer(server.directTLS ? 1 : 0), .optional(server.caFile), .text(login.mechanism.name),
+                    .integer(server.directTLS ? 1 : 0), .optional(server.caFile), .text(login.mechanism.rawValue),
                     .optional(keys), keys == nil ? .text(login.password) : .null, .integer(now),
                 ])
             try database.run(
@@ -74,7 +74,7 @@ public struct AccountTable {
     }
 
     private static func mechanism(_ name: String) throws -> SASLMechanism {
-        guard let mechanism = SASLMechanism(name: name) else {
+        guard let mechanism = SASLMechanism(rawValue: name) else {
             throw StoreError(.other, "an account is stored with the unknown SASL mechanism \(name)")
         }
         return mechanism

@@ -42,7 +42,7 @@ public final class Login {
 
     private func run(_ server: ServerSettings, within seconds: Double) throws -> SuccessfulLogin {
         let connection = Connection(
-            loop: loop, target: server.target(for: jid.domain), tls: server.tls(for: jid.domain)
+            loop: loop, target: server.target(for: jid), tls: server.tls(for: jid)
         ) {
             [weak self] in self?.handle($0)
         }
@@ -106,9 +106,9 @@ public final class Login {
         guard outcome == nil else { return }
         outcome = result
         if case .success = result { connection?.send(Array("</stream:stream>".utf8)) }
-        connection?.close()
-        connection = nil
-        Connection.whenAllClosed(on: loop) { [loop] in loop.stop() }
+        guard let connection else { return loop.stop() }
+        connection.close { [loop] in loop.stop() }
+        self.connection = nil
     }
 }
 

@@ -84,9 +84,15 @@ public final class Engine {
     public func stop() {
         guard !isStopping else { return }
         isStopping = true
-        drivers.values.forEach { $0.letGo() }
         // Connections write what they still have, for a bounded time, before the loop ends.
-        Connection.whenAllClosed(on: loop) { [weak self] in self?.ended() }
+        var open = drivers.count
+        if open == 0 { loop.enqueue { [weak self] in self?.ended() } }
+        for driver in drivers.values {
+            driver.letGo { [weak self] in
+                open -= 1
+                if open == 0 { self?.ended() }
+            }
+        }
     }
 
     /// Accepts a message of the account `sender`, or of the only one, and sends it.

@@ -248,8 +248,9 @@ final class AccountDriver {
     }
 
     /// Lets everything go in order, so that the next process need not be careful: what is queued is written, what is
-    /// handled is acknowledged, and the connection closed without ending the session.
-    func letGo() {
+    /// handled is acknowledged, and the connection closed without ending the session. `finished` is called from the loop
+    /// when all of it has left, or a second later.
+    func letGo(_ finished: @escaping () -> Void) {
         retry?.cancel()
         if case .online(let management) = stage, storageRetry == nil {
             connection?.isReading = false
@@ -261,8 +262,11 @@ final class AccountDriver {
                 connection?.send(Array("</stream:stream>".utf8))
             }
         }
+        let connection = connection
+        self.connection = nil
         end()
         stage = .stopped
+        if let connection { connection.close(finished) } else { context.loop.enqueue(finished) }
     }
 
     func emit(_ kind: EngineEvent.Kind) { context.emit(kind, for: account, at: Clock.system.now()) }

@@ -44,7 +44,7 @@ enum LoginCommand: Command {
         try AccountTable(database).store(
             jid: jid, server: server, login: login, resource: jid.resource ?? newResource(), now: Clock.system.now())
         _ = consume bell
-        let mechanism = login.mechanism.name
+        let mechanism = login.mechanism.rawValue
         if shared.json {
             Output.line(try JSONLine.of(Record(account: jid.bare.description, mechanism: mechanism)))
         } else {
