@@ -32,7 +32,8 @@ extension Schema {
 
         -- What was handed to the session and not acknowledged yet: the outbox for stanzas, in order.
         CREATE TABLE queue(
-            id INTEGER PRIMARY KEY,
+            -- Never given twice: a connection knows what it has written by the last id.
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
             account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
             message INTEGER REFERENCES message(id),
             stanza BLOB NOT NULL);

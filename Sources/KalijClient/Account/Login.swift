@@ -37,7 +37,7 @@ public final class Login {
         negotiation = Negotiation(
             Negotiation.Configuration(
                 account: jid.bare, credentials: .password(password), nonce: UUID().uuidString + UUID().uuidString,
-                pinned: nil))
+                weakestMechanism: nil))
     }
 
     private func run(_ server: ServerSettings, within seconds: Double) throws -> SuccessfulLogin {

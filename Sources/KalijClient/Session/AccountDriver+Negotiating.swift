@@ -1,3 +1,4 @@
+import KalijAddress
 import KalijStream
 import KalijTransport
 
@@ -20,27 +21,27 @@ extension AccountDriver {
         case .choose(let features): try choose(features)
         case .resumed(let count): try resumed(count)
         case .resumeFailed(let count, _):
-            try commit(steps.resumeFailed(count))
+            commit(try steps.resumeFailed(count))
             try negotiate(.bind(resource: account.resource))
-        case .bound(let jid):
-            try commit(steps.bound(jid))
-        case .enabled(let id, _, _):
-            try online(StreamManagement(handled: HandledCount(0), acknowledged: HandledCount(0)), resumeID: id)
-        case .enableFailed: try online(nil, resumeID: nil)
-        case .established: break
+        case .bound(let jid): try bound(jid)
+        case .stanza(let stanza): commit(try steps.handle(stanza, count: nil))
+        case .enabled(let id, _, _): try online(StreamManagement(), resumeID: id)
+        case .enableFailed: break
+        case .established: if case .negotiating = stage { try online(nil, resumeID: nil) }
         }
     }
 
     /// Resumes if there is something to resume; else binds. A session whose resumption was left unanswered twice counts
     /// as lost: some servers close the connection instead of refusing.
     private func choose(_ features: StreamFeatures) throws {
+        managesStream = features.offersStreamManagement
         let session = try steps.load()
-        guard let id = session.resumeID, features.streamManagement else {
+        guard let id = session.resumeID, features.offersStreamManagement else {
             return try negotiate(.bind(resource: account.resource))
         }
         guard unansweredResumes < 2 else {
             unansweredResumes = 0
-            try commit(steps.resumeFailed(nil))
+            commit(try steps.resumeFailed(nil))
             return try negotiate(.bind(resource: account.resource))
         }
         try context.runner.raiseBarrier()
@@ -49,10 +50,10 @@ extension AccountDriver {
 
     private func resumed(_ count: HandledCount) throws {
         do {
-            try commit(steps.resumed(count))
+            commit(try steps.resumed(count))
         } catch let error as SessionError {
             // It resumed a session that is not ours: give it up, so that the next connection binds anew.
-            try commit(steps.resumeFailed(nil))
+            commit(try steps.resumeFailed(nil))
             throw error
         }
         let session = try steps.load()
@@ -62,8 +63,13 @@ extension AccountDriver {
         if isCareful { requestAcknowledgement(within: context.timing.acknowledgement) }
     }
 
+    private func bound(_ jid: JID) throws {
+        commit(try steps.bound(jid))
+        if managesStream { try negotiate(.enableStreamManagement(resumable: true, maximum: nil)) }
+    }
+
     private func online(_ management: StreamManagement?, resumeID: String?) throws {
-        try commit(steps.established(resumeID: resumeID))
+        commit(try steps.established(resumeID: resumeID))
         isCareful = false
         begin(management)
         emit(.online(jid: try steps.load().jid ?? "", resumed: false))

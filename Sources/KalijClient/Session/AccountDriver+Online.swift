@@ -10,9 +10,10 @@ extension AccountDriver {
         switch event {
         case .element(let element): try handle(element, management)
         case .skipped(let skipped):
-            let count = management?.next
+            var management = management
+            let count = management?.receiveSkipped(name: skipped.name, namespace: skipped.namespace)
             let effects = try steps.quarantine(QuarantinedStanza(skipped), count: count)
-            advance(to: count, management)
+            stage = .online(management)
             commit(effects)
         case .closed: throw StreamFailure.closed
         case .opened: break
@@ -53,13 +54,7 @@ extension AccountDriver {
 
     private func handleUnmanaged(_ element: Element) throws {
         if let error = StreamError(element) { throw StreamFailure.stream(error) }
-        try commit(steps.handle(element, count: nil))
-    }
-
-    private func advance(to count: HandledCount?, _ management: StreamManagement?) {
-        guard var management, let count else { return }
-        management.skip(to: count)
-        stage = .online(management)
+        commit(try steps.handle(element, count: nil))
     }
 
     /// Lets out what a committed step had to say.
@@ -115,9 +110,15 @@ extension AccountDriver {
     /// Bytes that may wait for the kernel before more of the queue is read.
     private static let unsentLimit = 256 * 1024
 
-    /// Writes what is queued and not written yet on this connection.
+    /// Writes what is queued and not written yet on this connection, and asks for what is not acknowledged yet.
     func flush() throws {
-        guard case .online(let management) = stage, let connection, writer.mayHaveMore else { return }
+        guard case .online(let management) = stage else { return }
+        if writer.mayHaveMore { try writeQueue(management) }
+        if writer.outstanding > 0 { requestAcknowledgement(within: context.timing.acknowledgement) }
+    }
+
+    private func writeQueue(_ management: StreamManagement?) throws {
+        guard let connection else { return }
         let queue = OutboundQueue(database: context.runner.database, account: account.id)
         while connection.unsent < Self.unsentLimit {
             let entries = try queue.entries(after: writer.position, limit: 50)
@@ -130,6 +131,5 @@ extension AccountDriver {
             writer.wrote(entries)
             if management == nil { commit(try steps.left(entries)) }
         }
-        if writer.outstanding > 0 { requestAcknowledgement(within: context.timing.acknowledgement) }
     }
 }

@@ -27,6 +27,8 @@ final class AccountDriver {
     var isCareful: Bool
     /// The count of the stanza whose attempt was begun in this process and has not ended.
     var attemptBegun: HandledCount?
+    /// Whether the server offers stream management on the present connection.
+    var managesStream = false
     /// Connections in a row that ended between `<resume/>` and its answer.
     var unansweredResumes = 0
     private var parser = StreamParser()
@@ -86,7 +88,7 @@ final class AccountDriver {
     private var configuration: Negotiation.Configuration {
         Negotiation.Configuration(
             account: account.jid, credentials: account.credentials, nonce: UUID().uuidString + UUID().uuidString,
-            pinned: account.mechanism)
+            weakestMechanism: account.mechanism)
     }
 
     private func handle(_ event: ConnectionEvent) {
@@ -129,13 +131,13 @@ final class AccountDriver {
 
     private func handle(_ event: StreamParserEvent) throws {
         switch stage {
-        case .negotiating: try negotiate(event)
+        case .negotiating: try handle(negotiating: event)
         case .online(let management): try handle(event, management)
         case .offline, .refused, .stopped: break
         }
     }
 
-    private func negotiate(_ event: StreamParserEvent) throws {
+    private func handle(negotiating event: StreamParserEvent) throws {
         switch event {
         case .opened(let header): try negotiate(.opened(header))
         case .element(let element): try negotiate(.element(element))
@@ -169,8 +171,12 @@ final class AccountDriver {
         } catch let error as NegotiationError {
             refuseOrDisconnect(error)
         } catch let error as XMLError {
-            connection?.send(StreamError(condition: error.condition, text: error.text).closing)
+            let condition = StreamError.Condition(rawValue: error.condition) ?? .undefinedCondition
+            connection?.send(StreamError(condition, text: error.text).bytes())
             disconnect("the server's XML is not usable: \(error)")
+        } catch let error as StreamManagementError {
+            connection?.send(error.bytes)
+            disconnect("\(error)")
         } catch {
             // The stanza was not acknowledged: the server sends it again, and then each attempt is counted.
             isCareful = true
@@ -194,8 +200,8 @@ final class AccountDriver {
     }
 
     private func refuseOrDisconnect(_ error: NegotiationError) {
-        if error.isStreamError { unansweredResumes += 1 }
-        guard error.isPermanent else { return disconnect(error.description) }
+        if case .stream = error { unansweredResumes += 1 }
+        guard error.isRefusal || error.needsPassword else { return disconnect(error.description) }
         end()
         stage = .refused(error)
         emit(.refused(reason: error.description))
@@ -205,7 +211,7 @@ final class AccountDriver {
     /// Ends the connection, keeps the session, and tries again later.
     func disconnect(_ reason: String) {
         if case .stopped = stage { return }
-        if case .negotiating(let negotiation) = stage, negotiation.isResuming { unansweredResumes += 1 }
+        if case .negotiating(let negotiation) = stage, negotiation.isResumePending { unansweredResumes += 1 }
         if timers.wasStable { backoff.reset() }
         end()
         stage = .offline
@@ -259,7 +265,7 @@ final class AccountDriver {
                 requestsToAnswer = max(1, requestsToAnswer)
                 try? acknowledge()
             } else {
-                connection?.send(Array("</stream:stream>".utf8))
+                connection?.send(StreamManagement.end)
             }
         }
         let connection = connection

@@ -25,6 +25,6 @@ extension Failure {
     }
 
     private static func status(of error: LoginError) -> ExitStatus {
-        if case .refused(let reason) = error, reason.isPermanent { .refused } else { .unavailable }
+        if case .refused(let reason) = error, reason.isRefusal || reason.needsPassword { .refused } else { .unavailable }
     }
 }

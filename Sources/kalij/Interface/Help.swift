@@ -9,7 +9,7 @@ enum Help {
     ]
 
     static func overview(_ commands: [any Command.Type]) -> String {
-        let width = (commands.map(\.name.count).max() ?? 0) + 2
+        let width = (commands.map { $0.name.count }.max() ?? 0) + 2
         let list = commands.map { "  " + padded($0.name, width) + $0.summary }.joined(separator: "\n")
         return """
             usage: kalij [--data DIR] [--json] [-v] COMMAND ...
@@ -34,8 +34,7 @@ enum Help {
     }
 
     private static func table(_ options: [Arguments.Option]) -> String {
-        let left = options.map { $0.value.map { value in "\($0.name) \(value)" } ?? $0.name }
-        let heads = zip(options, left).map { option, _ in option.value.map { "\(option.name) \($0)" } ?? option.name }
+        let heads = options.map { option in option.value.map { "\(option.name) \($0)" } ?? option.name }
         let width = (heads.map(\.count).max() ?? 0) + 2
         return zip(heads, options).map { "  " + padded($0, width) + $1.help }.joined(separator: "\n")
     }

@@ -11,15 +11,12 @@ import KalijClient
 enum Kalij {
     static let version = "0.1.0"
 
-    static let commands: [any Command.Type] = [
+    static var commands: [any Command.Type] { [
         LoginCommand.self, RunCommand.self, SendCommand.self, HistoryCommand.self, StatusCommand.self,
-        QueryCommand.self, DemoCommand.self,
-    ]
+    ] }
 
     static func main() {
         signal(SIGPIPE, SIG_IGN)
-        // A line at a time, also into a pipe: who reads events wants them now.
-        setvbuf(stdout, nil, _IOLBF, 0)
         do {
             exit(try run(CommandLine.arguments.dropFirst()).rawValue)
         } catch {

@@ -12,13 +12,11 @@ struct ArchiveFeature {
 
     /// Whether the answer shows an archive (XEP-0313 section 3); an error shows none. Stored with the session.
     func answered(_ iq: Element) throws -> Bool {
-        let hasArchive = iq.check(Self.archive)
+        let query = iq["type"] == "result" ? iq.child("query", "http://jabber.org/protocol/disco#info") : nil
+        let hasArchive = query?.children.contains { $0.name == "feature" && $0["var"] == "urn:xmpp:mam:2" } ?? false
         try step.database.run(
             "UPDATE session SET archive = ? WHERE account = ?",
             [.integer(hasArchive ? 1 : 0), .integer(step.account.id)])
         return hasArchive
     }
-
-    private static nonisolated(unsafe) let archive: Query<Element> =
-        "/<type=result>/{http://jabber.org/protocol/disco#info}query/feature<var=urn:xmpp:mam:2>"
 }

@@ -47,11 +47,11 @@ struct Received {
 
     /// When the message in a `<delay/>` (XEP-0203) was sent, in milliseconds since 1970.
     static func delay(in element: Element) -> Int64? {
-        guard let date = element.findFirst(Self.stamp) else { return nil }
+        guard let stamp = element.child("delay", "urn:xmpp:delay")?["stamp"],
+            let date = try? Date(stamp, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: stamp.contains(".")))
+        else { return nil }
         return Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded())
     }
-
-    private static nonisolated(unsafe) let stamp: Query<Date> = "{urn:xmpp:delay}delay@stamp|datetime"
 
     private static func stanzaID(in message: Element, by account: JID) -> String? {
         for child in message.children where child.isNamed("stanza-id", "urn:xmpp:sid:0") {

@@ -10,7 +10,8 @@ struct Responder {
         if iq["type"] == "get", iq.child("ping", "urn:xmpp:ping") != nil {
             try step.send(result(of: iq))
         } else {
-            try step.send(StanzaError(type: .cancel, condition: .serviceUnavailable).reply(to: iq))
+            guard let error = StanzaError(.serviceUnavailable).reply(to: iq) else { return }
+            try step.send(error)
         }
     }
 
