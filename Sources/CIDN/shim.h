@@ -1,6 +1,7 @@
 #pragma once
 #include <arpa/inet.h>
 #include <stdlib.h>
+#include <string.h>
 #include <stringprep.h>
 #include <idna.h>
 

@@ -1,3 +1,5 @@
+import CIDN
+
 /// An XMPP address (RFC 7622): `local@domain/resource`, of which only the domain must be there.
 ///
 /// The parts are prepared as servers prepare them (RFC 6122: Nodeprep, Nameprep, Resourceprep), so that two spellings of
@@ -85,8 +87,15 @@ public struct JID: Hashable, Sendable {
 // Strings compare by canonical equivalence, which would join addresses that cannot be prepared.
 extension JID: Comparable {
     public static func == (left: JID, right: JID) -> Bool {
-        guard left.text.utf8.count == right.text.utf8.count else { return false }
-        return left.text.utf8.elementsEqual(right.text.utf8)
+        let same = left.text.utf8.withContiguousStorageIfAvailable { first in
+            right.text.utf8.withContiguousStorageIfAvailable { second in
+                guard first.count == second.count else { return false }
+                guard let start = first.baseAddress, let other = second.baseAddress else { return true }
+                // Both buffers live for the length of this call and hold `first.count` bytes.
+                return memcmp(start, other, first.count) == 0
+            }
+        }
+        return (same ?? nil) ?? left.text.utf8.elementsEqual(right.text.utf8)
     }
 
     public static func < (left: JID, right: JID) -> Bool {

@@ -80,10 +80,13 @@ private struct Split {
             if bytes[index] == ASCII.at, at == nil { at = index }
             index += 1
         }
+        func part(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
+            UnsafeBufferPointer(rebasing: bytes[range])  // used within this call alone
+        }
         let domain = (at.map { $0 + 1 } ?? 0)..<(slash ?? count)
-        isReady = ASCII.isReadyDomain(bytes[domain])
-        if let at { isReady = isReady && ASCII.isReady(bytes[0..<at], ASCII.local) }
-        if let slash { isReady = isReady && ASCII.isReady(bytes[(slash + 1)...], ASCII.resource) }
+        isReady = ASCII.isReadyDomain(part(domain))
+        if let at { isReady = isReady && ASCII.isReady(part(0..<at), ASCII.local) }
+        if let slash { isReady = isReady && ASCII.isReady(part((slash + 1)..<count), ASCII.resource) }
     }
 
     func parts(of text: String) -> (local: String?, domain: String, resource: String?) {

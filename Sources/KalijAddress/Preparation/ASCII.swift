@@ -36,14 +36,14 @@ enum ASCII {
     static func isCapital(_ byte: UInt8) -> Bool { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte }
 
     /// Whether a part has a lawful length and only characters of the set.
-    static func isReady(_ bytes: Slice<UnsafeBufferPointer<UInt8>>, _ set: Set) -> Bool {
+    static func isReady(_ bytes: UnsafeBufferPointer<UInt8>, _ set: Set) -> Bool {
         guard 1...JID.longestPart ~= bytes.count else { return false }
         for byte in bytes where !set.contains(byte) { return false }
         return true
     }
 
     /// Whether a domain has a lawful length, only labels of ASCII characters in small letters, and none empty.
-    static func isReadyDomain(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+    static func isReadyDomain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard 1...JID.longestPart ~= bytes.count else { return false }
         var last = dot
         for byte in bytes {

@@ -114,9 +114,10 @@ public struct StanzaError: Error, Hashable, Sendable {
             newAddress: newAddress, application: application)
     }
 
-    /// The `<error/>` element.
+    /// The `<error/>` element, without an application's own condition.
     public var element: Element {
         let error = Element("error", xmlns: Namespace.client, attributes: ["type": kind.rawValue])
+        if let by { error["by"] = "\(by)" }
         error.add(Element(condition.rawValue, xmlns: Namespace.stanzaErrors, text: newAddress ?? ""))
         if let text { error.add(Element("text", xmlns: Namespace.stanzaErrors, text: text)) }
         return error

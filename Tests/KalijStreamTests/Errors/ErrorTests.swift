@@ -47,7 +47,7 @@ struct ErrorTests {
     @Test("RFC 6120, 8.3.3: every condition is read and written", arguments: StanzaError.Condition.allCases)
     func stanzaConditions(condition: StanzaError.Condition) throws {
         for kind in StanzaError.Kind.allCases {
-            let error = StanzaError(condition, kind: kind, text: "a < b")
+            let error = StanzaError(condition, kind: kind, text: "a < b", by: .received("muc.example.org"))
             #expect(StanzaError(error.element) == error)
         }
         #expect(StanzaError(StanzaError(condition).element)?.kind == condition.usualKind)
