@@ -1,1 +1,226 @@
 #!/usr/bin/python3
+"""An independent XMPP client for the laboratory: slixmpp, none of Kalij's code.
+
+peer.py chat      numbered messages without pause, everything received is reported
+peer.py archive   the whole archive of an account, in the server's order
+peer.py raw       the bytes of standard input, sent as they are
+
+The password comes from PEER_PASSWORD. One JSON object a line on standard output.
+Exit status: 0 done, 69 no connection, 70 the server answered with an error, 77 authentication refused.
+"""
+import argparse
+import asyncio
+import json
+import os
+import sys
+import time
+from xml.etree import ElementTree
+
+import slixmpp
+
+MAM = "urn:xmpp:mam:2"
+RSM = "http://jabber.org/protocol/rsm"
+FORWARD = "urn:xmpp:forward:0"
+DELAY = "urn:xmpp:delay"
+SID = "urn:xmpp:sid:0"
+CLIENT = "jabber:client"
+
+
+def say(event, **fields):
+    fields = {"event": event, "at": time.time(), **fields}
+    sys.stdout.write(json.dumps(fields, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+class Peer(slixmpp.ClientXMPP):
+    def __init__(self, options, work):
+        super().__init__(options.jid, os.environ.get("PEER_PASSWORD", ""))
+        self.options = options
+        self.work = work
+        self.status = 0
+        self.ca_certs = options.ca
+        self.stopping = False
+        self.sent = 0
+        self.finished = self.loop.create_future()
+        self.add_event_handler("session_start", self.started)
+        self.add_event_handler("failed_all_auth", lambda _: self.end(77, "authentication refused"))
+        self.add_event_handler("connection_failed", lambda why: self.end(69, "no connection: %s" % why))
+        self.add_event_handler("ssl_invalid_chain", lambda why: self.end(69, "certificate: %s" % why))
+        self.add_event_handler("disconnected", self.lost)
+
+    def end(self, status, why=None):
+        if self.stopping:
+            return
+        self.stopping = True
+        self.status = status
+        if why:
+            say("failed", reason=why)
+            sys.stderr.write("peer: %s\n" % why)
+        self.abort()
+        self.finished.set_result(None)
+
+    def lost(self, why):
+        self.end(69, "the connection ended: %s" % why)
+
+    async def started(self, _):
+        try:
+            await self.work(self)
+            self.stopping = True
+            try:
+                await asyncio.wait_for(self.disconnect(wait=5), 10)
+            except asyncio.TimeoutError:
+                self.abort()
+            self.finished.set_result(None)
+        except slixmpp.exceptions.IqError as error:
+            self.end(70, "the server answered: %s" % error.condition)
+        except slixmpp.exceptions.IqTimeout:
+            self.end(70, "no answer from the server")
+
+    async def barrier(self):
+        """Comes back once the server has answered a request made after everything sent so far."""
+        ping = self.make_iq_get(ito=self.boundjid.host)
+        ping.append(ElementTree.Element("{urn:xmpp:ping}ping"))
+        try:
+            await ping.send(timeout=60)
+        except slixmpp.exceptions.IqError:
+            pass  # an error is an answer too
+
+
+async def lines_of_standard_input():
+    reader = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    return reader, transport
+
+
+async def chat(peer):
+    """Sends "LABEL 1", "LABEL 2", ... until "stop" (or the end of input), stays to receive until "quit"."""
+    options = peer.options
+    stop = asyncio.Event()
+    quit_ = asyncio.Event()
+
+    def received(message):
+        origin = message.xml.find("{%s}origin-id" % SID)
+        say("received", sender=str(message["from"]), type=message["type"], id=message["id"], body=message["body"],
+            origin_id=origin.get("id") if origin is not None else None)
+
+    async def commands():
+        reader, transport = await lines_of_standard_input()
+        while True:
+            line = (await reader.readline()).decode().strip()
+            if line == "stop":
+                stop.set()
+            elif line in ("", "quit"):
+                stop.set()
+                quit_.set()
+                transport.close()
+                return
+
+    peer.add_event_handler("message", received)
+    peer.send_presence()
+    await peer.barrier()
+    listening = asyncio.ensure_future(commands())
+    say("ready")
+    began = time.monotonic()
+    window = 10 if options.rate == 0 else max(1, int(options.rate / 4))
+    while not stop.is_set() and (options.count is None or peer.sent < options.count):
+        peer.sent += 1
+        number = options.first + peer.sent - 1
+        message = peer.make_message(mto=options.to, mbody="%s %d" % (options.label, number), mtype="chat")
+        message.send()
+        say("sent", number=number, id=message["id"])
+        if options.rate > 0:
+            pause = began + peer.sent / options.rate - time.monotonic()
+            if pause > 0:
+                await asyncio.sleep(pause)
+        if peer.sent % window == 0:
+            await peer.barrier()
+    await peer.barrier()
+    say("stopped", sent=peer.sent)
+    await quit_.wait()
+    await listening
+
+
+def archived(result):
+    """One line of an archive as the server holds it."""
+    forwarded = result.find("{%s}forwarded" % FORWARD)
+    delay = forwarded.find("{%s}delay" % DELAY)
+    message = forwarded.find("{%s}message" % CLIENT)
+    origin = message.find("{%s}origin-id" % SID)
+    body = message.find("{%s}body" % CLIENT)
+    return {
+        "archive_id": result.get("id"),
+        "sender": message.get("from"),
+        "recipient": message.get("to"),
+        "type": message.get("type"),
+        "id": message.get("id"),
+        "origin_id": origin.get("id") if origin is not None else None,
+        "body": body.text if body is not None else None,
+        "stamp": delay.get("stamp") if delay is not None else None,
+    }
+
+
+async def archive(peer):
+    """Pages the archive from its beginning (XEP-0313 with XEP-0059) until the server says that it is complete."""
+    page = []
+
+    def collect(message):
+        result = message.xml.find("{%s}result" % MAM)
+        if result is not None and message["from"].bare in ("", peer.boundjid.bare):
+            page.append(result)
+
+    peer.register_handler(slixmpp.xmlstream.handler.Callback(
+        "archive", slixmpp.xmlstream.matcher.MatchXPath("{%s}message/{%s}result" % (CLIENT, MAM)), collect))
+    after = None
+    total = 0
+    while True:
+        page.clear()
+        request = peer.make_iq_set()
+        query = ElementTree.SubElement(request.xml, "{%s}query" % MAM, queryid="archive")
+        paging = ElementTree.SubElement(query, "{%s}set" % RSM)
+        ElementTree.SubElement(paging, "{%s}max" % RSM).text = str(peer.options.page)
+        if after is not None:
+            ElementTree.SubElement(paging, "{%s}after" % RSM).text = after
+        answer = await request.send(timeout=60)
+        for result in page:
+            say("archived", **archived(result))
+        total += len(page)
+        fin = answer.xml.find("{%s}fin" % MAM)
+        last = fin.find("{%s}set/{%s}last" % (RSM, RSM)) if fin is not None else None
+        if fin is None or fin.get("complete") == "true" or last is None:
+            break
+        after = last.text
+    say("complete", total=total)
+
+
+async def raw(peer):
+    peer.send_raw(sys.stdin.buffer.read().decode())
+    await peer.barrier()
+    say("sent")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name in ("chat", "archive", "raw"):
+        command = commands.add_parser(name)
+        command.add_argument("--jid", required=True)
+        command.add_argument("--host", default="127.0.0.1")
+        command.add_argument("--port", type=int, required=True)
+        command.add_argument("--ca", required=True)
+        if name == "chat":
+            command.add_argument("--to", required=True)
+            command.add_argument("--label", default="m")
+            command.add_argument("--rate", type=float, default=0.0)
+            command.add_argument("--count", type=int)
+            command.add_argument("--first", type=int, default=1)
+        if name == "archive":
+            command.add_argument("--page", type=int, default=100)
+    options = parser.parse_args()
+    peer = Peer(options, {"chat": chat, "archive": archive, "raw": raw}[options.command])
+    peer.connect((options.host, options.port))
+    peer.loop.run_until_complete(peer.finished)
+    sys.exit(peer.status)
+
+
+main()

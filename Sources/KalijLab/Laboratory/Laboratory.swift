@@ -1,0 +1,110 @@
+import Glibc
+import Synchronization
+
+/// A temporary directory and the processes of one experiment, which all go when it ends, however it ends.
+public final class Laboratory: Sendable {
+    /// Everything that the experiment writes is in here.
+    public let directory: String
+    private let guardian: Guardian
+    private let closed = Mutex(false)
+
+    /// Makes the directory and starts the guardian.
+    /// - Throws: ``LaboratoryError`` if the system refuses.
+    public init() throws {
+        signal(SIGPIPE, SIG_IGN)  // a peer that has died is an error to report, not a reason to die too
+        let temporary = try TemporaryDirectory()
+        directory = temporary.path
+        do {
+            guardian = try Guardian(directory: temporary.path)
+        } catch {
+            temporary.remove()
+            throw error
+        }
+    }
+
+    deinit {
+        closed.withLock { closed in
+            if !closed { Guardian.finish(pipe: guardian.pipe, pid: guardian.pid) }
+        }
+    }
+
+    /// Kills what still runs and removes the directory; comes back when both are done. Later calls do nothing.
+    /// - Parameter keep: leaves the directory where it is.
+    public func close(keep: Bool = false) {
+        closed.withLock { closed in
+            guard !closed else { return }
+            closed = true
+            if keep { try? guardian.keepDirectory() }
+            Guardian.finish(pipe: guardian.pipe, pid: guardian.pid)
+        }
+    }
+
+    /// A file or folder of this laboratory.
+    public func path(_ name: String) -> String {
+        "\(directory)/\(name)"
+    }
+
+    /// A launch whose process belongs to this laboratory: it works in its directory and ends with it.
+    public func launch(_ executable: String, _ arguments: [String]) -> Launch {
+        var launch = Launch(executable: executable)
+        launch.arguments = arguments
+        launch.directory = directory
+        launch.environment[guardian.mark.name] = guardian.mark.value
+        launch.environment["HOME"] = directory
+        launch.environment["LANG"] = "C.UTF-8"
+        return launch
+    }
+
+    /// Runs a program to its end.
+    /// - Parameters:
+    ///   - seconds: how long it may take; it is killed afterwards.
+    ///   - environment: variables in addition.
+    /// - Returns: what it wrote to standard output.
+    /// - Throws: ``LaboratoryError`` with its standard error if it fails or takes too long.
+    @discardableResult
+    public func run(
+        _ executable: String, _ arguments: [String], environment: [String: String] = [:], seconds: Double = 60
+    ) async throws -> String {
+        let files = path("run-\(Self.serial.wrappingAdd(1, ordering: .relaxed).newValue)")
+        defer {
+            unlink(files + ".out")
+            unlink(files + ".err")
+        }
+        var launch = launch(executable, arguments)
+        launch.environment.merge(environment) { $1 }
+        launch.output = .file(files + ".out")
+        launch.errors = .file(files + ".err")
+        let process = try Subprocess(launch)
+        let ending = await process.wait(seconds: seconds)
+        guard ending == .exited(0) else {
+            if ending == nil { await process.stop(seconds: 1) }
+            let what = ending.map { "ended with \($0)" } ?? "was still running after \(seconds) s"
+            let said = readText(of: files + ".err") + readText(of: files + ".out")
+            throw LaboratoryError("\(process.name) \(what): \(said.suffix(1000))")
+        }
+        return readText(of: files + ".out")
+    }
+
+    private static let serial = Atomic<Int>(0)
+}
+
+/// What the handler of SIGINT and SIGTERM needs; atomics, because it may run at any instruction.
+private let interruptedPipe = Atomic<Int32>(-1)
+private let interruptedGuardian = Atomic<Int32>(0)
+
+extension Laboratory {
+    /// From now on Ctrl-C and SIGTERM end the process with status 130 once this laboratory is cleaned up.
+    public func cleanUpWhenInterrupted() {
+        interruptedGuardian.store(guardian.pid, ordering: .sequentiallyConsistent)
+        interruptedPipe.store(guardian.pipe, ordering: .sequentiallyConsistent)
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            signal(number) { _ in
+                let pipe = interruptedPipe.exchange(-1, ordering: .sequentiallyConsistent)
+                if pipe >= 0 {
+                    Guardian.finish(pipe: pipe, pid: interruptedGuardian.load(ordering: .sequentiallyConsistent))
+                }
+                _exit(130)
+            }
+        }
+    }
+}

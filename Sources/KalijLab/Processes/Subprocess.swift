@@ -1,0 +1,113 @@
+import Glibc
+import Synchronization
+
+/// A running program, the leader of its own process group.
+public final class Subprocess: Sendable {
+    /// How a program ended.
+    public enum Ending: Equatable, Sendable, CustomStringConvertible {
+        /// It ended by itself with this exit status.
+        case exited(Int32)
+        /// This signal killed it.
+        case killed(Int32)
+
+        public var description: String {
+            switch self {
+            case .exited(let status): "exit status \(status)"
+            case .killed(let signal): "signal \(signal)"
+            }
+        }
+    }
+
+    private struct State {
+        var ending: Ending?
+        var input: Int32?
+    }
+
+    /// The process's id, which is its group's too.
+    public let pid: pid_t
+    /// What was started, for messages.
+    public let name: String
+    private let state: Mutex<State>
+
+    /// Starts a program.
+    /// - Parameter writable: whether ``write(line:)`` is wanted; it replaces the launch's standard input by a pipe.
+    /// - Throws: ``LaboratoryError`` if it cannot be started.
+    public init(_ launch: Launch, writable: Bool = false) throws {
+        name = launch.executable.split(separator: "/").last.map(String.init) ?? launch.executable
+        guard writable else {
+            pid = try launch.spawn()
+            state = Mutex(State())
+            return
+        }
+        let ends = try makePipe()
+        defer { close(ends.reading) }
+        var launch = launch
+        launch.input = .descriptor(ends.reading)
+        do {
+            pid = try launch.spawn()
+        } catch {
+            close(ends.writing)
+            throw error
+        }
+        state = Mutex(State(input: ends.writing))
+    }
+
+    deinit {
+        state.withLock { if let input = $0.input { close(input) } }
+    }
+
+    /// Writes one line to the program's standard input.
+    /// - Throws: ``LaboratoryError`` if there is no pipe or nobody reads it.
+    public func write(line: String) throws {
+        try state.withLock { state in
+            guard let input = state.input else { throw LaboratoryError("\(name) has no standard input to write to") }
+            try writeAll(Array((line + "\n").utf8), to: input, name: name)
+        }
+    }
+
+    /// Closes the program's standard input: it reads the end of its input.
+    public func closeInput() {
+        state.withLock { state in
+            if let input = state.input { close(input) }
+            state.input = nil
+        }
+    }
+
+    /// Sends a signal to the whole process group, unless the program has been waited for already.
+    public func signal(_ signal: Int32) {
+        state.withLock { if $0.ending == nil { kill(-pid, signal) } }
+    }
+
+    /// How the program ended, or nil while it runs.
+    public func ending() -> Ending? {
+        state.withLock { state in
+            if let ending = state.ending { return ending }
+            var status: Int32 = 0
+            guard waitpid(pid, &status, WNOHANG) == pid else { return nil }
+            let signal = status & 0x7f
+            let ending = signal == 0 ? Ending.exited((status >> 8) & 0xff) : .killed(signal)
+            state.ending = ending
+            return ending
+        }
+    }
+
+    /// Waits for the end.
+    /// - Returns: the ending, or nil if the program still runs after `seconds`.
+    public func wait(seconds: Double) async -> Ending? {
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        while true {
+            if let ending = ending() { return ending }
+            guard ContinuousClock.now < deadline else { return nil }
+            try? await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
+    /// Asks the program to end with SIGTERM, and kills it if it has not done so after `seconds`.
+    @discardableResult
+    public func stop(seconds: Double) async -> Ending? {
+        signal(SIGTERM)
+        if let ending = await wait(seconds: seconds) { return ending }
+        signal(SIGKILL)
+        return await wait(seconds: 10)
+    }
+}

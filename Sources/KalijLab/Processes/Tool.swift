@@ -1,0 +1,35 @@
+import Glibc
+
+/// A program that the laboratory needs from the system, and the Debian package that has it.
+public struct Tool: Sendable {
+    /// The file name looked for in `PATH` and the system's folders, or an absolute path.
+    public let name: String
+    /// The Debian 12 package to install if it is missing.
+    public let package: String
+
+    static let prosody = Tool(name: "prosody", package: "prosody")
+    static let prosodyctl = Tool(name: "prosodyctl", package: "prosody")
+    static let erl = Tool(name: "erl", package: "erlang-base (a dependency of ejabberd)")
+    static let openssl = Tool(name: "openssl", package: "openssl")
+    static let sqlite = Tool(name: "sqlite3", package: "sqlite3")
+    /// Debian's own interpreter: the one that finds Debian's slixmpp.
+    static let python = Tool(name: "/usr/bin/python3", package: "python3")
+    static let env = Tool(name: "/usr/bin/env", package: "coreutils")
+    static let shell = Tool(name: "/bin/sh", package: "dash")
+
+    /// The absolute path of the executable.
+    /// - Throws: ``LaboratoryError`` that names the Debian package if it is not there.
+    public func path() throws -> String {
+        let candidates: [String]
+        if name.hasPrefix("/") {
+            candidates = [name]
+        } else {
+            let search = getenv("PATH").map { String(cString: $0) } ?? ""
+            let folders = search.split(separator: ":").map(String.init) + ["/usr/bin", "/usr/sbin", "/bin", "/sbin"]
+            candidates = folders.map { "\($0)/\(name)" }
+        }
+        for candidate in candidates where access(candidate, X_OK) == 0 { return candidate }
+        throw LaboratoryError(
+            "\(name) is not installed; Debian's package is \(package). Scripts/install-packages installs everything.")
+    }
+}

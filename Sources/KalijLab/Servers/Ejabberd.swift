@@ -1,0 +1,81 @@
+import Synchronization
+
+/// ejabberd 23.01 of Debian 12, started without its `ejabberdctl`, which insists on root.
+///
+/// The Erlang system gets no node name, so it starts no port mapper (`epmd`), which would outlive it.
+public final class Ejabberd: XMPPServer {
+    public let kind = ServerKind.ejabberd
+    public let port: Int
+    public var directTLSPort: Int { port + 1 }
+    public let certificateAuthority: String
+    public var logPath: String { folder + "/log/ejabberd.log" }
+
+    private let laboratory: Laboratory
+    private let folder: String
+    private let process = Mutex<Subprocess?>(nil)
+
+    private static let libraries = "/usr/lib/x86_64-linux-gnu"
+
+    /// Writes configuration and certificate; starts nothing yet.
+    public init(in laboratory: Laboratory, options: ServerOptions = ServerOptions()) async throws {
+        self.laboratory = laboratory
+        folder = laboratory.path("ejabberd")
+        port = try threeFreePorts()
+        try makeDirectory(folder)
+        try makeDirectory(folder + "/log")
+        let certificate = try await Certificate.make(in: folder + "/certs", laboratory: laboratory)
+        certificateAuthority = certificate.certificate
+        try writeText(
+            readText(of: certificate.key) + readText(of: certificate.certificate), to: folder + "/localhost.pem")
+        let values = [
+            "@DIR@": folder, "@PORT@": "\(port)", "@PORT1@": "\(port + 1)", "@PORT2@": "\(port + 2)",
+            "@RESUME@": "\(options.resumeSeconds)",
+        ]
+        var configuration = resourceText(PackageResources.ejabberd_yml)
+        for (name, value) in values { configuration = configuration.replacing(name, with: value) }
+        try writeText(configuration, to: folder + "/ejabberd.yml")
+    }
+
+    public func start() async throws {
+        let old = LogTail.end(of: logPath)
+        // Native code recurses once for each nested element: with the usual 128 KiB of stack a stanza of 12,000
+        // nested elements is a segmentation fault of the whole server (measured). 8192 words of 1024 is the most.
+        var launch = laboratory.launch(
+            try Tool.erl.path(),
+            ["+sss", "8192", "+sssdcpu", "8192", "-noinput", "-mnesia", "dir", "\"\(folder)/spool\"", "-s", "ejabberd"])
+        launch.environment.merge([
+            "ERL_LIBS": Self.libraries, "EJABBERD_CONFIG_PATH": folder + "/ejabberd.yml",
+            "EJABBERD_LOG_PATH": logPath, "EJABBERD_PID_PATH": folder + "/pid", "HOME": folder,
+            "ERL_CRASH_DUMP": "/dev/null",
+        ]) { $1 }
+        launch.directory = folder
+        launch.errors = .file(folder + "/console")
+        let started = try Subprocess(launch)
+        process.withLock { $0 = started }
+        try await waitForLine(
+            "Start accepting TCP connections at 127.0.0.1:\(port + 2)", in: logPath, after: old, of: started,
+            failure: "Failed to open socket", console: folder + "/console")
+    }
+
+    public func stop() async {
+        let running = process.withLock { process in
+            defer { process = nil }
+            return process
+        }
+        await running?.stop(seconds: 15)
+    }
+
+    public func register(_ user: String, password: String) async throws {
+        let request = """
+            import json, sys, urllib.request
+            port, user, password = sys.argv[1:]
+            body = json.dumps({"user": user, "host": "localhost", "password": password}).encode()
+            urllib.request.urlopen("http://127.0.0.1:%s/api/register" % port, body, timeout=20).read()
+            """
+        try await laboratory.run(try Tool.python.path(), ["-c", request, "\(port + 2)", user, password])
+    }
+
+    public func sessionReader(account: String) -> any SessionLogReader {
+        EjabberdSessionReader(log: logPath, account: account)
+    }
+}

@@ -1,0 +1,66 @@
+import Synchronization
+
+/// Prosody 0.12 of Debian 12.
+public final class Prosody: XMPPServer {
+    public let kind = ServerKind.prosody
+    public let port: Int
+    public var directTLSPort: Int { port + 1 }
+    public let certificateAuthority: String
+    public var logPath: String { folder + "/prosody.log" }
+
+    private let laboratory: Laboratory
+    private let folder: String
+    private let options: ServerOptions
+    private let process = Mutex<Subprocess?>(nil)
+
+    /// Writes configuration and certificate; starts nothing yet.
+    public init(in laboratory: Laboratory, options: ServerOptions = ServerOptions()) async throws {
+        self.laboratory = laboratory
+        self.options = options
+        folder = laboratory.path("prosody")
+        port = try threeFreePorts()
+        try makeDirectory(folder)
+        try makeDirectory(folder + "/data")
+        let certificate = try await Certificate.make(in: folder + "/certs", laboratory: laboratory)
+        certificateAuthority = certificate.certificate
+        try writeText(resourceText(PackageResources.prosody_cfg_lua), to: folder + "/prosody.cfg.lua")
+    }
+
+    private var environment: [String: String] {
+        ["SERVER_DIR": folder, "SERVER_PORT": "\(port)", "SMACKS_TTL": "\(options.resumeSeconds)"]
+    }
+
+    public func start() async throws {
+        let old = LogTail.end(of: logPath)
+        var launch = laboratory.launch(
+            try Tool.prosody.path(), ["--config", folder + "/prosody.cfg.lua", "-F"])
+        launch.environment.merge(environment) { $1 }
+        launch.directory = folder
+        launch.output = .file(folder + "/console")
+        launch.errors = .file(folder + "/console")
+        let started = try Subprocess(launch)
+        process.withLock { $0 = started }
+        try await waitForLine(
+            "Activated service 'c2s_direct_tls' on [127.0.0.1]:\(directTLSPort)", in: logPath, after: old, of: started,
+            failure: "Failed to open server port", console: folder + "/console")
+    }
+
+    public func stop() async {
+        let running = process.withLock { process in
+            defer { process = nil }
+            return process
+        }
+        await running?.stop(seconds: 15)
+    }
+
+    public func register(_ user: String, password: String) async throws {
+        try await laboratory.run(
+            try Tool.prosodyctl.path(),
+            ["--config", folder + "/prosody.cfg.lua", "register", user, "localhost", password],
+            environment: environment)
+    }
+
+    public func sessionReader(account: String) -> any SessionLogReader {
+        ProsodySessionReader(log: logPath, account: account)
+    }
+}

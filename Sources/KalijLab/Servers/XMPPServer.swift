@@ -1,0 +1,84 @@
+/// Which server software.
+public enum ServerKind: String, Sendable, CaseIterable, Codable {
+    case prosody
+    case ejabberd
+}
+
+/// What can be chosen about a server.
+public struct ServerOptions: Sendable {
+    /// How long a session without a connection can be resumed, in seconds.
+    public var resumeSeconds: Int
+
+    /// Sessions can be resumed for ten minutes unless told otherwise.
+    public init(resumeSeconds: Int = 600) {
+        self.resumeSeconds = resumeSeconds
+    }
+}
+
+/// A real XMPP server on 127.0.0.1, run from a laboratory's directory with its own certificate. Its domain is
+/// `localhost`.
+public protocol XMPPServer: Sendable {
+    var kind: ServerKind { get }
+    /// STARTTLS.
+    var port: Int { get }
+    /// TLS from the first byte (XEP-0368).
+    var directTLSPort: Int { get }
+    /// The PEM file of authorities that a client needs to trust the server.
+    var certificateAuthority: String { get }
+    /// The server's own log.
+    var logPath: String { get }
+
+    /// Starts the server and comes back once clients can connect.
+    /// - Throws: ``LaboratoryError`` with the end of its log if it does not come up within 30 s.
+    func start() async throws
+    /// Ends the server with SIGTERM; kills it if it has not gone after 15 s.
+    func stop() async
+    /// Creates an account. The server must be running.
+    func register(_ user: String, password: String) async throws
+    /// Reads one account's sessions from the server's log, from its beginning.
+    func sessionReader(account: String) -> any SessionLogReader
+}
+
+extension XMPPServer {
+    /// Ends the server and starts it again on the same ports with the same data. Sessions do not survive that.
+    public func restart() async throws {
+        await stop()
+        try await start()
+    }
+}
+
+/// Makes a server of a kind, not started yet, in a folder of the laboratory named after it.
+public func makeServer(
+    _ kind: ServerKind, in laboratory: Laboratory, options: ServerOptions = ServerOptions()
+) async throws -> any XMPPServer {
+    switch kind {
+    case .prosody: try await Prosody(in: laboratory, options: options)
+    case .ejabberd: try await Ejabberd(in: laboratory, options: options)
+    }
+}
+
+/// What a configuration file embedded in the program says.
+func resourceText(_ bytes: [UInt8]) -> String {
+    String(decoding: bytes, as: UTF8.self)
+}
+
+/// Waits until a server's log has a line that says it is ready, or one that says it never will be.
+func waitForLine(
+    _ wanted: String, in log: String, after offset: Int, of process: Subprocess, failure: String, console: String
+) async throws {
+    var tail = LogTail(path: log, from: offset)
+    let deadline = ContinuousClock.now + .seconds(30)
+    while ContinuousClock.now < deadline {
+        let lines = tail.newLines()
+        if let line = lines.first(where: { $0.contains(failure) }) {
+            throw LaboratoryError("\(process.name) cannot start: \(line)")
+        }
+        if lines.contains(where: { $0.contains(wanted) }) { return }
+        if let ending = process.ending() {
+            let said = readText(of: console).suffix(800) + readText(of: log).suffix(800)
+            throw LaboratoryError("\(process.name) ended while starting with \(ending): \(said)")
+        }
+        try await Task.sleep(for: .milliseconds(10))
+    }
+    throw LaboratoryError("\(process.name) was not ready after 30 s: \(readText(of: log).suffix(800))")
+}
