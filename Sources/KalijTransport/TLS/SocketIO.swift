@@ -7,6 +7,8 @@ final class SocketIO {
     private(set) var descriptor: Int32
     /// Why the last read or write since ``prepare()`` failed, `EAGAIN` if it would have blocked; 0 if it did not fail.
     private(set) var lastError: Int32 = 0
+    /// The peer has ended its side, and everything was read.
+    private(set) var isAtEnd = false
     /// There was less to read than asked for: the next read would only hear `EAGAIN`.
     private var isStarved = false
 
@@ -53,6 +55,7 @@ final class SocketIO {
         var result: Int
         repeat { result = recv(descriptor, buffer, count, 0) } while result < 0 && errno == EINTR
         if result < 0 { lastError = errno }
+        isAtEnd = result == 0
         isStarved = result > 0 && result < count
         return result
     }
@@ -94,7 +97,13 @@ extension SocketIO {
             if result < 0, socket.lastError == EAGAIN { kalij_bio_retry_write(bio) }
             return Int32(result)
         }
-        BIO_meth_set_ctrl(method) { _, command, _, _ in command == BIO_CTRL_FLUSH ? 1 : 0 }
+        BIO_meth_set_ctrl(method) { bio, command, _, _ in
+            switch command {
+            case BIO_CTRL_FLUSH: 1
+            case BIO_CTRL_EOF: bio.flatMap(SocketIO.of)?.isAtEnd == true ? 1 : 0
+            default: 0
+            }
+        }
         return method
     }()
 

@@ -85,8 +85,11 @@ final class TLSChannel: Channel {
 
     private func handshakeProblem() -> TLSProblem {
         if let certificateProblem { return TLSProblem(.certificate, certificateProblem.reason) }
-        if socket.lastError != 0, !socket.wouldBlock {
-            return TLSProblem(.tls, "TLS handshake: " + SystemError("", code: socket.lastError).reason)
+        let closed = TLSProblem(.tls, "the connection was closed during the TLS handshake")
+        switch socket.lastError {
+        case 0, EAGAIN: break
+        case ECONNRESET, EPIPE: return closed
+        case let code: return TLSProblem(.tls, "TLS handshake: " + SystemError("", code: code).reason)
         }
         switch ERR_GET_REASON(ERR_peek_last_error()) {
         case SSL_R_WRONG_VERSION_NUMBER, SSL_R_PACKET_LENGTH_TOO_LONG, SSL_R_HTTP_REQUEST:
@@ -94,7 +97,7 @@ final class TLSChannel: Channel {
         case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
             return TLSProblem(.tls, "the server speaks no TLS version of 1.2 or newer")
         case SSL_R_UNEXPECTED_EOF_WHILE_READING:
-            return TLSProblem(.tls, "the connection was closed during the TLS handshake")
+            return closed
         default:
             return TLSProblem(.tls, "TLS handshake: " + (TLSProblem.lastError() ?? "the connection was closed"))
         }

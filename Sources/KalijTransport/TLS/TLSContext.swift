@@ -12,6 +12,9 @@ final class TLSContext {
         self.pointer = pointer
         kalij_ssl_ctx_prepare(pointer)
         if let caFile {
+            guard access(caFile, R_OK) == 0 else {
+                throw TLSProblem(.configuration, "cannot read CA file \(caFile): \(SystemError("access").reason)")
+            }
             guard SSL_CTX_load_verify_file(pointer, caFile) == 1 else {
                 let words = TLSProblem.lastError() ?? "unreadable"
                 throw TLSProblem(.configuration, "cannot read CA file \(caFile): \(words)")
