@@ -26,11 +26,6 @@ struct SessionRow {
         return row
     }
 
-    static func set(handled: HandledCount, of account: Int64, in database: Database) throws {
-        try database.run(
-            "UPDATE session SET handled = ? WHERE account = ?", [.integer(Int64(handled.value)), .integer(account)])
-    }
-
     static func set(acknowledged: HandledCount, of account: Int64, in database: Database) throws {
         try database.run(
             "UPDATE session SET acknowledged = ? WHERE account = ?",

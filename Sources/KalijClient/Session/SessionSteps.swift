@@ -63,16 +63,16 @@ struct SessionSteps {
     /// One inbound stanza; `count` is what the handled count becomes with it, nil without stream management.
     func handle(_ stanza: Element, count: HandledCount?) throws -> Step.Effects {
         try runner.run("stanza", for: account) { step in
+            try step.count(count)
             try Dispatcher(step: step).handle(stanza)
-            try advance(to: count, in: step)
         }
     }
 
     /// A stanza that is set aside unprocessed, and counts as handled.
     func quarantine(_ stanza: QuarantinedStanza, count: HandledCount?) throws -> Step.Effects {
         try runner.run("quarantine", for: account) { step in
+            try step.count(count)
             try stanza.store(in: step)
-            try advance(to: count, in: step)
         }
     }
 
@@ -117,11 +117,6 @@ struct SessionSteps {
         try Messages(step: step).acknowledged(try queue(in: step).removeFirst(newly))
         try SessionRow.set(acknowledged: count, of: account.id, in: step.database)
         return true
-    }
-
-    private func advance(to count: HandledCount?, in step: Step) throws {
-        guard let count else { return }
-        try SessionRow.set(handled: count, of: account.id, in: step.database)
     }
 
     private func forgetSession(_ step: Step) throws {

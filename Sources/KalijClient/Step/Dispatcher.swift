@@ -1,4 +1,3 @@
-import KalijStore
 import KalijXML
 
 /// Hands an inbound stanza to the feature that it is for.
@@ -17,8 +16,7 @@ struct Dispatcher {
         if let result = message.child("result", "urn:xmpp:mam:2") {
             try CatchUp(step: step).result(result, in: message)
         } else {
-            let trustsArchive = try SessionRow.load(step.account.id, from: step.database).archive
-            try Messages(step: step).receive(message, trustsArchive: trustsArchive)
+            try Messages(step: step).receive(message)
         }
     }
 

@@ -1,5 +1,6 @@
 import KalijAddress
 import KalijStore
+import KalijStream
 import KalijXML
 
 /// The one transaction in which one inbound stanza, or one request to send, takes all of its effects.
@@ -12,6 +13,9 @@ final class Step {
     /// The step's only clock: milliseconds since 1970.
     let now: Int64
     private(set) var effects = Effects()
+    /// Whether stanza-ids by the account's own archive are trusted; known once the stanza is counted.
+    private(set) var trustsArchive = false
+    private var reservedPosition: Int64?
 
     init(database: Database, account: Account, now: Int64) {
         self.database = database
@@ -34,9 +38,26 @@ final class Step {
         effects.events.append(EngineEvent(account: account.jid, at: now, kind: kind))
     }
 
-    /// The next order number for a message.
+    /// Counts the stanza that the step is for, and gets what most stanzas need of the session in the same statement.
+    func count(_ handled: HandledCount?) throws {
+        let row = try database.statement(
+            """
+            UPDATE session SET handled = coalesce(?, handled), position = position + 1 WHERE account = ?
+            RETURNING position, archive
+            """
+        ).first([.optional(handled.map { Int64($0.value) }), .integer(account.id)]) { ($0.integer(0), $0.bool(1)) }
+        guard let (position, archive) = row else { throw StoreError(.corrupt, "account \(account.id) has no session row") }
+        reservedPosition = position
+        trustsArchive = archive
+    }
+
+    /// The next order number for a message; numbers may be left out.
     func nextPosition() throws -> Int64 {
-        try database.statement("UPDATE session SET position = position + 1 WHERE account = ? RETURNING position")
+        if let position = reservedPosition {
+            reservedPosition = nil
+            return position
+        }
+        return try database.statement("UPDATE session SET position = position + 1 WHERE account = ? RETURNING position")
             .first([.integer(account.id)]) { $0.integer(0) } ?? 0
     }
 

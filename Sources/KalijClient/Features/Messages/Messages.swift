@@ -10,10 +10,10 @@ struct Messages {
     private var account: Value { .integer(step.account.id) }
 
     /// A `<message/>` that the server delivered.
-    func receive(_ message: Element, trustsArchive: Bool) throws {
+    func receive(_ message: Element) throws {
         if message["type"] == "error" { return try refused(message) }
         let received = Received(
-            message, account: step.account.jid, archived: nil, trustsArchive: trustsArchive, now: step.now)
+            message, account: step.account.jid, archived: nil, trustsArchive: step.trustsArchive, now: step.now)
         guard received.isKept else { return }
         if received.direction == .outgoing, try meetsOwn(received, place: nil) { return }
         let position = try step.nextPosition()
