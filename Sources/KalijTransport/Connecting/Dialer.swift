@@ -28,7 +28,7 @@ final class Dialer {
     private var handshake: Handshake?
     private var attempts: [ConnectFailure.Attempt] = []
 
-    /// - Parameter finish: called once from the loop, unless ``cancel()`` comes first.
+    /// `finish` is called once from the loop, unless ``cancel()`` comes first.
     init(
         loop: EventLoop, target: ConnectionTarget, tls: TLSSettings, context: TLSContext, limits: ConnectionLimits,
         resolver: Resolver, _ finish: @escaping (Result<Reached, ConnectFailure>) -> Void

@@ -50,9 +50,8 @@ final class Race {
     private var resolution: Timer?
     private var isResolutionOver = false
 
-    /// - Parameters:
-    ///   - awaited: the address families whose addresses are still to be told with ``add(_:of:)``.
-    ///   - finish: called once from the loop: with the winner, or nil when there is nothing left to try.
+    /// Waits for the addresses of the `awaited` families to be told with ``add(_:of:)``. `finish` is called once: with
+    /// the winner, or nil when there is nothing left to try.
     init(
         loop: EventLoop, limits: ConnectionLimits, awaited: Set<Int32>, _ finish: @escaping (Winner?) -> Void
     ) {

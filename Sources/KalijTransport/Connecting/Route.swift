@@ -10,8 +10,10 @@ struct Route: Equatable {
     /// Where to go for a domain, in order (RFC 6120 3.2.1 and 3.2.2, XEP-0368 3 and 5).
     ///
     /// - Parameters:
+    ///   - domain: the XMPP domain.
     ///   - starttls: the records of `_xmpp-client`; nil if they were not asked for.
     ///   - direct: the records of `_xmpps-client`; nil if they were not asked for.
+    ///   - generator: draws among records of one priority.
     /// - Returns: the routes; empty if the domain says that the service is not offered.
     static func plan(
         domain: String, starttls: Services?, direct: Services?, using generator: inout some RandomNumberGenerator

@@ -5,7 +5,7 @@ struct SocketAddress {
     private var storage = sockaddr_storage()
     private var length: socklen_t = 0
 
-    /// - Parameter text: an IPv4 or IPv6 address, the latter with or without brackets; anything else gives nil.
+    /// Takes an IPv4 or IPv6 address, the latter with or without brackets; anything else gives nil.
     init?(literal text: String, port: UInt16) {
         var four = in_addr()
         var six = in6_addr()

@@ -31,6 +31,9 @@ public final class Connection {
     private var writeError: TransportError?
 
     /// - Parameters:
+    ///   - loop: whose thread everything happens on.
+    ///   - target: where to go.
+    ///   - tls: how to secure it.
     ///   - limits: how long to wait for what.
     ///   - resolver: who to ask for names; by default the system's servers, or those of `KALIJ_DNS_SERVERS`.
     ///   - events: called from the loop, never from within a call to the connection.

@@ -13,8 +13,10 @@ public final class Resolver {
     private var open: [ObjectIdentifier: Question] = [:]
     private var willClose = false
 
-    /// - Parameter servers: addresses with ports that are asked instead of the system's, separated by commas, for
-    ///   example `127.0.0.1:5300`; if nil, the environment variable `KALIJ_DNS_SERVERS` is used if it is set.
+    /// - Parameters:
+    ///   - loop: whose thread everything happens on.
+    ///   - servers: addresses with ports that are asked instead of the system's, separated by commas, for example
+    ///     `127.0.0.1:5300`; if nil, the environment variable `KALIJ_DNS_SERVERS` is used if it is set.
     public init(loop: EventLoop, servers: String? = nil) {
         self.loop = loop
         self.servers = servers ?? getenv("KALIJ_DNS_SERVERS").map { String(cString: $0) }
@@ -46,9 +48,8 @@ public final class Resolver {
         case addresses([SocketAddress])
     }
 
-    /// Asks for the SRV records of a name like `_xmpp-client._tcp.example.org`.
-    ///
-    /// - Parameter finish: called from the loop, never from within this call.
+    /// Asks for the SRV records of a name like `_xmpp-client._tcp.example.org`; `limit` is in seconds. `finish` is called
+    /// from the loop, never from within this call.
     func services(
         _ name: String, limit: Double, _ finish: @escaping (Result<[ServiceRecord], NameFailure>) -> Void
     ) -> Question {

@@ -13,7 +13,10 @@ extension ServiceRecord {
     /// The order in which to try records: by priority, and within one priority drawn at random, the chance of each
     /// being its share of the weight (RFC 2782, "Weight").
     ///
-    /// - Parameter random: draws from `0...upper`.
+    /// - Parameters:
+    ///   - records: those of all the services that are asked for, mixed.
+    ///   - random: draws from `0...upper`.
+    /// - Returns: all of them.
     static func ordered(_ records: [ServiceRecord], random: (_ upper: Int) -> Int) -> [ServiceRecord] {
         var result: [ServiceRecord] = []
         for priority in Set(records.map(\.priority)).sorted() {

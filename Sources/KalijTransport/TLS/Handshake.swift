@@ -5,7 +5,7 @@ final class Handshake {
     private var deadline: Timer?
     private var finish: ((Result<TLSInfo, TLSProblem>) -> Void)?
 
-    /// - Parameter finish: called once from the loop, unless ``cancel()`` comes first.
+    /// Begins. `finish` is called once from the loop, unless ``cancel()`` comes first; the limit is in seconds.
     init(
         loop: EventLoop, channel: TLSChannel, limit: Double, _ finish: @escaping (Result<TLSInfo, TLSProblem>) -> Void
     ) {

@@ -17,7 +17,8 @@ final class TLSChannel: Channel {
     private var certificateProblem: CertificateProblem?
     private var hasEndedWriting = false
 
-    /// - Parameter alpn: the protocols to offer; none after STARTTLS.
+    /// Offers the protocols of `alpn`; there are none after STARTTLS.
+    ///
     /// - Throws: ``TLSProblem`` if the server name cannot be one.
     init(socket: SocketIO, context: TLSContext, serverName: String, alpn: [String]) throws(TLSProblem) {
         guard let ssl = SSL_new(context.pointer) else { throw TLSProblem(.tls, "out of memory") }

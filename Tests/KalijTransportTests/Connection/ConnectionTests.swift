@@ -103,7 +103,9 @@ import Testing
         server.stop()
     }
 
-    @Test("While reading is paused nothing is given out, the peer is held back, and nothing is lost", arguments: [true, false])
+    @Test(
+        "While reading is paused nothing is given out, the peer is held back, and nothing is lost",
+        arguments: [true, false])
     func flowControl(tls: Bool) throws {
         let identity = try Certificates.shared.get()["good"]
         let written = Counter()
@@ -253,12 +255,15 @@ import Testing
 
     @Test("A connection that is dropped inside its own event is gone")
     func droppedInEvent() throws {
-        let server = try Server { $0.write("x"); _ = $0.read() }
+        let server = try Server {
+            $0.write("x"); _ = $0.read()
+        }
         let loop = try EventLoop()
         var connection: Connection?
         var events = 0
         connection = Connection(
-            loop: loop, target: ConnectionTarget(domain: "example.org", override: (host: "127.0.0.1", port: server.port)),
+            loop: loop,
+            target: ConnectionTarget(domain: "example.org", override: (host: "127.0.0.1", port: server.port)),
             tls: TLSSettings(serverName: "example.org")
         ) { _ in
             events += 1

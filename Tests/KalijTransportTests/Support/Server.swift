@@ -9,8 +9,7 @@ final class Server: Sendable {
     private let peers = Mutex<[Thread]>([])
     private let acceptor = Mutex<Thread?>(nil)
 
-    /// - Parameters:
-    ///   - port: 0 takes a free one.
+    /// Listens; port 0 takes a free one.
     init(
         _ address: String = "127.0.0.1", port: UInt16 = 0, serve: @escaping @Sendable (Peer) -> Void
     ) throws {
@@ -45,6 +44,17 @@ final class Server: Sendable {
 
 /// Binds a socket; returns the port.
 func bound(_ descriptor: Int32, _ address: String, _ port: UInt16) -> UInt16? {
+    withSocketAddress(address, port) { pointer, size in
+        var size = size
+        guard bind(descriptor, pointer, size) == 0, getsockname(descriptor, pointer, &size) == 0 else { return nil }
+        return pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { UInt16(bigEndian: $0.pointee.sin_port) }
+    }
+}
+
+/// Lends an address in the system's form.
+func withSocketAddress<Result>(
+    _ address: String, _ port: UInt16, _ body: (UnsafeMutablePointer<sockaddr>, socklen_t) -> Result
+) -> Result {
     var storage = sockaddr_storage()
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     if address.contains(":") {
@@ -62,10 +72,7 @@ func bound(_ descriptor: Int32, _ address: String, _ port: UInt16) -> UInt16? {
         withUnsafeMutableBytes(of: &storage) { $0.storeBytes(of: four, as: sockaddr_in.self) }
     }
     return withUnsafeMutablePointer(to: &storage) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-            guard bind(descriptor, address, size) == 0, getsockname(descriptor, address, &size) == 0 else { return nil }
-            return pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { UInt16(bigEndian: $0.pointee.sin_port) }
-        }
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, size) }
     }
 }
 
@@ -128,7 +135,8 @@ final class Peer {
 
     func read(_ limit: Int = 65536) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
-            count = ssl.map { Int(SSL_read($0, buffer.baseAddress, Int32(limit))) }
+            count =
+                ssl.map { Int(SSL_read($0, buffer.baseAddress, Int32(limit))) }
                 ?? recv(descriptor, buffer.baseAddress, limit, 0)
             count = max(0, count)
         }

@@ -4,7 +4,9 @@ import Testing
 
 /// RFC 6120 13.7.2 and RFC 9525 6: the certificate is for the XMPP domain, and a person can understand why not.
 @Suite struct CertificateTests {
-    private func failure(_ identity: String, serverName: String = "example.org", caFile: String? = nil) throws -> String? {
+    private func failure(_ identity: String, serverName: String = "example.org", caFile: String? = nil) throws
+        -> String?
+    {
         let identity = try Certificates.shared.get()[identity]
         let server = try Server { $0.secure(identity) }
         defer { server.stop() }
@@ -23,7 +25,9 @@ import Testing
         #expect(try failure("good") == nil)
     }
 
-    @Test("Addresses and whole-label wildcards are verified as such", arguments: ["127.0.0.1", "[::1]", "a.wild.example.org"])
+    @Test(
+        "Addresses and whole-label wildcards are verified as such",
+        arguments: ["127.0.0.1", "[::1]", "a.wild.example.org"])
     func otherNames(name: String) throws {
         #expect(try failure("good", serverName: name) == nil)
     }

@@ -5,7 +5,8 @@ import Synchronization
 import Testing
 
 @Suite struct HandshakeTests {
-    @Test("Direct TLS sends SNI and the ALPN name xmpp-client (XEP-0368 3); STARTTLS no ALPN", arguments: [true, false])
+    @Test(
+        "Direct TLS sends SNI and the ALPN name xmpp-client (XEP-0368 3); STARTTLS no ALPN", arguments: [true, false])
     func greeting(direct: Bool) throws {
         let identity = try Certificates.shared.get()["good"]
         let seen = Mutex<[String?]>([])
