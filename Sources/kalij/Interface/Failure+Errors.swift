@@ -12,6 +12,7 @@ extension Failure {
         case let failure as Failure: self = failure
         case let error as JIDError: self.init(.badInput, "\(error)")
         case let error as AcceptError: self.init(.badInput, "\(error)")
+        case let error as QuerySyntaxError: self.init(.badInput, "\(error)")
         case let error as XMLError: self.init(.badInput, "\(error)")
         case let error as FenceError: self.init(.tryAgain, "\(error)")
         case let error as StoreError: self.init(error.isMachineError ? .tryAgain : .badConfiguration, "\(error)")

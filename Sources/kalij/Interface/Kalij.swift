@@ -13,6 +13,7 @@ enum Kalij {
 
     static var commands: [any Command.Type] { [
         LoginCommand.self, RunCommand.self, SendCommand.self, HistoryCommand.self, StatusCommand.self,
+        QueryCommand.self,
     ] }
 
     static func main() {

@@ -15,8 +15,22 @@ enum JSONLine {
     }
 }
 
-/// XEP-0082 date-times in UTC, to the millisecond.
+/// XEP-0082 date-times in UTC.
 enum Stamp {
+    /// With as many digits of a fraction as there are, at most six.
+    static func of(_ date: Date) -> String {
+        let microseconds = (date.timeIntervalSince1970 * 1_000_000).rounded()
+        let whole = (microseconds / 1_000_000).rounded(.down)
+        var stamp = Date(timeIntervalSince1970: whole).formatted(.iso8601)
+        let rest = Int(microseconds - whole * 1_000_000)
+        guard rest > 0 else { return stamp }
+        var digits = String(String(rest + 1_000_000).dropFirst())
+        while digits.last == "0" { digits.removeLast() }
+        stamp.removeLast()
+        return stamp + "." + digits + "Z"
+    }
+
+    /// To the millisecond.
     static func of(_ milliseconds: Int64) -> String {
         Date(timeIntervalSince1970: Double(milliseconds) / 1000)
             .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))

@@ -12,8 +12,8 @@ struct ArchiveFeature {
 
     /// Whether the answer shows an archive (XEP-0313 section 3); an error shows none. Stored with the session.
     func answered(_ iq: Element) throws -> Bool {
-        let query = iq["type"] == "result" ? iq.child("query", "http://jabber.org/protocol/disco#info") : nil
-        let hasArchive = query?.children.contains { $0.name == "feature" && $0["var"] == "urn:xmpp:mam:2" } ?? false
+        let hasArchive = iq.check(
+            "/<type=result>/{http://jabber.org/protocol/disco#info}query/feature<var=urn:xmpp:mam:2>")
         try step.database.run(
             "UPDATE session SET archive = ? WHERE account = ?",
             [.integer(hasArchive ? 1 : 0), .integer(step.account.id)])

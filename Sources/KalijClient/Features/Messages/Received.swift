@@ -47,9 +47,8 @@ struct Received {
 
     /// When the message in a `<delay/>` (XEP-0203) was sent, in milliseconds since 1970.
     static func delay(in element: Element) -> Int64? {
-        guard let stamp = element.child("delay", "urn:xmpp:delay")?["stamp"],
-            let date = try? Date(stamp, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: stamp.contains(".")))
-        else { return nil }
+        let stamp: Date? = element.findFirst("{urn:xmpp:delay}delay@stamp|datetime")
+        guard let date = stamp else { return nil }
         return Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded())
     }
 
