@@ -46,7 +46,9 @@ final class Step {
             RETURNING position, archive
             """
         ).first([.optional(handled.map { Int64($0.value) }), .integer(account.id)]) { ($0.integer(0), $0.bool(1)) }
-        guard let (position, archive) = row else { throw StoreError(.corrupt, "account \(account.id) has no session row") }
+        guard let (position, archive) = row else {
+            throw StoreError(.corrupt, "account \(account.id) has no session row")
+        }
         reservedPosition = position
         trustsArchive = archive
     }

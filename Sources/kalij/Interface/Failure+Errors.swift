@@ -26,6 +26,10 @@ extension Failure {
     }
 
     private static func status(of error: LoginError) -> ExitStatus {
-        if case .refused(let reason) = error, reason.isRefusal || reason.needsPassword { .refused } else { .unavailable }
+        if case .refused(let reason) = error, reason.isRefusal || reason.needsPassword {
+            .refused
+        } else {
+            .unavailable
+        }
     }
 }

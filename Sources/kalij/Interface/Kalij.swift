@@ -11,10 +11,12 @@ import KalijClient
 enum Kalij {
     static let version = "0.1.0"
 
-    static var commands: [any Command.Type] { [
-        LoginCommand.self, RunCommand.self, SendCommand.self, HistoryCommand.self, StatusCommand.self,
-        QueryCommand.self,
-    ] }
+    static var commands: [any Command.Type] {
+        [
+            LoginCommand.self, RunCommand.self, SendCommand.self, HistoryCommand.self, StatusCommand.self,
+            QueryCommand.self,
+        ]
+    }
 
     static func main() {
         signal(SIGPIPE, SIG_IGN)
