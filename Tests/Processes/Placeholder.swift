@@ -1,1 +1,1 @@
-// placeholder of the first commit
+

@@ -98,7 +98,11 @@ public final class Subprocess: Sendable {
         while true {
             if let ending = ending() { return ending }
             guard ContinuousClock.now < deadline else { return nil }
-            try? await Task.sleep(for: .milliseconds(1))
+            if Task.isCancelled {
+                usleep(1000)  // a cancelled task does not sleep, but a process that was killed is still waited for
+            } else {
+                try? await Task.sleep(for: .milliseconds(1))
+            }
         }
     }
 

@@ -7,6 +7,12 @@ public struct Tool: Sendable {
     /// The Debian 12 package to install if it is missing.
     public let package: String
 
+    /// A program and the package that has it.
+    public init(name: String, package: String) {
+        self.name = name
+        self.package = package
+    }
+
     static let prosody = Tool(name: "prosody", package: "prosody")
     static let prosodyctl = Tool(name: "prosodyctl", package: "prosody")
     static let erl = Tool(name: "erl", package: "erlang-base (a dependency of ejabberd)")

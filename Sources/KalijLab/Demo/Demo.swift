@@ -1,0 +1,70 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The main job, shown: real server, independent client, kills, and the comparison with the server's archive.
+///
+/// Nothing is left running and nothing is left outside the temporary directory, which is removed, also after Ctrl-C
+/// or when the demo itself is killed.
+/// - Parameters:
+///   - kalij: the absolute path of the program to kill, as a rule the running one.
+///   - output: takes each line of the result; what happens meanwhile goes to standard error.
+/// - Returns: 0 if nothing was lost, twice or out of order, 1 if anything was, 69 if the demo could not be carried out.
+public func runDemo(
+    options: DemoOptions, kalij: String, output: (String) -> Void = { print($0) }
+) async -> Int32 {
+    let terminal = Terminal()
+    let laboratory: Laboratory
+    do {
+        laboratory = try Laboratory()
+    } catch {
+        terminal.say("demo: \(error)")
+        return 69
+    }
+    laboratory.cleanUpWhenInterrupted()
+    defer {
+        laboratory.close(keep: options.keep)
+        if options.keep { terminal.say("kept: \(laboratory.directory)") }
+    }
+    do {
+        let result = try await perform(options, kalij: kalij, laboratory: laboratory, terminal: terminal)
+        terminal.clear()
+        if options.json {
+            output(try result.json())
+        } else {
+            result.table().forEach(output)
+        }
+        return result.isClean ? 0 : 1
+    } catch {
+        terminal.say("demo: \(error)")
+        return 69
+    }
+}
+
+private func perform(
+    _ options: DemoOptions, kalij: String, laboratory: Laboratory, terminal: Terminal
+) async throws -> KillResult {
+    var plan = KillOptions(kalij: kalij)
+    plan.kills = options.kills
+    plan.messages = options.messages
+    plan.seed = options.seed
+    plan.server = options.server
+    let prepared = try await KillRun.prepare(plan, laboratory: laboratory) { terminal.say("· \($0)") }
+    terminal.say("· bob (slixmpp) sends m 1, m 2, ...; kalij send queues r 1, r 2, ...; seed \(plan.seed)")
+    terminal.say("· kalij run is killed with SIGKILL \(plan.kills) times, \(plan.lifetime.lowerBound) to "
+        + "\(plan.lifetime.upperBound) ms after its start")
+    let bar = ProgressBar()
+    let run = KillRun(plan, laboratory: laboratory, server: prepared.server, kalij: prepared.kalij) { progress in
+        if progress.phase == .killing {
+            let details = "\(progress.kills) kills  \(progress.incoming) in  \(progress.outgoing) out"
+            terminal.show(bar.line(fraction: progress.fraction, details: details))
+        } else {
+            terminal.say("· \(progress.phase.rawValue)")
+        }
+    }
+    let result = try await run.run().result
+    await prepared.server.stop()
+    return result
+}

@@ -1,0 +1,17 @@
+/// What `kalij demo` can be told.
+public struct DemoOptions: Sendable {
+    /// At least this many kills of `kalij run`.
+    public var kills = 50
+    /// At least this many messages each way.
+    public var messages = 500
+    /// Decides the moments of the kills; a new one every time unless given.
+    public var seed = UInt64.random(in: 1...999_999)
+    public var server = ServerKind.prosody
+    /// Prints the result as one JSON object instead of the table.
+    public var json = false
+    /// Leaves the directory with the database and the logs.
+    public var keep = false
+
+    /// The demo of the README.
+    public init() {}
+}

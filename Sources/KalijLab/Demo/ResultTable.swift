@@ -1,0 +1,86 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension KillResult {
+    /// The figures as a table for people.
+    public func table() -> [String] {
+        var messages = TextTable()
+        messages.add("messages", "sent", "stored", "lost", "twice", "out of order")
+        messages.add(
+            "bob to alice (kalij run)", "\(incoming.expected)", "\(incoming.found)", "\(incoming.lost)",
+            "\(incoming.twice)", "\(incoming.outOfOrder)")
+        messages.add(
+            "alice to bob (kalij send)", "\(outgoing.expected)", "\(outgoing.found)", "\(outgoing.lost)",
+            "\(outgoing.twice)", "\(outgoing.outOfOrder)")
+        var lives = TextTable()
+        lives.add("kalij run killed", "\(kills)")
+        lives.add("  while stanzas sent were not acknowledged", count(killsWithUnacknowledgedOut, of: kills))
+        lives.add("  while stanzas received were not acknowledged", count(killsWithUnacknowledgedIn, of: kills))
+        lives.add("kalij send killed", "\(sendKills)")
+        lives.add("starts that resumed the session", count(startsResumed, of: starts))
+        lives.add("starts that had to bind anew", count(startsBound, of: starts))
+        lives.add("starts killed before either", count(startsCutShort, of: starts))
+        lives.add("sessions resumed, with those of kalij send", "\(resumed)")
+        lives.add("sessions bound anew, with those of kalij send", "\(bound)")
+        lives.add("time offline", "\(rounded(secondsOffline)) s of \(rounded(seconds)) s")
+        var lines = [""] + messages.lines() + [""] + lives.lines() + [""]
+        lines += remarks()
+        return lines
+    }
+
+    /// One JSON object on one line, with the derived figures too.
+    public func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        return String(decoding: try encoder.encode(Report(result: self)), as: UTF8.self)
+    }
+
+    private func remarks() -> [String] {
+        var lines: [String] = []
+        if incoming.invented + outgoing.invented > 0 {
+            lines.append("  \(incoming.invented + outgoing.invented) messages that nobody sent")
+        }
+        if incoming.unarchived + outgoing.unarchived > 0 {
+            lines.append("  \(incoming.unarchived + outgoing.unarchived) delivered but not archived by the server")
+        }
+        if crashes > 0 { lines.append("  kalij run ended by itself \(crashes) times") }
+        if sendFailures > 0 { lines.append("  kalij send failed by itself \(sendFailures) times") }
+        lines.append(
+            isClean
+                ? "  Nothing lost, nothing twice, nothing out of order: the archive of \(server.rawValue) agrees. "
+                    + "Seed \(seed)."
+                : "  FAILED: the archive of \(server.rawValue) does not agree. Seed \(seed).")
+        return lines
+    }
+
+    private func count(_ part: Int, of whole: Int) -> String {
+        whole == 0 ? "\(part)" : "\(part) (\(part * 100 / whole) %)"
+    }
+
+    private func rounded(_ seconds: Double) -> String {
+        "\(Int(seconds)).\(Int((seconds * 10).truncatingRemainder(dividingBy: 10)))"
+    }
+}
+
+/// The result with what is derived from it.
+private struct Report: Encodable {
+    let result: KillResult
+
+    enum CodingKeys: String, CodingKey {
+        case clean, startsCutShort, resumedShare, resumedShareOfSessions, unacknowledgedOutShare, unacknowledgedInShare
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try result.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(result.isClean, forKey: .clean)
+        try container.encode(result.startsCutShort, forKey: .startsCutShort)
+        try container.encode(result.resumedShare, forKey: .resumedShare)
+        try container.encode(result.resumedShareOfSessions, forKey: .resumedShareOfSessions)
+        try container.encode(result.unacknowledgedOutShare, forKey: .unacknowledgedOutShare)
+        try container.encode(result.unacknowledgedInShare, forKey: .unacknowledgedInShare)
+    }
+}

@@ -1,0 +1,49 @@
+/// The program under test, used through its command line alone.
+public struct KalijCommand: Sendable {
+    let laboratory: Laboratory
+    let executable: String
+    /// The data directory given with `--data`.
+    public let data: String
+
+    /// A `kalij` with a data directory of its own in the laboratory.
+    public init(_ executable: String, data: String = "alice", laboratory: Laboratory) {
+        self.laboratory = laboratory
+        self.executable = executable
+        self.data = laboratory.path(data)
+    }
+
+    /// Stores an account.
+    /// - Throws: ``LaboratoryError`` with what `kalij login` said if it fails.
+    public func login(_ address: String, password: String, server: any XMPPServer) async throws {
+        try await laboratory.run(
+            executable,
+            [
+                "--data", data, "login", address, "--server", "127.0.0.1:\(server.port)", "--ca",
+                server.certificateAuthority,
+            ],
+            environment: ["KALIJ_PASSWORD": password])
+    }
+
+    /// Starts `kalij run` in the main role. Its standard input stays open; events go to `run.out`.
+    public func run() throws -> Subprocess {
+        try start(["--json", "run"], files: "run", writable: true)
+    }
+
+    /// Starts `kalij send`.
+    public func send(_ text: String, to recipient: String) throws -> Subprocess {
+        try start(["send", recipient, text], files: "send", writable: false)
+    }
+
+    /// The end of what all processes of a kind (`run`, `send`) wrote to standard error.
+    public func errors(of files: String) -> String {
+        String(readText(of: laboratory.path(files + ".err")).suffix(1000))
+    }
+
+    private func start(_ arguments: [String], files: String, writable: Bool) throws -> Subprocess {
+        var launch = laboratory.launch(executable, ["--data", data] + arguments)
+        launch.directory = nil  // no program in between: the times of kills count from its first instruction
+        launch.output = .file(laboratory.path(files + ".out"))
+        launch.errors = .file(laboratory.path(files + ".err"))
+        return try Subprocess(launch, writable: writable)
+    }
+}

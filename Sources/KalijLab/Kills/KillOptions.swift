@@ -1,0 +1,43 @@
+/// What a run of kills is to be like.
+public struct KillOptions: Sendable {
+    /// At least this many times `kalij run` is killed.
+    public var kills = 50
+    /// At least this many messages go each way.
+    public var messages = 500
+    /// Decides every moment of a kill. (What the processes do meanwhile is not repeatable.)
+    public var seed: UInt64 = 1
+    public var server = ServerKind.prosody
+    /// The absolute path of the `kalij` to kill.
+    public var kalij: String
+    /// How long after its start `kalij run` is killed, in milliseconds, all moments being equally likely.
+    public var lifetime: ClosedRange<Int> = 20...600
+    /// The share of `kalij send` processes that are killed too, 1...60 ms after their start.
+    public var sendKills = 0.1
+    /// Messages a second that the other side sends; 0 for as fast as the server takes them.
+    public var rate: Double = 100
+    /// The run gives up after this many seconds.
+    public var limit: Double = 3600
+
+    /// The standard run: 50 kills, 500 messages each way, Prosody.
+    public init(kalij: String) {
+        self.kalij = kalij
+    }
+}
+
+/// How far a run of kills is.
+public struct KillProgress: Sendable {
+    public enum Phase: String, Sendable {
+        case killing = "killing and restarting"
+        case draining = "last run: fetching and sending what is left"
+        case reading = "reading the server's archives"
+    }
+
+    public var phase: Phase
+    public var kills: Int
+    /// Messages that the other side has sent.
+    public var incoming: Int
+    /// Replies that `kalij send` has accepted.
+    public var outgoing: Int
+    /// From 0 to 1: how far the target furthest behind is.
+    public var fraction: Double
+}

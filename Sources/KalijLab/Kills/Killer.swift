@@ -1,0 +1,54 @@
+import Glibc
+
+/// Starts `kalij run`, kills it at a random moment, and starts it again, until told to stop.
+struct Killer {
+    let kalij: KalijCommand
+    let table: RawTable
+    let lifetime: ClosedRange<Int>
+    let tally: Tally
+    let watch: SessionWatch
+    var generator: SeededGenerator
+
+    /// Starts the first process and waits until its session is bound.
+    /// - Throws: ``LaboratoryError`` if that takes over 30 s or the process ends.
+    func first() async throws -> Subprocess {
+        let process = try kalij.run()
+        let deadline = ContinuousClock.now + .seconds(30)
+        while !watch.hasBound {
+            if let ending = process.ending() {
+                throw LaboratoryError("kalij run ended with \(ending): \(kalij.errors(of: "run"))")
+            }
+            guard ContinuousClock.now < deadline else {
+                throw LaboratoryError("kalij run did not bind within 30 s: \(kalij.errors(of: "run"))")
+            }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        return process
+    }
+
+    /// Kills the first process and each that follows. The last one is killed too.
+    /// - Throws: ``LaboratoryError`` if the process ends by itself five times.
+    mutating func run(_ first: Subprocess) async throws {
+        var process = first
+        var began = ContinuousClock.now
+        while true {
+            let moment = began + .milliseconds(Int.random(in: lifetime, using: &generator))
+            try await Task.sleep(until: moment, clock: .continuous)
+            let crashed = process.ending()
+            process.signal(SIGKILL)
+            let killed = ContinuousClock.now
+            _ = await process.wait(seconds: 10)
+            let queued = try? await table.queued()
+            tally.change { counts in
+                if crashed != nil { counts.crashes += 1 }
+                counts.lives.append(Life(began: began, killed: killed, queued: queued))
+            }
+            if tally.counts.crashes >= 5 {
+                throw LaboratoryError("kalij run ended by itself five times: \(kalij.errors(of: "run"))")
+            }
+            if tally.isOver || Task.isCancelled { return }
+            process = try kalij.run()
+            began = .now
+        }
+    }
+}

@@ -1,0 +1,70 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// One row of the table `message`, as the sqlite3 shell shows it.
+public struct StoredMessage: Codable, Sendable, Equatable {
+    public let id: Int
+    public let direction: String
+    public let position: Int
+    public let stanza_id: String?
+    public let origin_id: String?
+    public let sender: String?
+    public let body: String?
+    public let state: String?
+}
+
+/// Looks into Kalij's database with the sqlite3 shell, read-only: not one line of Kalij's own reading code is used.
+public struct RawTable: Sendable {
+    let laboratory: Laboratory
+    let database: String
+
+    /// A database in a data directory.
+    public init(laboratory: Laboratory, data: String) {
+        self.laboratory = laboratory
+        database = data + "/kalij.db"
+    }
+
+    /// The messages of one direction (`in` or `out`) by position.
+    public func messages(_ direction: String) async throws -> [StoredMessage] {
+        let text = try await query(
+            """
+            SELECT id, direction, position, stanza_id, origin_id, sender, body, state FROM message
+            WHERE direction = '\(direction)' ORDER BY position, id
+            """, json: true)
+        guard !text.isEmpty else { return [] }
+        return try JSONDecoder().decode([StoredMessage].self, from: Data(text.utf8))
+    }
+
+    /// How many stanzas the server has not acknowledged.
+    public func queued() async throws -> Int {
+        try await number("SELECT count(*) FROM queue")
+    }
+
+    /// How many messages there are of each direction, and how many outgoing ones the server has not acknowledged.
+    func counts() async throws -> (received: Int, sent: Int, unsettled: Int) {
+        let text = try await query(
+            """
+            SELECT count(*) FILTER (WHERE direction = 'in'), count(*) FILTER (WHERE direction = 'out'),
+              count(*) FILTER (WHERE direction = 'out' AND state IN ('queued', 'sent')) FROM message
+            """)
+        let numbers = text.split(whereSeparator: { $0 == "|" || $0 == "\n" }).compactMap { Int($0) }
+        guard numbers.count == 3 else { throw LaboratoryError("sqlite3 answered: \(text)") }
+        return (numbers[0], numbers[1], numbers[2])
+    }
+
+    private func number(_ sql: String) async throws -> Int {
+        let text = try await query(sql)
+        guard let number = Int(text.prefix { $0 != "\n" }) else { throw LaboratoryError("sqlite3 answered: \(text)") }
+        return number
+    }
+
+    /// Runs SQL in the shell. A database in use is waited for.
+    func query(_ sql: String, json: Bool = false) async throws -> String {
+        try await laboratory.run(
+            try Tool.sqlite.path(),
+            ["-batch", "-readonly", json ? "-json" : "-list", "-cmd", ".timeout 10000", database, sql])
+    }
+}

@@ -1,0 +1,47 @@
+import Glibc
+
+/// Queues numbered replies with `kalij send`, one process after the other, and kills some of them.
+struct ReplySender {
+    let kalij: KalijCommand
+    let recipient: String
+    let killShare: Double
+    let tally: Tally
+    var generator: SeededGenerator
+
+    /// Goes on until the tally is over.
+    /// - Throws: ``LaboratoryError`` if twenty in a row fail.
+    mutating func run() async throws {
+        var number = 0
+        var failuresInARow = 0
+        while !tally.isOver, !Task.isCancelled {
+            number += 1
+            let process = try kalij.send("r \(number)", to: recipient)
+            let killing = Double.random(in: 0..<1, using: &generator) < killShare
+            let patience = Double(Int.random(in: 1...60, using: &generator)) / 1000
+            var ending = await process.wait(seconds: killing ? patience : 60)
+            if ending == nil {
+                process.signal(SIGKILL)
+                ending = await process.wait(seconds: 10)
+            }
+            failuresInARow = record(number, ending: ending, killing: killing) ? 0 : failuresInARow + 1
+            guard failuresInARow < 20 else {
+                throw LaboratoryError("kalij send failed 20 times in a row: \(kalij.errors(of: "send"))")
+            }
+        }
+    }
+
+    /// - Returns: whether this was as it should be.
+    private func record(_ number: Int, ending: Subprocess.Ending?, killing: Bool) -> Bool {
+        let accepted = ending == .exited(0)
+        let wasKilled = killing && ending == .killed(SIGKILL)
+        tally.change { counts in
+            if accepted {
+                counts.accepted.insert(number)
+            } else {
+                counts.uncertain.insert(number)
+                if wasKilled { counts.sendKills += 1 } else { counts.sendFailures += 1 }
+            }
+        }
+        return accepted || wasKilled
+    }
+}

@@ -1,0 +1,46 @@
+import Synchronization
+
+/// Follows an account's sessions in the server's log, with the moment at which each event was seen there.
+final class SessionWatch: Sendable {
+    struct Seen: Sendable {
+        let at: ContinuousClock.Instant
+        let event: SessionEvent
+    }
+
+    private struct State {
+        var reader: any SessionLogReader
+        var seen: [Seen] = []
+    }
+
+    private let state: Mutex<State>
+
+    init(reader: any SessionLogReader) {
+        state = Mutex(State(reader: reader))
+    }
+
+    /// Looks into the log every 5 ms until cancelled.
+    func follow() async {
+        while !Task.isCancelled {
+            look()
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+        look()
+    }
+
+    /// Everything seen so far.
+    var events: [Seen] {
+        state.withLock { $0.seen }
+    }
+
+    /// Whether a session was ever bound.
+    var hasBound: Bool {
+        state.withLock { $0.seen.contains { $0.event == .bound } }
+    }
+
+    private func look() {
+        state.withLock { state in
+            let now = ContinuousClock.now
+            state.seen += state.reader.newEvents().map { Seen(at: now, event: $0) }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+/// What became of the messages of one direction.
+public struct DirectionVerdict: Codable, Sendable, Equatable {
+    /// Messages that must be there: archived by the server (in), accepted with exit status 0 (out).
+    public var expected = 0
+    /// Different messages found: in the raw table (in), in the server's archive (out).
+    public var found = 0
+    /// Expected and not found.
+    public var lost = 0
+    /// Found more than once: surplus copies.
+    public var twice = 0
+    /// Found directly behind one that should come later.
+    public var outOfOrder = 0
+    /// Found although nobody sent it.
+    public var invented = 0
+    /// Delivered and found, but missing in the server's archive: the server's fault, counted for information.
+    public var unarchived = 0
+
+    /// Whether nothing is wrong.
+    public var isClean: Bool { lost == 0 && twice == 0 && outOfOrder == 0 && invented == 0 }
+}
+
+/// What is compared at the end of a run. Every field comes from something that is not Kalij: the server's archives as
+/// an independent client reads them, the raw table as the sqlite3 shell shows it, exit statuses.
+public struct Evidence: Sendable {
+    /// The archive of Kalij's account.
+    public var ownArchive: [ArchiveEntry]
+    /// The archive of the account at the other end.
+    public var peerArchive: [ArchiveEntry]
+    /// How many messages the other side handed to the server: the numbers 1 to this.
+    public var offered: Int
+    /// Rows of received messages by position.
+    public var received: [StoredMessage]
+    /// Bodies that the other side received live.
+    public var heard: [String]
+    /// Numbers of replies that `send` accepted (exit status 0).
+    public var accepted: Set<Int>
+    /// Numbers of replies whose `send` was killed or failed: each may be there, once, or not.
+    public var uncertain: Set<Int>
+
+    public init(
+        ownArchive: [ArchiveEntry], peerArchive: [ArchiveEntry], offered: Int, received: [StoredMessage],
+        heard: [String], accepted: Set<Int>, uncertain: Set<Int>
+    ) {
+        self.ownArchive = ownArchive
+        self.peerArchive = peerArchive
+        self.offered = offered
+        self.received = received
+        self.heard = heard
+        self.accepted = accepted
+        self.uncertain = uncertain
+    }
+
+    /// Received messages: those of the archive, each once, in the archive's order.
+    public func incoming() -> DirectionVerdict {
+        let order = ownArchive.compactMap { numberIn($0.body, label: "m") }
+        var place: [Int: Int] = [:]
+        for (index, number) in order.enumerated() where place[number] == nil { place[number] = index }
+        let stored = received.compactMap { numberIn($0.body, label: "m") }
+        let different = Set(stored)
+        var verdict = DirectionVerdict()
+        verdict.expected = place.count
+        verdict.found = different.count
+        verdict.lost = place.keys.count { !different.contains($0) }
+        verdict.twice = stored.count - verdict.found
+        verdict.invented = different.count { $0 < 1 || $0 > offered } + (received.count - stored.count)
+        verdict.unarchived = different.count { place[$0] == nil }
+        verdict.outOfOrder = descents(stored.compactMap { place[$0] })
+        return verdict
+    }
+
+    /// Sent messages: every accepted one in the other account's archive, each once, in the order accepted.
+    ///
+    /// The other side was online all the time, so each message reached it live once, too.
+    public func outgoing() -> DirectionVerdict {
+        let archived = peerArchive.compactMap { numberIn($0.body, label: "r") }
+        let live = heard.compactMap { numberIn($0, label: "r") }
+        let inArchive = Set(archived)
+        let different = inArchive.union(live)
+        var verdict = DirectionVerdict()
+        verdict.expected = accepted.count
+        verdict.found = different.count
+        verdict.lost = accepted.count { !different.contains($0) }
+        verdict.twice = max(archived.count - inArchive.count, live.count - Set(live).count)
+        verdict.invented = different.count { !accepted.contains($0) && !uncertain.contains($0) }
+        verdict.unarchived = different.count - inArchive.count
+        verdict.outOfOrder = descents(archived)
+        return verdict
+    }
+}
+
+/// The number in a body like "m 17"; nil for anything else.
+func numberIn(_ body: String?, label: String) -> Int? {
+    guard let body, body.hasPrefix(label + " ") else { return nil }
+    return Int(body.dropFirst(label.count + 1))
+}
+
+/// How many elements are smaller than the one before. Equal neighbours are copies, counted elsewhere.
+private func descents(_ numbers: [Int]) -> Int {
+    zip(numbers, numbers.dropFirst()).count { $0 > $1 }
+}

@@ -1,0 +1,159 @@
+import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The independent client, `peer.py` on Debian's slixmpp: what it says is what somebody else's code saw.
+public struct Peer: Sendable {
+    let laboratory: Laboratory
+    let server: any XMPPServer
+    let user: String
+    let password: String
+
+    /// A client for one account of a server.
+    public init(_ user: String, password: String, server: any XMPPServer, laboratory: Laboratory) {
+        self.laboratory = laboratory
+        self.server = server
+        self.user = user
+        self.password = password
+    }
+
+    /// The account's bare address.
+    public var address: String { "\(user)@localhost" }
+
+    /// Reads the account's whole archive in the server's order.
+    /// - Throws: ``LaboratoryError`` if the client fails or does not reach the archive's end.
+    public func archive() async throws -> [ArchiveEntry] {
+        let launch = try command("archive", [])
+        let output = try await laboratory.run(
+            launch.executable, launch.arguments, environment: launch.environment, seconds: 600)
+        let lines = output.split(separator: "\n")
+        let decoder = JSONDecoder()
+        let entries = try lines.dropLast().map { try decoder.decode(ArchiveEntry.self, from: Data($0.utf8)) }
+        guard let last = lines.last, last.contains("\"event\": \"complete\""), last.contains(" \(entries.count)}") else {
+            throw LaboratoryError("the archive of \(address) was not read to its end: \(lines.last ?? "nothing")")
+        }
+        return entries
+    }
+
+    /// Sends a stanza as it is, however strange.
+    /// - Throws: ``LaboratoryError`` if the server ends the connection over it.
+    public func send(raw stanza: String) async throws {
+        var launch = try command("raw", [])
+        let name = laboratory.path("raw-\(UInt64.random(in: 0...UInt64.max))")
+        try writeText(stanza, to: name)
+        launch.input = .file(name)
+        launch.errors = .file(name + ".err")
+        let process = try Subprocess(launch)
+        let ending = await process.wait(seconds: 60)
+        guard ending == .exited(0) else {
+            await process.stop(seconds: 1)
+            throw LaboratoryError("raw stanza not sent: \(readText(of: name + ".err").suffix(500))")
+        }
+    }
+
+    /// Starts sending numbered messages and recording what comes back.
+    /// - Parameters:
+    ///   - recipient: a bare address.
+    ///   - label: the word before the number in each body.
+    ///   - rate: messages a second; 0 for as fast as the server answers, with at most ten on the way.
+    ///   - count: how many, nil for no end.
+    /// - Throws: ``LaboratoryError`` if it is not logged in within 30 s.
+    public func chat(with recipient: String, label: String, rate: Double, count: Int? = nil) async throws -> Chat {
+        var arguments = ["--to", recipient, "--label", label, "--rate", "\(rate)"]
+        if let count { arguments += ["--count", "\(count)"] }
+        var launch = try command("chat", arguments)
+        let files = laboratory.path("chat-\(user)-\(UInt32.random(in: 0...UInt32.max))")
+        launch.output = .file(files + ".out")
+        launch.errors = .file(files + ".err")
+        let chat = Chat(process: try Subprocess(launch, writable: true), files: files)
+        try await chat.wait(for: "ready", seconds: 30)
+        return chat
+    }
+
+    private func command(_ name: String, _ arguments: [String]) throws -> Launch {
+        let script = laboratory.path("peer.py")
+        if readBytes(of: script).isEmpty { try writeText(resourceText(PackageResources.peer_py), to: script) }
+        var launch = laboratory.launch(
+            try Tool.python.path(),
+            [script, name, "--jid", address, "--port", "\(server.port)", "--ca", server.certificateAuthority]
+                + arguments)
+        launch.environment["PEER_PASSWORD"] = password
+        return launch
+    }
+}
+
+/// A client that sends numbered messages, under way.
+public final class Chat: Sendable {
+    private struct State {
+        var tail: LogTail
+        var seen: [PeerEvent] = []
+    }
+
+    private let process: Subprocess
+    private let files: String
+    private let state: Mutex<State>
+
+    init(process: Subprocess, files: String) {
+        self.process = process
+        self.files = files
+        state = Mutex(State(tail: LogTail(path: files + ".out")))
+    }
+
+    /// Everything that the client has reported so far.
+    /// - Throws: ``LaboratoryError`` if it has ended by itself.
+    public func events() throws -> [PeerEvent] {
+        let seen = state.withLock { state in
+            let decoder = JSONDecoder()
+            for line in state.tail.newLines() {
+                if let event = try? decoder.decode(PeerEvent.self, from: Data(line.utf8)) { state.seen.append(event) }
+            }
+            return state.seen
+        }
+        if let failure = seen.first(where: { $0.event == "failed" }) {
+            throw LaboratoryError("the peer gave up: \(failure.reason ?? "no reason given")")
+        }
+        if let ending = process.ending(), ending != .exited(0) {
+            throw LaboratoryError("the peer ended with \(ending): \(readText(of: files + ".err").suffix(500))")
+        }
+        return seen
+    }
+
+    /// How many messages it has sent.
+    public func sent() throws -> Int {
+        try events().count { $0.event == "sent" }
+    }
+
+    /// Stops sending; the client goes on receiving.
+    /// - Returns: how many messages were sent, all of which the server has taken.
+    public func stopSending() async throws -> Int {
+        try process.write(line: "stop")
+        return try await wait(for: "stopped", seconds: 120).sent ?? 0
+    }
+
+    /// Waits until it has sent all of the messages asked for.
+    /// - Returns: how many those are.
+    @discardableResult
+    public func finished(seconds: Double) async throws -> Int {
+        try await wait(for: "stopped", seconds: seconds).sent ?? 0
+    }
+
+    /// Logs out.
+    public func quit() async {
+        try? process.write(line: "quit")
+        if await process.wait(seconds: 15) == nil { await process.stop(seconds: 1) }
+    }
+
+    @discardableResult
+    func wait(for name: String, seconds: Double) async throws -> PeerEvent {
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        while ContinuousClock.now < deadline {
+            if let event = try events().first(where: { $0.event == name }) { return event }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        throw LaboratoryError("the peer was not \(name) after \(seconds) s: \(readText(of: files + ".err").suffix(500))")
+    }
+}

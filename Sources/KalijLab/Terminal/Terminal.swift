@@ -1,0 +1,54 @@
+import Glibc
+import Synchronization
+
+/// Standard error as people see it: plain lines, and one line that is redrawn while something lasts.
+final class Terminal: Sendable {
+    private struct State {
+        var drawn = false
+        var lastLine: ContinuousClock.Instant?
+    }
+
+    private let state = Mutex(State())
+    private let isTerminal = isatty(2) == 1
+
+    /// Prints a line that stays.
+    func say(_ text: String) {
+        state.withLock { state in
+            write((state.drawn ? "\r\u{1B}[K" : "") + text + "\n")
+            state.drawn = false
+        }
+    }
+
+    /// Redraws the line of progress; without a terminal, prints one every five seconds.
+    func show(_ text: @autoclosure () -> String) {
+        state.withLock { state in
+            if isTerminal {
+                write("\r\u{1B}[K" + text().prefix(columns() - 1))
+                state.drawn = true
+                return
+            }
+            let now = ContinuousClock.now
+            if let last = state.lastLine, now - last < .seconds(5) { return }
+            state.lastLine = now
+            write(text() + "\n")
+        }
+    }
+
+    /// Ends the line of progress.
+    func clear() {
+        state.withLock { state in
+            if state.drawn { write("\r\u{1B}[K") }
+            state.drawn = false
+        }
+    }
+
+    private func columns() -> Int {
+        var size = winsize()
+        return ioctl(2, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 20 ? Int(size.ws_col) : 80
+    }
+
+    private func write(_ text: some StringProtocol) {
+        // Nothing can be done about a standard error that takes nothing.
+        try? writeAll(Array(text.utf8), to: 2, name: "standard error")
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import KalijLab
+import Testing
+
+/// The laboratory's servers are the real ones, and they do what the other tests rely on.
+@Suite(.serialized) struct ServerTests {
+    @Test("a server starts, takes logins, archives for both sides, and leaves nothing behind", arguments: ServerKind.allCases)
+    func conversation(kind: ServerKind) async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let server = try await startedServer(kind, in: laboratory)
+        let alice = Peer("alice", password: "secret", server: server, laboratory: laboratory)
+        let bob = Peer("bob", password: "secret", server: server, laboratory: laboratory)
+
+        let listening = try await alice.chat(with: "bob@localhost", label: "r", rate: 0, count: 3)
+        let talking = try await bob.chat(with: "alice@localhost", label: "m", rate: 0, count: 40)
+        try await talking.finished(seconds: 60)
+        try await listening.finished(seconds: 60)
+        try await eventually { try listening.events().count { $0.event == "received" } == 40 }
+        await listening.quit()
+        await talking.quit()
+
+        let expected = (1...40).map { "m \($0)" }
+        let heard = try listening.events().filter { $0.event == "received" }.compactMap(\.body)
+        #expect(heard == expected, "delivered live in order")
+        for account in [alice, bob] {
+            let entries = try await account.archive()
+            #expect(entries.compactMap(\.body).filter { $0.hasPrefix("m") } == expected, "archived in order, once, for \(account.address)")
+            #expect(entries.count == 43)
+            #expect(Set(entries.map(\.archiveID)).count == 43, "every entry has an id of its own")
+        }
+        await server.stop()
+        laboratory.close()
+        #expect(!FileManager.default.fileExists(atPath: laboratory.directory))
+        #expect(processes(mentioning: laboratory.directory).isEmpty)
+    }
+
+    @Test("a restart keeps accounts and archive, and ends sessions", arguments: ServerKind.allCases)
+    func restart(kind: ServerKind) async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let server = try await startedServer(kind, in: laboratory)
+        let bob = Peer("bob", password: "secret", server: server, laboratory: laboratory)
+        let chat = try await bob.chat(with: "alice@localhost", label: "m", rate: 0, count: 5)
+        try await chat.finished(seconds: 60)
+        try await server.restart()
+        try await eventually { (try? chat.events()) == nil }
+        #expect(try await bob.archive().compactMap(\.body) == (1...5).map { "m \($0)" })
+    }
+
+    @Test("a wrong password is refused, and the peer says so", arguments: ServerKind.allCases)
+    func wrongPassword(kind: ServerKind) async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let server = try await startedServer(kind, in: laboratory)
+        let impostor = Peer("bob", password: "wrong", server: server, laboratory: laboratory)
+        await #expect(throws: LaboratoryError.self) { _ = try await impostor.archive() }
+    }
+
+    /// durability.md, rule 2: "M: 12,000 nested elements from a stranger are delivered".
+    @Test("hostile stanzas get through the server", arguments: ServerKind.allCases)
+    func hostile(kind: ServerKind) async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let server = try await startedServer(kind, in: laboratory)
+        let alice = Peer("alice", password: "secret", server: server, laboratory: laboratory)
+        let bob = Peer("bob", password: "secret", server: server, laboratory: laboratory)
+        try await bob.send(raw: HostileStanza.nested(12_000, to: "alice@localhost"))
+        try await bob.send(raw: HostileStanza.large(2 << 20, to: "alice@localhost"))
+        let entries = try await alice.archive()
+        #expect(entries.map(\.id) == ["nested", "large"])
+        #expect(entries.last?.body?.utf8.count == 2 << 20)
+    }
+
+    @Test("a missing program is named together with its Debian package")
+    func missingProgram() {
+        #expect {
+            _ = try Tool(name: "kalij-no-such-tool", package: "some-package").path()
+        } throws: {
+            "\($0)".contains("kalij-no-such-tool") && "\($0)".contains("some-package")
+        }
+    }
+}
+
+/// A running server with the accounts alice and bob.
+func startedServer(_ kind: ServerKind, in laboratory: Laboratory) async throws -> any XMPPServer {
+    let server = try await makeServer(kind, in: laboratory)
+    try await server.start()
+    try await server.register("alice", password: "secret")
+    try await server.register("bob", password: "secret")
+    return server
+}
+
+/// Waits up to ten seconds for something to become true.
+func eventually(_ condition: () throws -> Bool) async throws {
+    for _ in 0..<500 {
+        if try condition() { return }
+        try await Task.sleep(for: .milliseconds(20))
+    }
+    Issue.record("it did not become true within 10 s")
+}
+
+/// The processes whose command line or environment has a text.
+func processes(mentioning text: String) -> [String] {
+    let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return all.filter { Int($0) != nil }.filter { pid in
+        ["cmdline", "environ"].contains { file in
+            guard let data = FileManager.default.contents(atPath: "/proc/\(pid)/\(file)") else { return false }
+            return data.range(of: Data(text.utf8)) != nil
+        }
+    }
+}
