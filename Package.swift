@@ -35,7 +35,7 @@ let package = Package(
             name: "KalijLab",
             resources: [
                 .embedInCode("Resources/prosody.cfg.lua"), .embedInCode("Resources/ejabberd.yml"),
-                .embedInCode("Resources/peer.py"),
+                .embedInCode("Resources/peer.py"), .embedInCode("Resources/scripted.py"),
             ]),
         .executableTarget(
             name: "kalij",

@@ -1,0 +1,14 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// Measurements against other implementations; not part of the package's own build.
+let package = Package(
+    name: "kalij-benchmarks",
+    dependencies: [.package(name: "kalij", path: "..")],
+    targets: [
+        .systemLibrary(name: "CYardstickXML2", pkgConfig: "libxml-2.0"),
+        .executableTarget(
+            name: "parse",
+            dependencies: [.product(name: "KalijXML", package: "kalij"), "CYardstickXML2"]),
+    ]
+)

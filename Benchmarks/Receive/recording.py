@@ -1,0 +1,25 @@
+#!/usr/bin/python3
+"""Writes a recorded stream of N chat messages to standard output, with an <r/> behind every tenth, as servers do.
+
+usage: recording.py N
+"""
+import base64, random, sys, uuid
+
+R = random.Random(20261121)
+WORDS = ("the of and to in is that it was for on are as with his they at be this have from or one had by word but not what all "
+         "were we when your can said there use an each which she do how their if will up other about out many then them these so").split()
+
+
+def text():
+    return " ".join(R.choice(WORDS) for _ in range(min(90, 1 + int(R.expovariate(1 / 12)))))
+
+
+for number in range(1, int(sys.argv[1]) + 1):
+    identifier = str(uuid.UUID(int=R.getrandbits(128), version=4))
+    sys.stdout.write(
+        "<message xml:lang='en' id='%s' from='contact%d@localhost/phone' type='chat' to='juliet@localhost/scripted'>"
+        "<body>%s</body><markable xmlns='urn:xmpp:chat-markers:0'/><origin-id xmlns='urn:xmpp:sid:0' id='%s'/>"
+        "<active xmlns='http://jabber.org/protocol/chatstates'/></message>"
+        % (identifier, R.randrange(200), text(), identifier))
+    if number % 10 == 0:
+        sys.stdout.write("<r xmlns='urn:xmpp:sm:3'/>")

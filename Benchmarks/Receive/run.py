@@ -1,0 +1,105 @@
+#!/usr/bin/python3
+"""Receiving N messages with one step each, against the same rows written by a bare SQLite program, in turn.
+
+usage: run.py KALIJ [--messages N] [--rounds N] [--json]
+
+A scripted server replays a recorded stream over loopback TLS to `kalij run`, with an <r/> behind every tenth message,
+each of which is answered behind a disk barrier. `bare` then writes the same rows, one transaction a message, once
+without and once with as many synchronous commits. Prints the medians and the ratios of the rates, and the pages of
+the write-ahead log that a message takes.
+"""
+import argparse, json, os, shutil, socket, sqlite3, statistics, subprocess, sys, tempfile, time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SCRIPTED = os.path.join(HERE, "../../Sources/KalijLab/Resources/scripted.py")
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("kalij")
+parser.add_argument("--messages", type=int, default=10000)
+parser.add_argument("--rounds", type=int, default=7)
+parser.add_argument("--json", action="store_true")
+options = parser.parse_args()
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def prepare(folder):
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
+         "subjectAltName=DNS:localhost", "-keyout", folder + "/key.pem", "-out", folder + "/cert.pem"],
+        check=True, stderr=subprocess.DEVNULL)
+    with open(folder + "/recording.xml", "wb") as recording:
+        subprocess.run([sys.executable, HERE + "/recording.py", str(options.messages)], check=True, stdout=recording)
+    subprocess.run(["cc", "-O2", "-o", folder + "/bare", HERE + "/bare.c", "-lsqlite3"], check=True)
+
+
+def receive(folder, port):
+    """One run of kalij; returns the seconds from the first byte sent to the last acknowledgement."""
+    data = folder + "/data"
+    shutil.rmtree(data, ignore_errors=True)
+    server = subprocess.Popen(
+        [sys.executable, SCRIPTED, "--port", str(port), "--cert", folder + "/cert.pem", "--key", folder + "/key.pem", "replay",
+         folder + "/recording.xml"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    kalij = [options.kalij, "--data", data]
+    try:
+        assert server.stdout.readline().strip() == "ready"
+        subprocess.run(
+            kalij + ["login", "juliet@localhost", "--direct-tls", "--server", "127.0.0.1:%d" % port, "--ca", folder + "/cert.pem"],
+            check=True, stdout=subprocess.DEVNULL, env={**os.environ, "KALIJ_PASSWORD": "secret"})
+        run = subprocess.Popen(kalij + ["run"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        try:
+            for line in server.stdout:
+                if line.startswith("{"):
+                    return json.loads(line)["seconds"]
+            raise SystemExit("the server ended before all messages were acknowledged")
+        finally:
+            run.terminate()
+            run.wait()
+    finally:
+        server.kill()
+        server.wait()
+
+
+def bare(folder, every):
+    for name in os.listdir(folder):
+        if name.startswith("bare.db"):
+            os.remove(os.path.join(folder, name))
+    words = [folder + "/bare", folder + "/data/kalij.db", folder + "/bare.db"] + ([str(every)] if every else [])
+    result = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+    assert result["rows"] == options.messages, "kalij stored %d of %d messages" % (result["rows"], options.messages)
+    return result["seconds"]
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix="kalij-bench-")
+    try:
+        prepare(folder)
+        port = free_port()
+        rounds = []
+        for number in range(options.rounds):
+            # Alternated, so that a machine that gets slower slows all of them.
+            rounds.append((receive(folder, port), bare(folder, 0), bare(folder, 10)))
+            print("\rround %d of %d" % (number + 1, options.rounds), end="", file=sys.stderr, flush=True)
+        print(file=sys.stderr)
+        ours, floor, synced = (statistics.median(values) for values in zip(*rounds))
+        ratio = statistics.median(b / a for a, b, _ in rounds)
+        ratio_synced = statistics.median(c / a for a, _, c in rounds)
+        count = options.messages
+        result = {"messages": count, "rounds": options.rounds, "kalij": round(count / ours), "bare": round(count / floor),
+                  "bare_synced": round(count / synced), "ratio": round(ratio, 2), "ratio_synced": round(ratio_synced, 2)}
+        if options.json:
+            print(json.dumps(result))
+        else:
+            print("messages received and stored a second, medians of %d rounds of %d" % (options.rounds, count))
+            print("  kalij run, over TLS, every <r/> answered behind a sync  %7d" % result["kalij"])
+            print("  the same rows by bare SQLite in C, no sync              %7d   ratio %.2f" % (result["bare"], ratio))
+            print("  the same with as many syncs                             %7d   ratio %.2f" % (result["bare_synced"], ratio_synced))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+main()

@@ -1,0 +1,98 @@
+import KalijRoles
+import KalijStore
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The directory that holds everything about a user's accounts: one database, the lock file, the driver's socket.
+public struct AccountDirectory: Sendable {
+    public let path: String
+
+    /// Uses the directory at `path`, which need not exist yet.
+    public init(_ path: String) { self.path = path }
+
+    public var databasePath: String { path + "/kalij.db" }
+    var lockPath: String { path + "/driver.lock" }
+
+    /// Whether there is a database.
+    public var exists: Bool { access(databasePath, F_OK) == 0 }
+
+    /// Opens the database for reading; never waits for a running process.
+    /// - Throws: `DirectoryError.noAccount` if there is none; `StoreError`, `.newerVersion` among them.
+    public func read() throws -> Database {
+        guard try Schema.accounts.check(path: databasePath) > 0 else { throw DirectoryError.noAccount(directory: path) }
+        return try Database(reading: databasePath)
+    }
+
+    /// Opens the database for writing as a process that does not drive, bringing its tables up to date first if no other
+    /// process drives. The directory is created, for its user alone.
+    /// - Throws: `FenceError.held` if the tables are of an older version and a process of that version drives; `StoreError`.
+    public func open(_ durability: Database.Durability, role: Role, now: Int64) throws -> Database {
+        try create()
+        let version = try Schema.accounts.check(path: databasePath)
+        let database = try Database(path: databasePath, durability: durability)
+        if version < Schema.accounts.version {
+            let (fence, _) = try migrate(database, role: role, now: now)
+            try fence.letGo(database)
+        }
+        return database
+    }
+
+    /// Opens the database as the process that drives.
+    /// - Throws: `FenceError.held` if another one does; `StoreError`.
+    func drive(role: Role, now: Int64) throws -> (database: Database, fence: Fence, careful: Bool) {
+        try create()
+        _ = try Schema.accounts.check(path: databasePath)
+        let database = try Database(path: databasePath, durability: .process)
+        let (fence, previous) = try migrate(database, role: role, now: now)
+        return (database, fence, previous.map { !$0.letGo } ?? false)
+    }
+
+    /// Takes the fence and brings the tables up to date under it.
+    private func migrate(_ database: Database, role: Role, now: Int64) throws -> (fence: Fence, previous: Owner?) {
+        try database.transaction {
+            try database.execute("PRAGMA application_id=\(Schema.accounts.applicationID)")
+            try database.execute(Fence.schema)
+        }
+        let (fence, previous) = try Fence.take(in: database, lockPath: lockPath, role: role, now: now)
+        try Schema.accounts.migrate(database) { try fence.check(database) }
+        return (fence, previous)
+    }
+
+    private func create() throws {
+        var missing: [String] = []
+        var path = path
+        while access(path, F_OK) != 0, !path.isEmpty {
+            missing.append(path)
+            guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { break }
+            path = String(path[..<slash])
+        }
+        for path in missing.reversed() where mkdir(path, 0o700) != 0 && errno != EEXIST {
+            throw DirectoryError.cannotCreate(directory: path, reason: String(cString: strerror(errno)))
+        }
+    }
+}
+
+/// Why a directory of accounts cannot be used.
+public enum DirectoryError: Error, CustomStringConvertible, Sendable {
+    /// Nobody has logged in there yet.
+    case noAccount(directory: String)
+    /// The directory cannot be made.
+    case cannotCreate(directory: String, reason: String)
+    /// Several accounts are stored and none was named, or the one named is not among them.
+    case whichAccount(known: [String], asked: String?)
+
+    public var description: String {
+        switch self {
+        case .noAccount(let directory): "no account is stored in \(directory); `kalij login JID` stores one"
+        case .cannotCreate(let directory, let reason): "creating \(directory): \(reason)"
+        case .whichAccount(let known, let asked?):
+            "\(asked) is not among the stored accounts: \(known.joined(separator: ", "))"
+        case .whichAccount(let known, nil):
+            "several accounts are stored (\(known.joined(separator: ", "))); say which with --account"
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import KalijAddress
+import KalijStore
+import KalijStream
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The stored accounts.
+public struct AccountTable {
+    private let database: Database
+
+    public init(_ database: Database) { self.database = database }
+
+    /// All accounts, in the order in which they were added.
+    public func all() throws -> [Account] {
+        try database.prepare(
+            """
+            SELECT id, jid, resource, server, direct_tls, ca_file, mechanism, keys, password FROM account ORDER BY id
+            """
+        ).all { row in
+            Account(
+                id: row.integer(0), jid: JID.received(row.text(1)), resource: row.text(2),
+                server: ServerSettings(
+                    override: row.optionalText(3).flatMap(HostAndPort.init), directTLS: row.bool(4),
+                    caFile: row.optionalText(5)),
+                mechanism: try Self.mechanism(row.text(6)),
+                credentials: try Self.credentials(keys: row.optionalBlob(7), password: row.text(8)))
+        }
+    }
+
+    /// The account with the bare address `jid`, or the only one if `jid` is nil.
+    /// - Throws: `DirectoryError.whichAccount`
+    public func account(_ jid: JID?, in directory: AccountDirectory) throws -> Account {
+        let all = try all()
+        if let jid {
+            if let account = all.first(where: { $0.jid == jid.bare }) { return account }
+        } else if all.count == 1, let account = all.first {
+            return account
+        }
+        if all.isEmpty { throw DirectoryError.noAccount(directory: directory.path) }
+        throw DirectoryError.whichAccount(known: all.map(\.jid.description), asked: jid?.description)
+    }
+
+    /// Stores an account that could log in, or the new credentials of one that is stored already.
+    ///
+    /// SCRAM keys are stored in the password's place where the mechanism has them.
+    public func store(
+        jid: JID, server: ServerSettings, login: SuccessfulLogin, resource: String, now: Int64
+    ) throws {
+        let keys = try login.keys.map { [UInt8](try JSONEncoder().encode($0)) }
+        try database.transaction {
+            try database.run(
+                """
+                INSERT INTO account(jid, resource, server, direct_tls, ca_file, mechanism, keys, password, created_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (jid) DO UPDATE SET server = excluded.server, direct_tls = excluded.direct_tls,
+                    ca_file = excluded.ca_file, mechanism = excluded.mechanism, keys = excluded.keys,
+                    password = excluded.password
+                """,
+                [
+                    .text(jid.bare.description), .text(resource), .optional(server.override?.description),
+                    .integer(server.directTLS ? 1 : 0), .optional(server.caFile), .text(login.mechanism.rawValue),
+                    .optional(keys), keys == nil ? .text(login.password) : .null, .integer(now),
+                ])
+            try database.run(
+                """
+                INSERT OR IGNORE INTO session(account, number, handled, acknowledged, position, archive)
+                SELECT id, 0, 0, 0, 0, 0 FROM account WHERE jid = ?
+                """, [.text(jid.bare.description)])
+        }
+    }
+
+    private static func mechanism(_ name: String) throws -> SASLMechanism {
+        guard let mechanism = SASLMechanism(rawValue: name) else {
+            throw StoreError(.other, "an account is stored with the unknown SASL mechanism \(name)")
+        }
+        return mechanism
+    }
+
+    private static func credentials(keys: [UInt8]?, password: String) throws -> Credentials {
+        guard let keys else { return .password(password) }
+        return .keys(try JSONDecoder().decode(SCRAMKeys.self, from: Data(keys)))
+    }
+}
+
+/// What a login found out and what is stored of it.
+public struct SuccessfulLogin: Sendable {
+    /// The mechanism that the server accepted.
+    public let mechanism: SASLMechanism
+    /// What is stored in the password's place; nil for a mechanism that needs the password itself.
+    public let keys: SCRAMKeys?
+    let password: String
+
+    public init(mechanism: SASLMechanism, keys: SCRAMKeys?, password: String) {
+        self.mechanism = mechanism
+        self.keys = keys
+        self.password = password
+    }
+}

@@ -1,0 +1,58 @@
+import KalijRoles
+import KalijTransport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Watches the doorbell of a directory on the engine's loop.
+final class DoorbellWatch {
+    /// Somebody committed something.
+    var onRing: () -> Void = {}
+    /// Somebody who goes first asks to drive.
+    var onPlease: () -> Void = {}
+    private let listener: Doorbell.Listener
+    private let loop: EventLoop
+    private var watch: Watch?
+    private var callers: [Int32: Watch] = [:]
+
+    init(directory: String, loop: EventLoop) throws {
+        listener = try Doorbell.Listener(directory: directory)
+        self.loop = loop
+        watch = try loop.watch(listener.descriptor, .read) { [weak self] _ in self?.accept() }
+    }
+
+    deinit {
+        watch?.cancel()
+        for (descriptor, watch) in callers {
+            watch.cancel()
+            close(descriptor)
+        }
+    }
+
+    private func accept() {
+        while let caller = listener.accept() {
+            do {
+                callers[caller] = try loop.watch(caller, .read) { [weak self] _ in self?.hear(caller) }
+            } catch {
+                close(caller)
+                onRing()
+            }
+        }
+    }
+
+    private func hear(_ caller: Int32) {
+        var byte: UInt8 = 0
+        let count = read(caller, &byte, 1)
+        if count == 1 {
+            // The connection stays open until this process has let go: its end is the answer.
+            if byte == Doorbell.please { onPlease() }
+        } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
+            callers.removeValue(forKey: caller)?.cancel()
+            close(caller)
+            onRing()
+        }
+    }
+}

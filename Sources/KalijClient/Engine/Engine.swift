@@ -1,0 +1,186 @@
+import KalijAddress
+import KalijRoles
+import KalijStore
+import KalijTransport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Drives the accounts of a directory: keeps them online, stores what they receive, sends what is queued.
+///
+/// One engine drives a directory at a time; others may read it and accept messages meanwhile. An engine and everything
+/// it calls live on the thread that calls ``run()``. It may be killed at any moment: the next one goes on where it was.
+public final class Engine {
+    /// How an engine behaves.
+    public struct Options: Sendable {
+        /// `main` stays online, `background` ends when everything is sent.
+        public var role: Role
+        /// Only for `background`: seconds after which it gives up sending, for the next to go on.
+        public var budget: Double?
+        public var timing: Timing
+
+        public init(role: Role = .main, budget: Double? = nil, timing: Timing = Timing()) {
+            self.role = role
+            self.budget = budget
+            self.timing = timing
+        }
+    }
+
+    /// The engine's loop, for what its process wants to watch on the same thread: signals, standard input.
+    public let loop: EventLoop
+    private let directory: AccountDirectory
+    private let options: Options
+    private let clock: Clock
+    private let database: Database
+    private let fence: Fence
+    private let isCareful: Bool
+    private let doorbell: DoorbellWatch
+    private var network: NetworkMonitor?
+    private var context: DriverContext?
+    private var drivers: [Int64: AccountDriver] = [:]
+    private var accepting: Database?
+    private var failure: (any Error)?
+    private var isStopping = false
+
+    /// Takes the right to drive `directory`.
+    /// - Parameter onEvent: told each event, after what it tells is committed.
+    /// - Throws: `FenceError.held` if another process drives; `StoreError`; `DirectoryError`.
+    public init(
+        _ directory: AccountDirectory, options: Options = Options(), clock: Clock = .system,
+        onEvent: @escaping (EngineEvent) -> Void
+    ) throws {
+        self.directory = directory
+        self.options = options
+        self.clock = clock
+        loop = try EventLoop()
+        (database, fence, isCareful) = try Self.takeOver(directory, options.role, clock)
+        doorbell = try DoorbellWatch(directory: directory.path, loop: loop)
+        let runner = StepRunner(
+            database: database, fence: fence, barrier: try Barrier(path: directory.databasePath), clock: clock)
+        context = DriverContext(
+            loop: loop, runner: runner, timing: options.timing, report: onEvent,
+            fatal: { [weak self] in self?.fail($0) }, changed: { [weak self] in self?.endIfDone() })
+    }
+
+    /// Drives until ``stop()`` is called, or, as `background`, until everything is sent.
+    /// - Throws: `FenceError.stale` if another process took over; `EngineError.refused` if no account can log in.
+    public func run() throws {
+        doorbell.onRing = { [weak self] in self?.rung() }
+        doorbell.onPlease = { [weak self] in if self?.options.role == .background { self?.stop() } }
+        network = try? NetworkMonitor(loop: loop) { [weak self] in self?.drivers.values.forEach { $0.networkChanged() }
+        }
+        try startDrivers()
+        if drivers.isEmpty { throw DirectoryError.noAccount(directory: directory.path) }
+        if let budget = options.budget { _ = loop.schedule(after: budget) { [weak self] in self?.stop() } }
+        if options.role == .background { endIfDone() }
+        loop.run()
+        if let failure { throw failure }
+    }
+
+    /// Lets everything go in order, within a second; ``run()`` then returns.
+    public func stop() {
+        guard !isStopping else { return }
+        isStopping = true
+        // Connections write what they still have, for a bounded time, before the loop ends.
+        var open = drivers.count
+        if open == 0 { loop.enqueue { [weak self] in self?.ended() } }
+        for driver in drivers.values {
+            driver.letGo { [weak self] in
+                open -= 1
+                if open == 0 { self?.ended() }
+            }
+        }
+    }
+
+    /// Accepts a message of the account `sender`, or of the only one, and sends it.
+    /// - Returns: the message in the state `queued`: it is on the disk.
+    /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; then nothing was accepted.
+    public func accept(_ body: String, to recipient: JID, from sender: JID? = nil) throws -> Message {
+        let database = try accepting ?? Database(path: directory.databasePath, durability: .machine)
+        accepting = database
+        let account = try AccountTable(database).account(sender, in: directory)
+        let message = try Outgoing.accept(body, to: recipient, of: account, in: database, now: clock.now())
+        loop.enqueue { [weak self] in self?.drivers[account.id]?.queueChanged() }
+        return message
+    }
+
+    /// Takes the fence; a `background` that holds it lets go for anyone, within five seconds.
+    private static func takeOver(
+        _ directory: AccountDirectory, _ role: Role, _ clock: Clock
+    ) throws -> (Database, Fence, careful: Bool) {
+        let deadline = clock.monotonic() + 5_000_000_000
+        while true {
+            do {
+                return try directory.drive(role: role, now: clock.now())
+            } catch FenceError.held(let owner) where owner.role == .background && role == .main {
+                guard clock.monotonic() < deadline else { throw FenceError.held(owner) }
+                if let bell = Doorbell.bell(directory: directory.path) {
+                    bell.askToLetGo(within: 5)
+                } else {
+                    usleep(10_000)  // it has the lock and does not listen yet, or any more
+                }
+            }
+        }
+    }
+
+    private func startDrivers() throws {
+        guard let context else { return }
+        for account in try AccountTable(database).all() {
+            if let driver = drivers[account.id], !driver.isRefused { continue }
+            let driver = AccountDriver(account, context: context, careful: isCareful)
+            drivers[account.id] = driver
+            driver.connect()
+        }
+    }
+
+    /// Somebody has committed something: messages, or an account.
+    private func rung() {
+        do { try startDrivers() } catch let error as StoreError where error.isMachineError {
+            // The drivers meet the same error and wait; the account is found at the next ring or start.
+        } catch { return fail(error) }
+        drivers.values.forEach { $0.queueChanged() }
+    }
+
+    private func endIfDone() {
+        guard !isStopping else { return }
+        if let refused = drivers.values.first(where: \.isRefused), drivers.values.allSatisfy(\.isRefused) {
+            fail(EngineError.refused(account: refused.account.jid, reason: refused.refusal))
+        } else if options.role == .background, (try? drivers.values.allSatisfy({ try $0.steps.queued() == 0 })) ?? false
+        {
+            stop()
+        }
+    }
+
+    private func fail(_ error: any Error) {
+        failure = failure ?? error
+        if case FenceError.stale = error {
+            // Whatever this process still did would be refused: nothing is let go that another one holds.
+            isStopping = true
+            loop.stop()
+        } else {
+            stop()
+        }
+    }
+
+    private func ended() {
+        if failure == nil {
+            do { try fence.letGo(database) } catch { failure = error }
+        }
+        loop.stop()
+    }
+}
+
+/// Why an engine ended.
+public enum EngineError: Error, CustomStringConvertible, Sendable {
+    /// No account can log in; `account` is one of them.
+    case refused(account: JID, reason: String)
+
+    public var description: String {
+        switch self {
+        case .refused(let account, let reason): "\(account): \(reason)"
+        }
+    }
+}

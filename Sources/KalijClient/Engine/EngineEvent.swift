@@ -1,0 +1,38 @@
+import KalijAddress
+import KalijTransport
+
+/// Something that happened, told after it was committed.
+public struct EngineEvent {
+    /// The account's bare address.
+    public let account: JID
+    /// Milliseconds since 1970.
+    public let at: Int64
+    public let kind: Kind
+
+    public enum Kind {
+        /// A connection is being made.
+        case connecting
+        /// A session is there; `resumed` if it is the one of before, so that nothing was missed.
+        case online(jid: String, resumed: Bool)
+        /// The connection is gone; the next one is tried in `retryIn` seconds, or never if that is nil.
+        case offline(reason: String, retryIn: Double?)
+        /// The server refuses the login for good.
+        case refused(reason: String)
+        /// A message was stored.
+        case message(Message)
+        /// The state of an outgoing message changed.
+        case state(Message)
+        /// An outgoing message was sent in a session that is lost; whether it arrived is not known.
+        case unsettled(Message)
+        /// The archive was read to its end, or reading it ended for another reason.
+        case caughtUp(problem: String?)
+        /// A stanza was set aside unprocessed; `kalij status` lists it.
+        case quarantined(reason: String, sender: String?)
+        /// The database cannot be written; nothing is acknowledged and no stanza is lost meanwhile.
+        case waitingForStorage(reason: String, retryIn: Double)
+        /// The database can be written again.
+        case storageAvailable
+        /// A step took over 100 ms.
+        case slowStep(kind: String, milliseconds: Int64)
+    }
+}

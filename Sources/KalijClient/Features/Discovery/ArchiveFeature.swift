@@ -1,0 +1,22 @@
+import KalijStore
+import KalijXML
+
+/// Finds out whether the server archives the account's messages (XEP-0030 asked of the account's bare address).
+struct ArchiveFeature {
+    let step: Step
+
+    func ask() throws {
+        try Requests(step: step).ask(
+            .features, type: "get", Element("query", xmlns: "http://jabber.org/protocol/disco#info"))
+    }
+
+    /// Whether the answer shows an archive (XEP-0313 section 3); an error shows none. Stored with the session.
+    func answered(_ iq: Element) throws -> Bool {
+        let hasArchive = iq.check(
+            "/<type=result>/{http://jabber.org/protocol/disco#info}query/feature<var=urn:xmpp:mam:2>")
+        try step.database.run(
+            "UPDATE session SET archive = ? WHERE account = ?",
+            [.integer(hasArchive ? 1 : 0), .integer(step.account.id)])
+        return hasArchive
+    }
+}

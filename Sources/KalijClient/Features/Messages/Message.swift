@@ -1,0 +1,72 @@
+import KalijStore
+
+/// A message as it is stored.
+public struct Message: Sendable, Equatable {
+    /// The local row: unique, not an order.
+    public let id: Int64
+    public let direction: Direction
+    /// The id that the account's archive gave it (XEP-0359).
+    public let stanzaID: String?
+    /// The id that its sender gave it (XEP-0359).
+    public let originID: String?
+    /// Canonical addresses.
+    public let from: String
+    public let to: String
+    /// RFC 6121 5.2.2: `chat`, `normal`, `groupchat`, `headline`, `error`.
+    public let type: String
+    public let body: String?
+    /// Milliseconds since 1970; as the server stamped it, if it did.
+    public let sentAt: Int64
+    /// Of an outgoing message.
+    public let state: MessageState?
+    /// Why it failed.
+    public let error: String?
+    /// False if the session in which it was sent was lost before the server acknowledged it.
+    public let isSettled: Bool
+
+    static let columns =
+        "id, direction, stanza_id, origin_id, sender, recipient, type, body, sent_at, state, error, settled"
+
+    init(_ row: Row) {
+        id = row.integer(0)
+        direction = Direction(rawValue: row.text(1)) ?? .incoming
+        stanzaID = row.optionalText(2)
+        originID = row.optionalText(3)
+        from = row.text(4)
+        to = row.text(5)
+        type = row.text(6)
+        body = row.optionalText(7)
+        sentAt = row.integer(8)
+        state = row.optionalText(9).flatMap(MessageState.init)
+        error = row.optionalText(10)
+        isSettled = row.bool(11)
+    }
+
+    init(
+        id: Int64, direction: Direction, stanzaID: String?, originID: String?, from: String, to: String, type: String,
+        body: String?, sentAt: Int64, state: MessageState?
+    ) {
+        self.id = id
+        self.direction = direction
+        self.stanzaID = stanzaID
+        self.originID = originID
+        self.from = from
+        self.to = to
+        self.type = type
+        self.body = body
+        self.sentAt = sentAt
+        self.state = state
+        error = nil
+        isSettled = true
+    }
+
+    /// The message in row `id`.
+    static func load(_ id: Int64, from database: Database) throws -> Message? {
+        try database.statement(
+            """
+            SELECT id, direction, stanza_id, origin_id, sender, recipient, type, body, sent_at, state, error, settled
+            FROM message WHERE id = ?
+            """
+        ).first([.integer(id)]) { Message($0) }
+    }
+}

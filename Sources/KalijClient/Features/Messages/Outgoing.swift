@@ -1,0 +1,97 @@
+import KalijAddress
+import KalijStore
+import KalijXML
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Accepts messages from the user: once ``accept(_:to:of:in:now:)`` returns, a message is sent exactly once, whatever
+/// happens to this process.
+public enum Outgoing {
+    /// The largest stanza that is accepted, in bytes: servers drop the stream over a larger one, and 64 KiB is the
+    /// smallest limit among the defaults of the servers we know.
+    static let largestStanza = 60_000
+
+    /// Stores a chat message and queues it.
+    /// - Parameters:
+    ///   - database: a connection that syncs (`Database.Durability.machine`).
+    ///   - now: milliseconds since 1970.
+    /// - Returns: the message in the state `queued`.
+    /// - Throws: `AcceptError` for a text that cannot be sent, `StoreError`. Then nothing was accepted.
+    public static func accept(
+        _ body: String, to recipient: JID, of account: Account, in database: Database, now: Int64
+    ) throws -> Message {
+        guard !body.isEmpty else { throw AcceptError.empty }
+        if let scalar = body.unicodeScalars.first(where: { !isXML($0) }) { throw AcceptError.notXML(scalar.value) }
+        let id = UUID().uuidString.lowercased()
+        let stanza = stanza(body, to: recipient, id: id).bytes(in: "jabber:client")
+        guard stanza.count <= largestStanza else { throw AcceptError.tooLong(stanza.count) }
+        let row = try database.transaction {
+            let row = try insert(body, to: recipient, id: id, of: account, in: database, now: now)
+            try OutboundQueue(database: database, account: account.id).append(stanza, message: row)
+            return row
+        }
+        return Message(
+            id: row, direction: .outgoing, stanzaID: nil, originID: id, from: account.jid.description,
+            to: recipient.description, type: "chat", body: body, sentAt: now, state: .queued)
+    }
+
+    private static func stanza(_ body: String, to recipient: JID, id: String) -> Element {
+        Element(
+            "message", xmlns: "jabber:client", attributes: ["type": "chat", "to": recipient.description, "id": id],
+            children: [
+                Element("body", text: body), Element("origin-id", xmlns: "urn:xmpp:sid:0", attributes: ["id": id]),
+            ])
+    }
+
+    private static func insert(
+        _ body: String, to recipient: JID, id: String, of account: Account, in database: Database, now: Int64
+    ) throws -> Int64 {
+        let step = Step(database: database, account: account, now: now)
+        try database.run(
+            """
+            INSERT INTO message(account, direction, conversation, position, archive, message_id, origin_id, sender,
+                recipient, type, body, sent_at, state)
+            VALUES (?, 'out', ?, ?, '', ?, ?, ?, ?, 'chat', ?, ?, 'queued')
+            """,
+            [
+                .integer(account.id), .text(recipient.bare.description), .integer(try step.nextPosition()), .text(id),
+                .text(id), .text(account.jid.description), .text(recipient.description), .text(body), .integer(now),
+            ])
+        return database.lastInsertedRow
+    }
+
+    /// The characters that XML 1.0 allows (section 2.2); a stanza with another one would end the stream.
+    private static func isXML(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x9, 0xA, 0xD, 0x20...0xD7FF, 0xE000...0xFFFD, 0x10000...0x10FFFF: true
+        default: false
+        }
+    }
+}
+
+/// Why a message was not accepted.
+public enum AcceptError: Error, CustomStringConvertible, Sendable, Equatable {
+    /// It says nothing.
+    case empty
+    /// It holds the character with this code, which XML cannot carry.
+    case notXML(UInt32)
+    /// Its stanza would have this many bytes.
+    case tooLong(Int)
+
+    public var description: String {
+        switch self {
+        case .empty: "the message is empty"
+        case .notXML(let code): "the message holds the character U+\(Self.hex(code)), which XMPP cannot carry"
+        case .tooLong(let bytes): "the message takes \(bytes) bytes, at most \(Outgoing.largestStanza) can be sent"
+        }
+    }
+
+    private static func hex(_ code: UInt32) -> String {
+        let digits = String(code, radix: 16, uppercase: true)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+}

@@ -1,0 +1,40 @@
+import KalijStore
+import KalijStream
+
+/// Counts how often the handling of a redelivered stanza was begun, so that one that kills the process each time is set
+/// aside at the third attempt.
+struct Attempts {
+    let runner: StepRunner
+    let account: Account
+
+    /// The attempt at which a stanza is set aside unprocessed.
+    static let last = 3
+
+    /// Commits that the stanza that makes the handled count `count` is about to be handled; returns which attempt it is.
+    func begin(_ count: HandledCount) throws -> Int {
+        var attempts = 0
+        _ = try runner.run("attempt", for: account) { step in
+            attempts = Int(
+                try step.database.statement(
+                    """
+                    INSERT INTO attempt SELECT account, number, ?2, 1 FROM session WHERE account = ?1
+                    ON CONFLICT (account) DO UPDATE SET
+                        attempts = CASE WHEN attempt.session = excluded.session AND attempt.count = excluded.count
+                            THEN attempts + 1 ELSE 1 END,
+                        session = excluded.session, count = excluded.count
+                    RETURNING attempts
+                    """
+                ).first([.integer(account.id), .integer(Int64(count.value))]) { $0.integer(0) } ?? 1)
+        }
+        return attempts
+    }
+
+    /// Takes the last attempt back: the machine was to blame.
+    func takeBack() {
+        // If this fails too, the attempt counts, which at worst sets a stanza aside that can be looked at.
+        _ = try? runner.run("attempt", for: account) { step in
+            try step.database.run(
+                "UPDATE attempt SET attempts = max(0, attempts - 1) WHERE account = ?", [.integer(account.id)])
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import KalijStore
+import KalijXML
+
+/// A stanza that is set aside unprocessed so that it does not block the account.
+struct QuarantinedStanza {
+    let reason: String
+    let name: String
+    let sender: String?
+    /// Its bytes on the wire.
+    let size: Int
+    /// Its first 64 KiB.
+    let prefix: [UInt8]
+
+    /// One that the parser skipped, because it is over a limit.
+    init(_ skipped: SkippedElement) {
+        reason = "over the limit on \(skipped.limit)"
+        name = skipped.name
+        sender = skipped.attributes["from"]
+        size = skipped.byteCount
+        prefix = skipped.prefix
+    }
+
+    /// One whose handling was begun too often without coming to an end.
+    init(_ stanza: Element, attempts: Int) {
+        let bytes = stanza.bytes()
+        reason = "not processed after \(attempts) attempts"
+        name = stanza.name
+        sender = stanza["from"]
+        size = bytes.count
+        prefix = Array(bytes.prefix(64 * 1024))
+    }
+
+    func store(in step: Step) throws {
+        try step.database.run(
+            """
+            INSERT INTO quarantine(account, at, reason, name, sender, size, stanza) VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .integer(step.account.id), .integer(step.now), .text(reason), .text(name), .optional(sender),
+                .integer(Int64(size)), .blob(prefix),
+            ])
+        step.emit(.quarantined(reason: reason, sender: sender))
+    }
+}

@@ -1,0 +1,109 @@
+import KalijAddress
+import KalijRoles
+import KalijStore
+
+/// Reads the state of a directory; never waits for a running process.
+public struct StatusReader {
+    private let directory: AccountDirectory
+    private let database: Database
+
+    public init(_ directory: AccountDirectory, _ database: Database) {
+        self.directory = directory
+        self.database = database
+    }
+
+    /// The process that drives now, if one does.
+    public func driver() throws -> Owner? { try Fence.current(in: database, lockPath: directory.lockPath) }
+
+    /// The state of one account.
+    public struct AccountStatus: Sendable {
+        public let account: Account
+        /// The full address of the session, if there was one.
+        public let boundJID: String?
+        /// Whether the next connection can resume the session.
+        public let isResumable: Bool
+        /// When the last session was bound or resumed, in milliseconds since 1970.
+        public let lastOnline: Int64?
+        public let hasArchive: Bool
+        /// How the reading of the archive stands: `before-presence`, `after-presence`, `done`; nil if it never began.
+        public let catchUp: String?
+        public let catchUpProblem: String?
+        public let storedMessages: Int
+        /// Accepted and not sent.
+        public let queuedMessages: Int
+        /// Sent and not acknowledged.
+        public let sentMessages: Int
+        /// Of those, the ones whose session is lost: whether they arrived is not known.
+        public let unsettledMessages: Int
+        public let failedMessages: Int
+        /// All stanzas in the queue, requests of the engine among them.
+        public let queuedStanzas: Int
+    }
+
+    /// A stanza that was set aside unprocessed.
+    public struct Quarantined: Sendable {
+        public let id: Int64
+        public let account: String
+        /// Milliseconds since 1970.
+        public let at: Int64
+        public let reason: String
+        public let name: String
+        public let sender: String?
+        /// Its bytes on the wire.
+        public let size: Int
+    }
+
+    /// A kind of step that took over a second.
+    public struct SlowStep: Sendable {
+        public let kind: String
+        public let count: Int
+        /// Milliseconds.
+        public let longest: Int
+    }
+
+    public func accounts() throws -> [AccountStatus] { try AccountTable(database).all().map(status) }
+
+    public func quarantined() throws -> [Quarantined] {
+        try database.prepare(
+            """
+            SELECT q.id, a.jid, q.at, q.reason, q.name, q.sender, q.size FROM quarantine q JOIN account a ON a.id = q.account
+            ORDER BY q.id DESC LIMIT 100
+            """
+        ).all { row in
+            Quarantined(
+                id: row.integer(0), account: row.text(1), at: row.integer(2), reason: row.text(3), name: row.text(4),
+                sender: row.optionalText(5), size: Int(row.integer(6)))
+        }
+    }
+
+    public func slowSteps() throws -> [SlowStep] {
+        try database.prepare("SELECT kind, count, longest FROM slow_step ORDER BY kind").all { row in
+            SlowStep(kind: row.text(0), count: Int(row.integer(1)), longest: Int(row.integer(2)))
+        }
+    }
+
+    private func status(of account: Account) throws -> AccountStatus {
+        let status = try database.prepare(
+            """
+            SELECT s.jid, s.resume_id IS NOT NULL, s.online_at, s.archive, c.phase, c.problem,
+                (SELECT count(*) FROM message WHERE account = s.account),
+                (SELECT count(*) FROM message WHERE account = s.account AND state = 'queued'),
+                (SELECT count(*) FROM message WHERE account = s.account AND state = 'sent'),
+                (SELECT count(*) FROM message WHERE account = s.account AND state = 'sent' AND settled = 0),
+                (SELECT count(*) FROM message WHERE account = s.account AND state = 'failed'),
+                (SELECT count(*) FROM queue WHERE account = s.account)
+            FROM session s LEFT JOIN catchup c ON c.account = s.account WHERE s.account = ?
+            """
+        ).first([.integer(account.id)]) { row in
+            AccountStatus(
+                account: account, boundJID: row.optionalText(0), isResumable: row.bool(1),
+                lastOnline: row.optionalInteger(2), hasArchive: row.bool(3), catchUp: row.optionalText(4),
+                catchUpProblem: row.optionalText(5), storedMessages: Int(row.integer(6)),
+                queuedMessages: Int(row.integer(7)), sentMessages: Int(row.integer(8)),
+                unsettledMessages: Int(row.integer(9)), failedMessages: Int(row.integer(10)),
+                queuedStanzas: Int(row.integer(11)))
+        }
+        guard let status else { throw StoreError(.corrupt, "\(account.jid) has no session row") }
+        return status
+    }
+}

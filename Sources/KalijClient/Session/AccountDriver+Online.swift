@@ -1,0 +1,135 @@
+import KalijStore
+import KalijStream
+import KalijTransport
+import KalijXML
+
+/// The life of a session.
+extension AccountDriver {
+    func handle(_ event: StreamParserEvent, _ management: StreamManagement?) throws {
+        timers.heard = true
+        switch event {
+        case .element(let element): try handle(element, management)
+        case .skipped(let skipped):
+            var management = management
+            let count = management?.receiveSkipped(name: skipped.name, namespace: skipped.namespace)
+            let effects = try steps.quarantine(QuarantinedStanza(skipped), count: count)
+            stage = .online(management)
+            commit(effects)
+        case .closed: throw StreamFailure.closed
+        case .opened: break
+        }
+    }
+
+    private func handle(_ element: Element, _ management: StreamManagement?) throws {
+        guard var management else { return try handleUnmanaged(element) }
+        switch try management.receive(element, unacknowledged: writer.outstanding) {
+        case .stanza(let count):
+            let effects = try handle(stanza: element, count)
+            attemptBegun = nil
+            stage = .online(management)
+            commit(effects)
+        case .acknowledgementRequested:
+            requestsToAnswer += 1
+        case .acknowledged(let newly):
+            let effects = newly > 0 ? try steps.acknowledged(management.acknowledged) : Step.Effects()
+            stage = .online(management)
+            acknowledged(newly)
+            commit(effects)
+            context.mayHaveEnded()
+        case .streamError(let error): throw StreamFailure.stream(error)
+        case .nonza: break
+        }
+    }
+
+    private func handle(stanza: Element, _ count: HandledCount) throws -> Step.Effects {
+        if isCareful, attemptBegun != count {
+            let attempts = try Attempts(runner: context.runner, account: account).begin(count)
+            attemptBegun = count
+            if attempts >= Attempts.last {
+                return try steps.quarantine(QuarantinedStanza(stanza, attempts: attempts), count: count)
+            }
+        }
+        return try steps.handle(stanza, count: count)
+    }
+
+    private func handleUnmanaged(_ element: Element) throws {
+        if let error = StreamError(element) { throw StreamFailure.stream(error) }
+        commit(try steps.handle(element, count: nil))
+    }
+
+    /// Lets out what a committed step had to say.
+    func commit(_ effects: Step.Effects) {
+        context.emit(effects.events)
+        if effects.queued { writer.mayHaveMore = true }
+    }
+
+    // MARK: Acknowledging
+
+    /// Answers the requests for an acknowledgement, once what it claims is on the disk.
+    func acknowledge() throws {
+        guard requestsToAnswer > 0, case .online(let management?) = stage else { return }
+        try context.runner.raiseBarrier()
+        for _ in 0..<requestsToAnswer { connection?.send(StreamManagement.acknowledgement(management.handled)) }
+        requestsToAnswer = 0
+    }
+
+    private func acknowledged(_ newly: UInt32) {
+        writer.acknowledged(newly)
+        timers.answered()
+        isCareful = false
+    }
+
+    func requestAcknowledgement(within seconds: Double) {
+        guard case .online(.some) = stage, !writer.isRequested else { return }
+        connection?.send(StreamManagement.request)
+        writer.isRequested = true
+        timers.awaitAnswer(seconds, on: context.loop) { [weak self] in
+            self?.disconnect("the server did not acknowledge anything for \(Int(seconds)) s")
+        }
+    }
+
+    /// A sign of life after a long silence: a request, or white space where requests are not understood.
+    func keepAlive() {
+        let timing = context.timing
+        timers.keepalive(timing.keepalive, on: context.loop) { [weak self] in
+            guard let self else { return }
+            if !timers.heard {
+                if case .online(.some) = stage {
+                    requestAcknowledgement(within: timing.acknowledgement)
+                } else {
+                    connection?.send([0x20])
+                }
+            }
+            timers.heard = false
+            keepAlive()
+        }
+    }
+
+    // MARK: Sending
+
+    /// Bytes that may wait for the kernel before more of the queue is read.
+    private static let unsentLimit = 256 * 1024
+
+    /// Writes what is queued and not written yet on this connection, and asks for what is not acknowledged yet.
+    func flush() throws {
+        guard case .online(let management) = stage else { return }
+        if writer.mayHaveMore { try writeQueue(management) }
+        if writer.outstanding > 0 { requestAcknowledgement(within: context.timing.acknowledgement) }
+    }
+
+    private func writeQueue(_ management: StreamManagement?) throws {
+        guard let connection else { return }
+        let queue = OutboundQueue(database: context.runner.database, account: account.id)
+        while connection.unsent < Self.unsentLimit {
+            let entries = try queue.entries(after: writer.position, limit: 50)
+            guard !entries.isEmpty else {
+                writer.mayHaveMore = false
+                break
+            }
+            commit(try steps.leaving(entries))
+            for entry in entries { connection.send(entry.stanza) }
+            writer.wrote(entries)
+            if management == nil { commit(try steps.left(entries)) }
+        }
+    }
+}

@@ -1,0 +1,314 @@
+import KalijAddress
+import KalijRoles
+import KalijStore
+import KalijStream
+import KalijTransport
+import KalijXML
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Keeps one account online: connects, negotiates, turns what arrives into steps, writes what is queued.
+///
+/// It holds nothing that matters: what a new process needs is in the database, and this one loses nothing by dying.
+final class AccountDriver {
+    let account: Account
+    let context: DriverContext
+    let steps: SessionSteps
+    private(set) var connection: Connection?
+    var stage = Stage.offline
+    var writer = OutboundWriter()
+    /// How many `<r/>` are to be answered.
+    var requestsToAnswer = 0
+    /// Whether each stanza is preceded by an attempt row: until the redelivered ones are past.
+    var isCareful: Bool
+    /// The count of the stanza whose attempt was begun in this process and has not ended.
+    var attemptBegun: HandledCount?
+    /// Whether the server offers stream management on the present connection.
+    var managesStream = false
+    /// Connections in a row that ended between `<resume/>` and its answer.
+    var unansweredResumes = 0
+    private var parser = StreamParser()
+    private var inbox = Inbox()
+    private var backoff: Backoff
+    private var retry: Timer?
+    private var storageBackoff: Backoff
+    private var storageRetry: Timer?
+    private var isStorageBlocked = false
+    let timers = SessionTimers()
+
+    enum Stage {
+        case offline
+        case negotiating(Negotiation)
+        case online(StreamManagement?)
+        /// The server refuses the login.
+        case refused(NegotiationError)
+        /// Everything was let go.
+        case stopped
+    }
+
+    init(_ account: Account, context: DriverContext, careful: Bool) {
+        self.account = account
+        self.context = context
+        steps = SessionSteps(runner: context.runner, account: account)
+        isCareful = careful
+        backoff = Backoff(base: 1, limit: context.timing.longestRetry)
+        storageBackoff = Backoff(base: 1, limit: context.timing.longestStorageRetry)
+    }
+
+    var isRefused: Bool { if case .refused = stage { true } else { false } }
+    /// Why the server refuses the login; empty if it does not.
+    var refusal: String { if case .refused(let error) = stage { error.description } else { "" } }
+    var isOnline: Bool { if case .online = stage { true } else { false } }
+
+    // MARK: Connecting
+
+    /// Connects, unless a connection is there or being made.
+    func connect() {
+        guard case .offline = stage else { return }
+        retry?.cancel()
+        retry = nil
+        emit(.connecting)
+        parser = StreamParser()
+        inbox = Inbox()
+        stage = .negotiating(Negotiation(configuration))
+        let connection = Connection(loop: context.loop, target: account.target, tls: account.tls) { [weak self] in
+            self?.handle($0)
+        }
+        self.connection = connection
+        timers.deadline(context.timing.negotiation, on: context.loop) { [weak self] in
+            self?.disconnect("no session after \(Int(self?.context.timing.negotiation ?? 0)) s")
+        }
+        connection.open()
+    }
+
+    private var configuration: Negotiation.Configuration {
+        Negotiation.Configuration(
+            account: account.jid, credentials: account.credentials, nonce: UUID().uuidString + UUID().uuidString,
+            weakestMechanism: account.mechanism)
+    }
+
+    private func handle(_ event: ConnectionEvent) {
+        switch event {
+        case .connected(_, let tls): attempt { try negotiate(.connected(secured: tls != nil)) }
+        case .secured: attempt { try negotiate(.secured) }
+        case .received(let bytes): receive(bytes)
+        case .drained: attempt { try flush() }
+        case .failed(let failure): disconnect(failure.description)
+        case .closed(let error): disconnect(error?.description ?? "the server closed the connection")
+        }
+    }
+
+    // MARK: Receiving
+
+    private func receive(_ bytes: UnsafeRawBufferPointer) {
+        do {
+            try parser.feed(bytes) { inbox.append($0) }
+        } catch let error as XMLError {
+            inbox.fail(error)
+        } catch {
+            return disconnect("\(error)")
+        }
+        drain()
+    }
+
+    /// Handles what has arrived, up to the first thing that cannot be handled now.
+    private func drain() {
+        attempt {
+            while storageRetry == nil, connection != nil, let event = inbox.first {
+                try handle(event)
+                inbox.removeFirst()
+            }
+            guard storageRetry == nil, connection != nil else { return }
+            if let error = inbox.error { throw error }
+            try acknowledge()
+            try flush()
+        }
+    }
+
+    private func handle(_ event: StreamParserEvent) throws {
+        switch stage {
+        case .negotiating: try handle(negotiating: event)
+        case .online(let management): try handle(event, management)
+        case .offline, .refused, .stopped: break
+        }
+    }
+
+    private func handle(negotiating event: StreamParserEvent) throws {
+        switch event {
+        case .opened(let header): try negotiate(.opened(header))
+        case .element(let element): try negotiate(.element(element))
+        case .skipped(let skipped):
+            throw StreamFailure.beforeSession("a <\(skipped.name)/> over the limit on \(skipped.limit)")
+        case .closed: try negotiate(.closed)
+        }
+    }
+
+    /// A new stream begins on the same connection: what the old one still had is void.
+    func restartStream() {
+        parser = StreamParser()
+        inbox.clear()
+    }
+
+    // MARK: Failing
+
+    /// Runs `body`; what it throws decides whether the connection ends, the process waits, or the account stops.
+    func attempt(_ body: () throws -> Void) {
+        do {
+            try body()
+            if isStorageBlocked, storageRetry == nil {
+                isStorageBlocked = false
+                storageBackoff.reset()
+                emit(.storageAvailable)
+            }
+        } catch let error as StoreError where error.isMachineError {
+            waitForStorage(error)
+        } catch let error as FenceError {
+            context.fail(error)
+        } catch let error as NegotiationError {
+            refuseOrDisconnect(error)
+        } catch let error as XMLError {
+            let condition = StreamError.Condition(rawValue: error.condition) ?? .undefinedCondition
+            connection?.send(StreamError(condition, text: error.text).bytes())
+            disconnect("the server's XML is not usable: \(error)")
+        } catch let error as StreamManagementError {
+            connection?.send(error.bytes)
+            disconnect("\(error)")
+        } catch {
+            // The stanza was not acknowledged: the server sends it again, and then each attempt is counted.
+            isCareful = true
+            disconnect("\(error)")
+        }
+    }
+
+    /// The database cannot be written: stop reading, acknowledge nothing, go on from here later.
+    private func waitForStorage(_ error: StoreError) {
+        if case .negotiating = stage { return disconnect("\(error)") }
+        if attemptBegun != nil { Attempts(runner: context.runner, account: account).takeBack() }
+        connection?.isReading = false
+        isStorageBlocked = true
+        let delay = storageBackoff.next(random: .random(in: 0..<1))
+        emit(.waitingForStorage(reason: error.description, retryIn: delay))
+        storageRetry = context.loop.schedule(after: delay) { [weak self] in
+            self?.storageRetry = nil
+            self?.connection?.isReading = true
+            self?.drain()
+        }
+    }
+
+    private func refuseOrDisconnect(_ error: NegotiationError) {
+        if case .stream = error { unansweredResumes += 1 }
+        guard error.isRefusal || error.needsPassword else { return disconnect(error.description) }
+        end()
+        stage = .refused(error)
+        emit(.refused(reason: error.description))
+        context.mayHaveEnded()
+    }
+
+    /// Ends the connection, keeps the session, and tries again later.
+    func disconnect(_ reason: String) {
+        if case .stopped = stage { return }
+        if case .negotiating(let negotiation) = stage, negotiation.isResumePending { unansweredResumes += 1 }
+        if timers.wasStable { backoff.reset() }
+        end()
+        stage = .offline
+        let delay = backoff.next(random: .random(in: 0..<1))
+        emit(.offline(reason: reason, retryIn: delay))
+        retry = context.loop.schedule(after: delay) { [weak self] in self?.connect() }
+    }
+
+    private func end() {
+        timers.cancel()
+        storageRetry?.cancel()
+        storageRetry = nil
+        connection?.close()
+        connection = nil
+        inbox.clear()
+        writer = OutboundWriter()
+        requestsToAnswer = 0
+        attemptBegun = nil
+    }
+
+    // MARK: From outside
+
+    /// The network has changed: connect at once, or find out whether the connection still lives.
+    func networkChanged() {
+        switch stage {
+        case .offline:
+            backoff.reset()
+            connect()
+        case .online(let management?) where !writer.isRequested:
+            _ = management
+            requestAcknowledgement(within: context.timing.networkCheck)
+        default: break
+        }
+    }
+
+    /// Somebody has committed something to be sent.
+    func queueChanged() {
+        writer.mayHaveMore = true
+        attempt { try flush() }
+    }
+
+    /// Lets everything go in order, so that the next process need not be careful: what is queued is written, what is
+    /// handled is acknowledged, and the connection closed without ending the session. `finished` is called from the loop
+    /// when all of it has left, or a second later.
+    func letGo(_ finished: @escaping () -> Void) {
+        retry?.cancel()
+        if case .online(let management) = stage, storageRetry == nil {
+            connection?.isReading = false
+            try? flush()
+            if management != nil {
+                requestsToAnswer = max(1, requestsToAnswer)
+                try? acknowledge()
+            } else {
+                connection?.send(StreamManagement.end)
+            }
+        }
+        let connection = connection
+        self.connection = nil
+        end()
+        stage = .stopped
+        if let connection { connection.close(finished) } else { context.loop.enqueue(finished) }
+    }
+
+    func emit(_ kind: EngineEvent.Kind) { context.emit(kind, for: account, at: Clock.system.now()) }
+}
+
+/// What ended a connection, and is no fault of the negotiation.
+enum StreamFailure: Error, CustomStringConvertible {
+    case beforeSession(String)
+    case closed
+    case stream(StreamError)
+
+    var description: String {
+        switch self {
+        case .beforeSession(let what): "the server sent \(what) before there was a session"
+        case .closed: "the server closed the stream"
+        case .stream(let error): "the server ended the stream: \(error)"
+        }
+    }
+}
+
+/// What has arrived and is not handled yet.
+struct Inbox {
+    private var events: [StreamParserEvent] = []
+    private var position = 0
+    /// What ended the parsing behind the events.
+    private(set) var error: XMLError?
+
+    var first: StreamParserEvent? { position < events.count ? events[position] : nil }
+    mutating func append(_ event: StreamParserEvent) { events.append(event) }
+    mutating func fail(_ error: XMLError) { self.error = error }
+
+    mutating func removeFirst() {
+        guard position < events.count else { return }  // cleared meanwhile
+        position += 1
+        if position == events.count { (events, position) = ([], 0) }
+    }
+
+    mutating func clear() { self = Inbox() }
+}

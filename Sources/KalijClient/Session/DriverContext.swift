@@ -1,0 +1,56 @@
+import KalijStore
+import KalijTransport
+
+/// What the drivers of all accounts share; lives on the engine's thread.
+final class DriverContext {
+    let loop: EventLoop
+    let runner: StepRunner
+    let timing: Timing
+    private let report: (EngineEvent) -> Void
+    private let fatal: (any Error) -> Void
+    private let changed: () -> Void
+
+    init(
+        loop: EventLoop, runner: StepRunner, timing: Timing, report: @escaping (EngineEvent) -> Void,
+        fatal: @escaping (any Error) -> Void, changed: @escaping () -> Void
+    ) {
+        self.loop = loop
+        self.runner = runner
+        self.timing = timing
+        self.report = report
+        self.fatal = fatal
+        self.changed = changed
+    }
+
+    func emit(_ kind: EngineEvent.Kind, for account: Account, at now: Int64) {
+        report(EngineEvent(account: account.jid, at: now, kind: kind))
+    }
+
+    func emit(_ events: [EngineEvent]) { events.forEach(report) }
+
+    /// This process can no longer drive at all.
+    func fail(_ error: any Error) { fatal(error) }
+
+    /// Something was acknowledged, or an account's driver gave up: the engine may have reached its end.
+    func mayHaveEnded() { changed() }
+}
+
+/// How long to wait for what, in seconds. No time decides correctness: what gives up is tried again.
+public struct Timing: Sendable {
+    /// For a session, from the connection on.
+    public var negotiation: Double = 60
+    /// For an answer to `<r/>`.
+    public var acknowledgement: Double = 60
+    /// Between signs of life on an idle connection.
+    public var keepalive: Double = 300
+    /// For an answer to `<r/>` after the network changed.
+    public var networkCheck: Double = 10
+    /// How long a session must last before the next connection is tried without the delay of the failures before.
+    public var stable: Double = 10
+    /// The longest time between two attempts.
+    public var longestRetry: Double = 300
+    /// The longest time between two attempts to write to a database that cannot be written.
+    public var longestStorageRetry: Double = 30
+
+    public init() {}
+}

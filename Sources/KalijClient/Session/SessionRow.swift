@@ -1,0 +1,34 @@
+import KalijAddress
+import KalijStore
+import KalijStream
+
+/// An account's XEP-0198 session as it is stored: what the next process needs to resume it.
+struct SessionRow {
+    var number: Int64
+    var resumeID: String?
+    /// The full address that the server bound.
+    var jid: String?
+    var handled: HandledCount
+    var acknowledged: HandledCount
+    /// Whether stanza-ids by the account's own archive are trusted (XEP-0359, Business Rules; XEP-0313).
+    var archive: Bool
+
+    static func load(_ account: Int64, from database: Database) throws -> SessionRow {
+        let row = try database.statement(
+            "SELECT number, resume_id, jid, handled, acknowledged, archive FROM session WHERE account = ?"
+        ).first([.integer(account)]) { row in
+            SessionRow(
+                number: row.integer(0), resumeID: row.optionalText(1), jid: row.optionalText(2),
+                handled: HandledCount(UInt32(truncatingIfNeeded: row.integer(3))),
+                acknowledged: HandledCount(UInt32(truncatingIfNeeded: row.integer(4))), archive: row.bool(5))
+        }
+        guard let row else { throw StoreError(.corrupt, "account \(account) has no session row") }
+        return row
+    }
+
+    static func set(acknowledged: HandledCount, of account: Int64, in database: Database) throws {
+        try database.run(
+            "UPDATE session SET acknowledged = ? WHERE account = ?",
+            [.integer(Int64(acknowledged.value)), .integer(account)])
+    }
+}

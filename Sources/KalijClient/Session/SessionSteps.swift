@@ -1,0 +1,160 @@
+import KalijAddress
+import KalijStore
+import KalijStream
+import KalijXML
+
+/// The steps of an account's session: what each event of the stream changes in the database.
+struct SessionSteps {
+    let runner: StepRunner
+    let account: Account
+
+    private func queue(in step: Step) -> OutboundQueue { OutboundQueue(database: step.database, account: account.id) }
+
+    /// The session as it is stored.
+    func load() throws -> SessionRow { try SessionRow.load(account.id, from: runner.database) }
+
+    /// How many stanzas wait to be acknowledged or sent.
+    func queued() throws -> Int { try OutboundQueue(database: runner.database, account: account.id).count() }
+
+    /// The server has resumed the session and handled our stanzas up to `count` (XEP-0198 section 5).
+    /// - Throws: `SessionError.impossibleCount` if we never sent that many.
+    func resumed(_ count: HandledCount) throws -> Step.Effects {
+        try runner.run("resumed", for: account) { step in
+            guard try settle(to: count, in: step) else { throw SessionError.impossibleCount(count.value) }
+            try markOnline(step)
+            step.flush()
+        }
+    }
+
+    /// The session is lost; `count` is what the server had handled of it, if it says so.
+    func resumeFailed(_ count: HandledCount?) throws -> Step.Effects {
+        try runner.run("resume failed", for: account) { step in
+            if let count { _ = try settle(to: count, in: step) }
+            try forgetSession(step)
+        }
+    }
+
+    /// A new session begins under the address `jid`: what was sent in the one before stays `sent` and is reported, what
+    /// was never sent waits for the new one.
+    func bound(_ jid: JID) throws -> Step.Effects {
+        try runner.run("bound", for: account) { step in
+            try loseUnacknowledged(step)
+            try Requests(step: step).invalidateAll()
+            try forgetSession(step)
+            try step.database.run(
+                """
+                UPDATE session SET number = number + 1, jid = ?, handled = 0, acknowledged = 0 WHERE account = ?
+                """, [.text(jid.description), .integer(account.id)])
+            try step.database.run("DELETE FROM attempt WHERE account = ?", [.integer(account.id)])
+        }
+    }
+
+    /// The new session is under stream management and can be resumed with `resumeID`, if that is not nil; or it is not,
+    /// then what is queued leaves without being kept.
+    func established(resumeID: String?) throws -> Step.Effects {
+        try runner.run("established", for: account) { step in
+            try step.database.run(
+                "UPDATE session SET resume_id = ? WHERE account = ?", [.optional(resumeID), .integer(account.id)])
+            try markOnline(step)
+            try ArchiveFeature(step: step).ask()
+        }
+    }
+
+    /// One inbound stanza; `count` is what the handled count becomes with it, nil without stream management.
+    func handle(_ stanza: Element, count: HandledCount?) throws -> Step.Effects {
+        try runner.run("stanza", for: account) { step in
+            try step.count(count)
+            try Dispatcher(step: step).handle(stanza)
+        }
+    }
+
+    /// A stanza that is set aside unprocessed, and counts as handled.
+    func quarantine(_ stanza: QuarantinedStanza, count: HandledCount?) throws -> Step.Effects {
+        try runner.run("quarantine", for: account) { step in
+            try step.count(count)
+            try stanza.store(in: step)
+        }
+    }
+
+    /// The server acknowledges up to `count`.
+    func acknowledged(_ count: HandledCount) throws -> Step.Effects {
+        try runner.run("acknowledged", for: account) { step in
+            guard try settle(to: count, in: step) else { throw SessionError.impossibleCount(count.value) }
+        }
+    }
+
+    /// Commits that the messages in `entries` are about to leave for the first time.
+    func leaving(_ entries: [OutboundQueue.Entry]) throws -> Step.Effects {
+        let messages = entries.compactMap(\.message)
+        guard !messages.isEmpty else { return Step.Effects() }
+        return try runner.run("leaving", for: account) { step in
+            for id in messages {
+                try step.database.run(
+                    """
+                    UPDATE message SET state = 'sent', anchor = (SELECT m.stanza_id FROM message m
+                        WHERE m.account = ?1 AND m.archive = '' AND m.stanza_id IS NOT NULL ORDER BY m.id DESC LIMIT 1)
+                    WHERE id = ?2 AND state = 'queued'
+                    """, [.integer(account.id), .integer(id)])
+                if step.database.changes > 0, let message = try Message.load(id, from: step.database) {
+                    step.emit(.state(message))
+                }
+            }
+        }
+    }
+
+    /// Forgets `entries`, which have left on a stream without acknowledgements.
+    func left(_ entries: [OutboundQueue.Entry]) throws -> Step.Effects {
+        try runner.run("left", for: account) { step in
+            for entry in entries { try queue(in: step).remove(entry.id) }
+        }
+    }
+
+    /// Removes what the server has handled up to `count`; false if that is more than there is.
+    private func settle(to count: HandledCount, in step: Step) throws -> Bool {
+        let acknowledged = try SessionRow.load(account.id, from: step.database).acknowledged
+        let newly = Int(count.distance(from: acknowledged))
+        guard newly <= (try queue(in: step).count()) else { return false }
+        try Messages(step: step).acknowledged(try queue(in: step).removeFirst(newly))
+        try SessionRow.set(acknowledged: count, of: account.id, in: step.database)
+        return true
+    }
+
+    private func forgetSession(_ step: Step) throws {
+        try step.database.run("UPDATE session SET resume_id = NULL WHERE account = ?", [.integer(account.id)])
+    }
+
+    private func markOnline(_ step: Step) throws {
+        try step.database.run(
+            "UPDATE session SET online_at = ? WHERE account = ?", [.integer(step.now), .integer(account.id)])
+    }
+
+    private func loseUnacknowledged(_ step: Step) throws {
+        let sent = try step.database.statement(
+            """
+            SELECT m.id FROM queue q JOIN message m ON m.id = q.message
+            WHERE q.account = ? AND m.state = 'sent' ORDER BY q.id
+            """
+        ).all([.integer(account.id)]) { $0.integer(0) }
+        for id in sent {
+            try step.database.run("UPDATE message SET settled = 0 WHERE id = ?", [.integer(id)])
+            if let message = try Message.load(id, from: step.database) { step.emit(.unsettled(message)) }
+        }
+        try step.database.run(
+            """
+            DELETE FROM queue WHERE account = ? AND (message IS NULL
+                OR message NOT IN (SELECT id FROM message WHERE state = 'queued'))
+            """, [.integer(account.id)])
+    }
+}
+
+/// Why a session cannot go on.
+enum SessionError: Error, CustomStringConvertible {
+    /// The server says that it has handled more stanzas than were sent (XEP-0198 section 4).
+    case impossibleCount(UInt32)
+
+    var description: String {
+        switch self {
+        case .impossibleCount(let count): "the server acknowledges \(count) stanzas, more than were sent"
+        }
+    }
+}

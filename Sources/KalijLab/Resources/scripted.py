@@ -1,0 +1,194 @@
+#!/usr/bin/python3
+"""A scripted XMPP server, for what real servers cannot be made to do. One client at a time, direct TLS on loopback.
+
+usage: scripted.py --port N --cert FILE --key FILE MODE [ARG]
+
+modes:
+  replay FILE   after the client has enabled stream management, sends the bytes of FILE at full speed; prints one JSON
+                line {"stanzas": N, "seconds": T, "requests": R} once the client has acknowledged all of its stanzas
+  idle          a session in which nothing happens
+  silent        takes connections and never says anything
+  garbage, dtd, huge (100 MB in one stanza), header-only, wrong-namespace
+                what it sends instead of a stream, or, with `--late`, inside an established session
+With --ignore-resume it refuses resumptions. Prints "ready" when it listens and "closed" for each connection that ends.
+"""
+import argparse, json, os, re, select, socket, ssl, sys, time
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--port", type=int, required=True)
+parser.add_argument("--cert", required=True)
+parser.add_argument("--key", required=True)
+parser.add_argument("--late", action="store_true")
+parser.add_argument("mode")
+parser.add_argument("file", nargs="?")
+options = parser.parse_args()
+
+HEADER = (b"<?xml version='1.0'?><stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams' "
+          b"from='localhost' id='scripted' version='1.0'>")
+BAD = {
+    "garbage": [b"\x00\xff\xfe not xml at all <<<<"],
+    "dtd": [b"<!DOCTYPE x [<!ENTITY a 'b'>]><x>&a;</x>"],
+    "header-only": [HEADER],
+    "wrong-namespace": [b"<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'>"],
+    "huge": [b"<message xmlns='jabber:client'><body>"] + [b"x" * 1000000] * 100 + [b"</body></message>"],
+}
+
+
+def say(text):
+    print(text, flush=True)
+
+
+class Closed(Exception):
+    pass
+
+
+class Client:
+    def __init__(self, connection):
+        self.connection = connection
+        self.buffer = b""
+
+    def until(self, pattern, seconds=30):
+        """Reads until `pattern` matches; returns the match and forgets everything up to its end."""
+        deadline = time.monotonic() + seconds
+        while True:
+            match = re.search(pattern, self.buffer)
+            if match:
+                self.buffer = self.buffer[match.end():]
+                return match
+            self.connection.settimeout(max(0.01, deadline - time.monotonic()))
+            piece = self.connection.recv(65536)
+            if not piece:
+                raise Closed
+            self.buffer += piece
+
+    def send(self, data):
+        self.connection.settimeout(30)
+        self.connection.sendall(data)
+
+
+def negotiate(client):
+    """PLAIN, bind, XEP-0198; a resumption is refused, so that each connection begins anew."""
+    client.until(rb"<stream:stream[^>]*>")
+    client.send(HEADER + b"<stream:features><mechanisms xmlns='urn:ietf:params:xml:ns:xmpp-sasl'>"
+                b"<mechanism>PLAIN</mechanism></mechanisms></stream:features>")
+    client.until(rb"</auth>")
+    client.send(b"<success xmlns='urn:ietf:params:xml:ns:xmpp-sasl'/>")
+    client.until(rb"<stream:stream[^>]*>")
+    client.send(HEADER + b"<stream:features><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'/>"
+                b"<sm xmlns='urn:xmpp:sm:3'/></stream:features>")
+    while True:
+        match = client.until(rb"<resume [^>]*>|<iq [^>]*>.*?</iq>")
+        if match.group().startswith(b"<resume"):
+            client.send(b"<failed xmlns='urn:xmpp:sm:3'><item-not-found xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></failed>")
+            continue
+        identifier = re.search(rb"id=['\"]([^'\"]*)", match.group()).group(1)
+        client.send(b"<iq type='result' id='" + identifier + b"'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'>"
+                    b"<jid>juliet@localhost/scripted</jid></bind></iq>")
+        break
+    client.until(rb"<enable [^>]*>")
+    client.send(b"<enabled xmlns='urn:xmpp:sm:3' id='scripted' resume='true'/>")
+
+
+def answer_iqs(client):
+    """Answers what asks for features with an error, so that the client announces its presence."""
+    match = client.until(rb"<iq [^>]*>.*?</iq>")
+    identifier = re.search(rb"id=['\"]([^'\"]*)", match.group()).group(1)
+    client.send(b"<iq type='error' id='" + identifier + b"'><error type='cancel'><service-unavailable "
+                b"xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>")
+    client.until(rb"<presence[^>]*>")
+
+
+def replay(client, path):
+    data = open(path, "rb").read()
+    stanzas = len(re.findall(rb"<(?:message|iq|presence)[ />]", data))
+    requests = data.count(b"<r xmlns")
+    answer_iqs(client)
+    # The features answer is a stanza too, so the count ends one later.
+    goal = stanzas + 1
+    connection = client.connection
+    connection.setblocking(False)
+    start = time.monotonic()
+    sent, tail, asked = 0, b"", False
+    while True:
+        readable, writable, _ = select.select([connection], [connection] if sent < len(data) or not asked else [], [], 30)
+        if not readable and not writable and not connection.pending():
+            raise Closed
+        try:
+            if sent < len(data):
+                sent += connection.send(data[sent:sent + 65536])
+            elif not asked:
+                connection.send(b"<r xmlns='urn:xmpp:sm:3'/>")
+                asked = True
+        except (ssl.SSLWantWriteError, ssl.SSLWantReadError):
+            pass
+        try:
+            piece = connection.recv(65536)
+            if not piece:
+                raise Closed
+            tail = (tail + piece)[-4096:]
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            pass
+        heights = re.findall(rb"<a [^>]*h=['\"](\d+)", tail)
+        if heights and int(heights[-1]) >= goal:
+            seconds = time.monotonic() - start
+            say(json.dumps({"stanzas": stanzas, "seconds": round(seconds, 4), "requests": requests}))
+            return
+
+
+def acknowledge_forever(client):
+    """An idle session: answers requests for acknowledgement, counts what the client sends."""
+    client.connection.settimeout(None)
+    handled = 0
+    while True:
+        piece = client.connection.recv(65536)
+        if not piece:
+            raise Closed
+        handled += len(re.findall(rb"<(?:message|iq|presence)[ />]", piece))
+        for match in re.finditer(rb"<iq [^>]*type=['\"]get['\"][^>]*>", piece):
+            identifier = re.search(rb"id=['\"]([^'\"]*)", match.group()).group(1)
+            client.send(b"<iq type='error' id='" + identifier + b"'><error type='cancel'><service-unavailable "
+                        b"xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>")
+        if b"<r " in piece:
+            client.send(b"<a xmlns='urn:xmpp:sm:3' h='%d'/>" % handled)
+
+
+def serve(client):
+    if options.mode == "silent":
+        while client.connection.recv(65536):
+            pass
+        return
+    if options.mode in BAD and not options.late:
+        for piece in BAD[options.mode]:
+            client.send(piece)
+        while client.connection.recv(65536):
+            pass
+        return
+    negotiate(client)
+    if options.mode == "replay":
+        replay(client, options.file)
+    if options.mode in BAD:
+        for piece in BAD[options.mode]:
+            client.send(piece)
+    acknowledge_forever(client)
+
+
+def main():
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(options.cert, options.key)
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", options.port))
+    listener.listen(8)
+    say("ready")
+    while True:
+        plain, _ = listener.accept()
+        try:
+            with context.wrap_socket(plain, server_side=True) as connection:
+                serve(Client(connection))
+        except (Closed, OSError, ssl.SSLError) as error:
+            print("%s: %s" % (type(error).__name__, error), file=sys.stderr, flush=True)
+        say("closed")
+
+
+if __name__ == "__main__":
+    main()

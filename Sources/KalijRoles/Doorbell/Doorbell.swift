@@ -1,0 +1,107 @@
+import Glibc
+
+/// Tells the process that drives to look into the database, without polling and without a lost signal.
+///
+/// A writer connects to a Unix socket *before* it commits; the driver looks when that connection closes. It closes when
+/// the writer has committed, and also when the writer dies right after its commit.
+public enum Doorbell {
+    /// The driver's end: a listening socket.
+    public final class Listener {
+        /// Readable when someone rings; for an event loop.
+        public let descriptor: Int32
+        private let directory: Int32
+
+        /// Listens in `directory`, in place of whoever listened there before.
+        ///
+        /// Only the holder of the directory's fence may listen.
+        public init(directory path: String) throws(DoorbellError) {
+            directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            guard directory >= 0 else { throw DoorbellError("opening \(path)") }
+            unlinkat(directory, Doorbell.name, 0)
+            descriptor = Doorbell.socket()
+            guard descriptor >= 0, Doorbell.with(directory, { bind(descriptor, $0, $1) }) == 0,
+                listen(descriptor, 64) == 0
+            else {
+                let error = DoorbellError("listening in \(path)")
+                close(directory)
+                if descriptor >= 0 { close(descriptor) }
+                throw error
+            }
+        }
+
+        deinit {
+            unlinkat(directory, Doorbell.name, 0)
+            close(descriptor)
+            close(directory)
+        }
+
+        /// The next ringer's connection, which becomes readable when it closes; nil if nobody waits. The caller closes it.
+        public func accept() -> Int32? {
+            let connection = Doorbell.accept(descriptor)
+            guard connection >= 0 else { return nil }
+            _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(connection, F_SETFL, O_NONBLOCK)
+            return connection
+        }
+    }
+
+    /// A ringer's end: rings when it is let go, or when its process dies.
+    public final class Bell {
+        private let descriptor: Int32
+        init(_ descriptor: Int32) { self.descriptor = descriptor }
+        deinit { close(descriptor) }
+
+        /// Asks the driver to let go, and waits until it has, or is dead, for at most `seconds`.
+        public func askToLetGo(within seconds: Double) {
+            var byte = Doorbell.please
+            guard send(descriptor, &byte, 1, Int32(MSG_NOSIGNAL)) == 1 else { return }
+            var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            _ = poll(&request, 1, Int32(seconds * 1000))
+        }
+    }
+
+    /// Takes hold of the bell of the process that drives in `directory`; nil if none listens.
+    public static func bell(directory path: String) -> Bell? {
+        let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { return nil }
+        defer { close(directory) }
+        let descriptor = socket()
+        guard descriptor >= 0 else { return nil }
+        guard with(directory, { connect(descriptor, $0, $1) }) == 0 else {
+            close(descriptor)
+            return nil
+        }
+        return Bell(descriptor)
+    }
+
+    /// What a bell says to ask the driver to let go.
+    public static let please: UInt8 = 1
+
+    static let name = "driver.sock"
+
+    private static func accept(_ listener: Int32) -> Int32 {
+        Glibc.accept(listener, nil, nil)
+    }
+
+    private static func socket() -> Int32 {
+        Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+    }
+
+    /// Calls `body` with the socket's address, by way of the directory's descriptor: a path may be longer than the
+    /// 107 bytes that an address holds.
+    private static func with(_ directory: Int32, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        // The path is ASCII, at most 40 bytes, and the address starts zeroed, so it stays terminated.
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: "/proc/self/fd/\(directory)/\(name)".utf8) }
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+        }
+    }
+}
+
+/// Why the driver cannot be rung.
+public struct DoorbellError: Error, CustomStringConvertible, Sendable {
+    public let description: String
+    init(_ what: String) { description = "\(what): \(String(cString: strerror(errno)))" }
+}

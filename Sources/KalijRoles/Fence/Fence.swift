@@ -1,0 +1,80 @@
+import KalijStore
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The right to drive the accounts of a directory.
+///
+/// A row with a number and its owner is the final word: each step checks it in its own transaction, so nothing that a
+/// stale owner does can commit. The owner of number N also holds a lock on byte N of a file, which the system frees
+/// however the process dies, so that others see whether the owner lives without asking it.
+public final class Fence {
+    public let owner: Owner
+    private let lock: LockFile
+
+    private init(owner: Owner, lock: LockFile) {
+        self.owner = owner
+        self.lock = lock
+    }
+
+    /// The table a fence needs; its form never changes, because it is read before migrations run.
+    public static let schema = """
+        CREATE TABLE IF NOT EXISTS fence(id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL,
+            role TEXT NOT NULL, pid INTEGER NOT NULL, since INTEGER NOT NULL, let_go INTEGER NOT NULL)
+        """
+
+    /// Takes the fence of `database` if its last owner let go or died.
+    /// - Parameters:
+    ///   - lockPath: the lock file, the same for all processes that share the database.
+    ///   - now: milliseconds since 1970.
+    /// - Returns: the fence, and the owner before, if there was one.
+    /// - Throws: `FenceError.held` if another process drives; `StoreError`.
+    public static func take(
+        in database: Database, lockPath: String, role: Role, now: Int64
+    ) throws -> (fence: Fence, previous: Owner?) {
+        let lock = try LockFile(path: lockPath)
+        return try database.transaction {
+            let previous = try read(database)
+            if let previous, lock.isHeld(byte: previous.number) { throw FenceError.held(previous) }
+            let number = (previous?.number ?? 0) + 1
+            let owner = Owner(number: number, role: role, pid: getpid(), since: now, letGo: false)
+            guard lock.lock(byte: number) else { throw FenceError.held(owner) }
+            try database.run(
+                "INSERT OR REPLACE INTO fence VALUES (1, ?, ?, ?, ?, 0)",
+                [.integer(number), .text(role.rawValue), .integer(Int64(owner.pid)), .integer(now)])
+            return (Fence(owner: owner, lock: lock), previous)
+        }
+    }
+
+    /// Throws `FenceError.stale` if another process has raised the fence; to be called inside each transaction.
+    public func check(_ database: Database) throws {
+        let now = try database.statement("SELECT number FROM fence").first { $0.integer(0) } ?? 0
+        guard now == owner.number else { throw FenceError.stale(mine: owner.number, now: now) }
+    }
+
+    /// Gives the fence back after everything was let go in order: the next owner need not be careful.
+    public func letGo(_ database: Database) throws {
+        try database.run("UPDATE fence SET let_go = 1 WHERE number = ?", [.integer(owner.number)])
+        lock.unlock(byte: owner.number)
+    }
+
+    /// Who drives now: the last owner, if it lives.
+    public static func current(in database: Database, lockPath: String) throws -> Owner? {
+        guard access(lockPath, R_OK | W_OK) == 0 else { return nil }
+        guard let owner = try read(database), try LockFile(path: lockPath).isHeld(byte: owner.number) else {
+            return nil
+        }
+        return owner
+    }
+
+    private static func read(_ database: Database) throws -> Owner? {
+        try database.prepare("SELECT number, role, pid, since, let_go FROM fence").first { row in
+            Owner(
+                number: row.integer(0), role: Role(rawValue: row.text(1)) ?? .main,
+                pid: Int32(truncatingIfNeeded: row.integer(2)), since: row.integer(3), letGo: row.bool(4))
+        }
+    }
+}

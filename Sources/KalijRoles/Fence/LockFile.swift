@@ -1,0 +1,53 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A file of which each byte can be locked by one process; the system frees the lock when that process dies.
+///
+/// Open-file-description locks: unlike POSIX record locks they are not lost when another descriptor of the file is
+/// closed, and unlike `flock` they can be asked for without being taken.
+final class LockFile {
+    private let descriptor: Int32
+
+    init(path: String) throws(FenceError) {
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw .lockFile(path: path, reason: String(cString: strerror(errno)))
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Locks byte `number`; false if another process holds it.
+    func lock(byte number: Int64) -> Bool { apply(Self.set, F_WRLCK, number) != nil }
+
+    /// Gives byte `number` back.
+    func unlock(byte number: Int64) { _ = apply(Self.set, F_UNLCK, number) }
+
+    /// Whether another open file holds byte `number`; takes nothing.
+    func isHeld(byte number: Int64) -> Bool {
+        guard let answer = apply(Self.get, F_WRLCK, number) else { return false }
+        return answer.l_type != Int16(F_UNLCK)
+    }
+
+    private func apply(_ command: Int32, _ type: Int32, _ byte: Int64) -> flock? {
+        var lock = flock()
+        lock.l_type = Int16(type)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = off_t(byte)
+        lock.l_len = 1
+        return fcntl(descriptor, command, &lock) == 0 ? lock : nil
+    }
+
+    #if canImport(Glibc)
+        // F_OFD_GETLK and F_OFD_SETLK of <fcntl.h>, which defines them for _GNU_SOURCE only.
+        private static let get: Int32 = 36
+        private static let set: Int32 = 37
+    #else
+        // F_OFD_GETLK and F_OFD_SETLK of XNU's <sys/fcntl.h>.
+        private static let get: Int32 = 92
+        private static let set: Int32 = 90
+    #endif
+}

@@ -1,0 +1,128 @@
+import CSQLite
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// One connection to a SQLite database in WAL mode, used by one thread.
+///
+/// Several connections, of one process or many, may have the same file open: readers never wait, writers wait for one
+/// another up to the busy time-out.
+public final class Database {
+    /// What a commit of this connection survives.
+    public enum Durability: Sendable {
+        /// The death of the process, but not of the machine (`synchronous=NORMAL`): no file is synced.
+        case process
+        /// The death of the machine too (`synchronous=FULL`): a commit that changes a page syncs the write-ahead log,
+        /// and with it all earlier commits of every connection.
+        case machine
+    }
+
+    public let path: String
+    // Owned: closed in deinit after all statements are gone.
+    private let handle: OpaquePointer
+    private var statements: [UInt: Statement] = [:]
+
+    /// Opens the database at `path` for reading and writing, creating it (readable by its owner alone) if need be.
+    /// - Parameter busySeconds: how long a statement waits for another writer before it throws ``StoreError/Code/busy``.
+    /// - Throws: `StoreError`
+    public init(path: String, durability: Durability, busySeconds: Double = 10) throws(StoreError) {
+        try Self.create(path)
+        self.path = path
+        handle = try Self.open(path, flags: SQLITE_OPEN_READWRITE)
+        sqlite3_busy_timeout(handle, Int32(busySeconds * 1000))
+        try execute("PRAGMA journal_mode=WAL")
+        try execute("PRAGMA synchronous=\(durability == .machine ? "FULL" : "NORMAL")")
+        try execute("PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-1000")
+        #if canImport(Darwin)
+            if durability == .machine { try execute("PRAGMA fullfsync=ON") }
+        #endif
+    }
+
+    /// Opens an existing database for reading only; never waits for a writer and changes nothing.
+    public init(reading path: String) throws(StoreError) {
+        self.path = path
+        handle = try Self.open(path, flags: SQLITE_OPEN_READONLY)
+        sqlite3_busy_timeout(handle, 5000)
+    }
+
+    deinit {
+        statements = [:]
+        sqlite3_close_v2(handle)
+    }
+
+    /// Runs one or more statements without parameters or results.
+    public func execute(_ sql: String) throws(StoreError) {
+        let result = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard result == SQLITE_OK else { throw StoreError(result, on: handle, doing: "running \"\(sql)\"") }
+    }
+
+    /// The statement for `sql`, prepared at its first use and kept. Not to be used again while it gives rows.
+    public func statement(_ sql: StaticString) throws(StoreError) -> Statement {
+        let key = UInt(bitPattern: sql.utf8Start)
+        if let statement = statements[key] { return statement }
+        let statement = try Statement(sql.description, on: handle, persistent: true)
+        statements[key] = statement
+        return statement
+    }
+
+    /// A statement for a text made at run time; prepared anew each time.
+    public func prepare(_ sql: String) throws(StoreError) -> Statement {
+        try Statement(sql, on: handle, persistent: false)
+    }
+
+    /// Runs `sql` once with `values`.
+    public func run(_ sql: StaticString, _ values: [Value] = []) throws(StoreError) {
+        try statement(sql).run(values)
+    }
+
+    /// Runs `body` in one transaction that takes the write lock at once; commits when it returns, rolls back when it
+    /// throws. Transactions do not nest.
+    public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try run("BEGIN IMMEDIATE")
+        do {
+            let result = try body()
+            try run("COMMIT")
+            return result
+        } catch {
+            // After some errors SQLite has rolled back by itself, so that this one fails: nothing is left to undo then.
+            if sqlite3_get_autocommit(handle) == 0 { try? run("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// The rowid of the last row inserted by this connection.
+    public var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
+    /// How many rows the last statement changed.
+    public var changes: Int { Int(sqlite3_changes(handle)) }
+
+    private static func create(_ path: String) throws(StoreError) {
+        // Created before SQLite does, so that it and its -wal and -shm files, which take its mode, are private.
+        let descriptor = Self.openFile(path)
+        guard descriptor >= 0 else {
+            let code: StoreError.Code = errno == ENOSPC ? .full : .cannotOpen
+            throw StoreError(code, "opening \(path): \(String(cString: strerror(errno)))")
+        }
+        close(descriptor)
+    }
+
+    private static func openFile(_ path: String) -> Int32 {
+        #if canImport(Glibc)
+            Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        #else
+            Darwin.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        #endif
+    }
+
+    private static func open(_ path: String, flags: Int32) throws(StoreError) -> OpaquePointer {
+        var handle: OpaquePointer?
+        let result = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        guard result == SQLITE_OK, let handle else {
+            defer { sqlite3_close_v2(handle) }
+            throw StoreError(result, on: handle, doing: "opening \(path)")
+        }
+        return handle
+    }
+}

@@ -1,0 +1,128 @@
+import CSQLite
+
+/// A prepared statement of one connection; used by that connection's thread alone.
+public final class Statement {
+    // Owned: finalized in deinit. The connection outlives it, because a Database drops its statements before it closes.
+    private let handle: OpaquePointer
+    private let connection: OpaquePointer
+    private let sql: String
+
+    init(_ sql: String, on connection: OpaquePointer, persistent: Bool) throws(StoreError) {
+        var handle: OpaquePointer?
+        let flags = persistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
+        let result = sqlite3_prepare_v3(connection, sql, -1, flags, &handle, nil)
+        guard result == SQLITE_OK, let handle else {
+            throw StoreError(result, on: connection, doing: "preparing \"\(sql)\"")
+        }
+        self.handle = handle
+        self.connection = connection
+        self.sql = sql
+    }
+
+    deinit { sqlite3_finalize(handle) }
+
+    /// Runs the statement to its end, ignoring rows.
+    public func run(_ values: [Value] = []) throws(StoreError) {
+        defer { sqlite3_reset(handle) }
+        try bind(values)
+        while try step() {}
+    }
+
+    /// Calls `body` with each row; the row is valid during the call only.
+    public func each(_ values: [Value] = [], _ body: (Row) throws -> Void) throws {
+        defer { sqlite3_reset(handle) }
+        try bind(values)
+        while try step() { try body(Row(handle: handle)) }
+    }
+
+    /// The first row as `body` reads it, or nil if there is none.
+    public func first<Result>(_ values: [Value] = [], _ body: (Row) throws -> Result) throws -> Result? {
+        defer { sqlite3_reset(handle) }
+        try bind(values)
+        return try step() ? body(Row(handle: handle)) : nil
+    }
+
+    /// All rows as `body` reads them.
+    public func all<Result>(_ values: [Value] = [], _ body: (Row) throws -> Result) throws -> [Result] {
+        var results: [Result] = []
+        try each(values) { results.append(try body($0)) }
+        return results
+    }
+
+    private func step() throws(StoreError) -> Bool {
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case let result: throw StoreError(result, on: connection, doing: "running \"\(sql)\"")
+        }
+    }
+
+    private func bind(_ values: [Value]) throws(StoreError) {
+        for (offset, value) in values.enumerated() {
+            let result = bind(value, at: Int32(offset) + 1)
+            guard result == SQLITE_OK else {
+                throw StoreError(result, on: connection, doing: "binding parameter \(offset + 1) of \"\(sql)\"")
+            }
+        }
+    }
+
+    private func bind(_ value: Value, at index: Int32) -> Int32 {
+        switch value {
+        case .null: return sqlite3_bind_null(handle, index)
+        case .integer(let integer): return sqlite3_bind_int64(handle, index, integer)
+        case .text(var text):
+            // SQLite copies the bytes before the call returns, so the lent buffer need not live longer.
+            return text.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) {
+                    kalij_bind_text(handle, index, $0.baseAddress ?? Self.empty, Int32(clamping: $0.count))
+                }
+            }
+        case .blob(let bytes):
+            return bytes.withUnsafeBytes { bytes in
+                guard let base = bytes.baseAddress else { return sqlite3_bind_zeroblob(handle, index, 0) }
+                return kalij_bind_blob(handle, index, base, Int32(clamping: bytes.count))
+            }
+        }
+    }
+
+    // An address for the empty text, whose buffer may have none; a NULL address would bind NULL. Never freed, never written.
+    private nonisolated(unsafe) static let empty: UnsafePointer<CChar> = {
+        let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
+        byte.initialize(to: 0)
+        return UnsafePointer(byte)
+    }()
+}
+
+/// One row of a result, lent to a closure.
+public struct Row {
+    // Valid during the closure that the row is lent to; the statement is not stepped meanwhile.
+    let handle: OpaquePointer
+
+    /// The integer in `column`; 0 if it is NULL.
+    public func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+    /// Whether the integer in `column` is not 0.
+    public func bool(_ column: Int32) -> Bool { integer(column) != 0 }
+    /// The integer in `column`, or nil if it is NULL.
+    public func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
+    /// The text in `column`; empty if it is NULL.
+    public func text(_ column: Int32) -> String { optionalText(column) ?? "" }
+
+    /// The text in `column`, or nil if it is NULL; bytes that are no UTF-8 are replaced.
+    public func optionalText(_ column: Int32) -> String? {
+        guard let bytes = sqlite3_column_text(handle, column) else { return nil }
+        let count = Int(sqlite3_column_bytes(handle, column))
+        return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
+
+    /// The blob in `column`, or nil if it is NULL.
+    public func optionalBlob(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : blob(column) }
+
+    /// The blob in `column`; empty if it is NULL.
+    public func blob(_ column: Int32) -> [UInt8] {
+        guard let bytes = sqlite3_column_blob(handle, column) else { return [] }
+        return [UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))))
+    }
+
+    /// Whether `column` is NULL.
+    public func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+}

@@ -1,0 +1,68 @@
+import CSQLite
+
+/// Why the database could not do what it was asked.
+///
+/// Equality is by ``code``; ``message`` says what was wrong and where, without any stored value.
+public struct StoreError: Error, Equatable, CustomStringConvertible, Sendable {
+    /// What kind of failure it is. Extensible: switch over it with a default.
+    public struct Code: Hashable, Sendable {
+        let name: String
+        /// The disk, or the space the database may take, is full.
+        public static let full = Code(name: "full")
+        /// Reading or writing the file failed.
+        public static let inputOutput = Code(name: "I/O error")
+        /// Another process held a lock for longer than the busy time-out.
+        public static let busy = Code(name: "busy")
+        /// Memory is exhausted.
+        public static let outOfMemory = Code(name: "out of memory")
+        /// The file or its directory cannot be opened or written.
+        public static let cannotOpen = Code(name: "cannot open")
+        /// The file is damaged.
+        public static let corrupt = Code(name: "corrupt")
+        /// The file is no SQLite database, or one of another program.
+        public static let notOurs = Code(name: "not a Kalij database")
+        /// The file was written by a newer version of this software.
+        public static let newerVersion = Code(name: "newer version")
+        /// A constraint of the schema does not hold.
+        public static let constraint = Code(name: "constraint")
+        /// Anything else SQLite reports.
+        public static let other = Code(name: "database error")
+    }
+
+    public let code: Code
+    public let message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public static func == (left: StoreError, right: StoreError) -> Bool { left.code == right.code }
+
+    public var description: String { "\(code.name): \(message)" }
+
+    /// Whether the machine is to blame, so that the same step can succeed later without any change.
+    public var isMachineError: Bool {
+        [.full, .inputOutput, .busy, .outOfMemory, .cannotOpen].contains(code)
+    }
+
+    /// The error that a connection reports after `result`.
+    init(_ result: Int32, on connection: OpaquePointer?, doing what: String) {
+        let text = connection.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
+        self.init(Self.code(of: result), "\(what): \(text ?? String(cString: sqlite3_errstr(result)))")
+    }
+
+    private static func code(of result: Int32) -> Code {
+        switch result & 0xFF {
+        case SQLITE_FULL: .full
+        case SQLITE_IOERR: .inputOutput
+        case SQLITE_BUSY, SQLITE_LOCKED: .busy
+        case SQLITE_NOMEM: .outOfMemory
+        case SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM: .cannotOpen
+        case SQLITE_CORRUPT: .corrupt
+        case SQLITE_NOTADB: .notOurs
+        case SQLITE_CONSTRAINT: .constraint
+        default: .other
+        }
+    }
+}

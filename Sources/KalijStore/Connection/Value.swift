@@ -1,0 +1,19 @@
+/// A value bound to a statement's parameter.
+public enum Value: Sendable, Equatable {
+    case null
+    case integer(Int64)
+    case text(String)
+    case blob([UInt8])
+
+    /// An optional text: nil is NULL.
+    public static func optional(_ text: String?) -> Value { text.map { .text($0) } ?? .null }
+    /// An optional integer: nil is NULL.
+    public static func optional(_ integer: Int64?) -> Value { integer.map { .integer($0) } ?? .null }
+    /// An optional blob: nil is NULL.
+    public static func optional(_ blob: [UInt8]?) -> Value { blob.map { .blob($0) } ?? .null }
+}
+
+extension Value: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    public init(stringLiteral value: String) { self = .text(value) }
+}

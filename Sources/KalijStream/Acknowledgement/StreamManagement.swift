@@ -1,0 +1,128 @@
+import KalijXML
+
+/// The counters of a stream-management session (XEP-0198) and what they say about each element that arrives.
+///
+/// A value: a step that fails throws its copy away, and the session is as it was. It starts when `Negotiation` reports
+/// `.established`, and outlives connections: after `<resumed/>` it goes on with the counts that were stored.
+public struct StreamManagement: Hashable, Sendable {
+    /// What an element was.
+    public enum Received: Sendable {
+        /// A stanza; with it that many were handled. To be acknowledged once it is stored.
+        case stanza(HandledCount)
+        /// `<r/>`: an `<a/>` is owed, behind the disk's barrier.
+        case acknowledgementRequested
+        /// `<a/>`: the server took that many more of our stanzas, the oldest first; 0 if it said nothing new.
+        case acknowledged(newly: UInt32)
+        /// The server ends the stream.
+        case streamError(StreamError)
+        /// Something else, which is not counted.
+        case nonza
+    }
+
+    /// How many of the server's stanzas we handled: the next "h" to send.
+    public private(set) var handled: HandledCount
+    /// How many of our stanzas the server handled: the last "h" received.
+    public private(set) var acknowledged: HandledCount
+
+    /// The counters of a new session (both zero) or of one that goes on.
+    public init(handled: HandledCount = .zero, acknowledged: HandledCount = .zero) {
+        self.handled = handled
+        self.acknowledged = acknowledged
+    }
+
+    /// Counts an element that arrived on the stream.
+    ///
+    /// - Parameters:
+    ///   - element: a child of the stream.
+    ///   - unacknowledged: how many of our stanzas were sent in this session and are not acknowledged.
+    /// - Returns: what the element was.
+    /// - Throws: `StreamManagementError`; the stream has to be closed with its `bytes`.
+    public mutating func receive(
+        _ element: Element, unacknowledged: Int
+    ) throws(StreamManagementError) -> Received {
+        if Self.isStanza(element) { return .stanza(count()) }
+        if element.isNamed("r", Namespace.streamManagement) { return .acknowledgementRequested }
+        guard element.isNamed("a", Namespace.streamManagement) else {
+            return StreamError(element).map(Received.streamError) ?? .nonza
+        }
+        guard let handled = element["h"].flatMap(HandledCount.init(attribute:)) else { throw .invalidCount }
+        return .acknowledged(newly: try acknowledge(handled, unacknowledged: unacknowledged))
+    }
+
+    /// Counts a stanza that was not read whole but skipped for its size: it is handled all the same, because the server
+    /// would send it again.
+    ///
+    /// - Parameters:
+    ///   - name: the local name of the element that was skipped.
+    ///   - namespace: its namespace.
+    /// - Returns: the count with it; nil if such an element is not counted.
+    public mutating func receiveSkipped(name: String, namespace: String?) -> HandledCount? {
+        guard namespace == Namespace.client, Self.stanzaNames.contains(name) else { return nil }
+        return count()
+    }
+
+    /// Takes the server's count: from `<a/>`, or from `<resumed/>` and `<failed/>`.
+    ///
+    /// - Parameters:
+    ///   - count: the "h".
+    ///   - unacknowledged: how many of our stanzas were sent in this session and are not acknowledged.
+    /// - Returns: how many of them are acknowledged by it, the oldest first.
+    /// - Throws: `StreamManagementError`, if the server cannot have handled that many.
+    public mutating func acknowledge(
+        _ count: HandledCount, unacknowledged: Int
+    ) throws(StreamManagementError) -> UInt32 {
+        let newly = count.distance(from: acknowledged)
+        let outstanding = UInt32(clamping: unacknowledged)
+        guard newly <= outstanding else {
+            let sent = acknowledged.advanced(by: outstanding)
+            throw .handledCountTooHigh(count, sent: sent, acknowledged: acknowledged)
+        }
+        acknowledged = count
+        return newly
+    }
+
+    private mutating func count() -> HandledCount {
+        handled = handled.advanced()
+        return handled
+    }
+
+    /// Whether an element is counted: a message, a presence or an iq (XEP-0198, 1).
+    public static func isStanza(_ element: Element) -> Bool {
+        for name in stanzaNames where element.isNamed(name, Namespace.client) { return true }
+        return false
+    }
+
+    private static let stanzaNames = ["message", "presence", "iq"]
+}
+
+/// How a server breaks XEP-0198 on a stream that is up.
+public enum StreamManagementError: Error, Hashable, Sendable {
+    /// It acknowledges more than was sent, or takes back what it acknowledged (which is the same, modulo 2^32).
+    case handledCountTooHigh(HandledCount, sent: HandledCount, acknowledged: HandledCount)
+    /// `<a/>` without an "h" that is a number.
+    case invalidCount
+
+    /// The stream error that says so to the server, and the end of the stream (XEP-0198, 6).
+    public var bytes: [UInt8] {
+        switch self {
+        case .handledCountTooHigh(let count, let sent, _):
+            let details = Element(
+                "handled-count-too-high", xmlns: Namespace.streamManagement,
+                attributes: ["h": "\(count)", "send-count": "\(sent)"])
+            let text = "You acknowledged \(count) stanzas, but I only sent you \(sent) so far."
+            return StreamError(.undefinedCondition, text: text).bytes(details: details)
+        case .invalidCount:
+            return StreamError(.badFormat, text: "An acknowledgement without a valid h.").bytes()
+        }
+    }
+}
+
+extension StreamManagementError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .handledCountTooHigh(let count, let sent, let acknowledged):
+            "the server acknowledged \(count) stanzas; \(sent) were sent and \(acknowledged) acknowledged before"
+        case .invalidCount: "the server sent an acknowledgement without a valid count"
+        }
+    }
+}

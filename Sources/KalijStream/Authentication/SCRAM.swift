@@ -1,0 +1,134 @@
+import KalijAddress
+
+/// The client's side of a SCRAM authentication (RFC 5802, RFC 7677), without channel binding.
+///
+/// ```swift
+/// var scram = try SCRAM(mechanism: .scramSHA256, username: "user", credentials: .password("pencil"), nonce: nonce)
+/// send(scram.firstMessage)
+/// send(try scram.respond(to: serverFirst))
+/// try scram.verify(serverFinal)
+/// ```
+public struct SCRAM: Sendable {
+    private enum State: Sendable {
+        case first
+        case final(expectedSignature: [UInt8], keys: SCRAMKeys)
+        case verified(SCRAMKeys)
+    }
+
+    /// The iteration counts that are accepted. Fewer than 4096 (RFC 7677, 4) would let a server that was taken over ask
+    /// for proofs that are easy to guess passwords from; more than ten million keep a phone busy for long.
+    public static let acceptedIterations = 4096...10_000_000
+
+    private let mechanism: SASLMechanism
+    private let digest: Digest
+    private let credentials: Credentials
+    private let nonce: String
+    private let firstBare: String
+    private var state = State.first
+
+    /// GS2 header: no channel binding, no authorization identity (RFC 5802, 7).
+    private static let header = "n,,"
+
+    /// Starts an authentication.
+    ///
+    /// - Parameters:
+    ///   - mechanism: one of the SCRAM mechanisms.
+    ///   - username: the local part of the account; it is prepared with SASLprep.
+    ///   - credentials: keys have to be of the same mechanism.
+    ///   - nonce: at least 16 random bytes as printable ASCII without commas, never used before.
+    /// - Throws: `AuthenticationError`, if the user name cannot be prepared, the nonce has other characters, or
+    ///   mechanism and credentials do not belong together.
+    public init(
+        mechanism: SASLMechanism, username: String, credentials: Credentials, nonce: String
+    ) throws(AuthenticationError) {
+        guard let digest = mechanism.digest else { throw .noMechanism(offered: [mechanism.rawValue]) }
+        guard !nonce.isEmpty, nonce.utf8.allSatisfy(SCRAMMessage.isNonceByte) else { throw .invalidNonce }
+        if case .keys(let keys) = credentials, keys.mechanism != mechanism {
+            throw .passwordNeeded(.mechanismNotOffered)
+        }
+        self.mechanism = mechanism
+        self.digest = digest
+        self.credentials = credentials
+        self.nonce = nonce
+        self.firstBare = "n=\(SCRAMMessage.escape(try Preparation.username(username))),r=\(nonce)"
+    }
+
+    /// The client's first message.
+    public var firstMessage: String { Self.header + firstBare }
+
+    /// The keys to be stored; nil until the server's signature was verified.
+    public var keys: SCRAMKeys? {
+        if case .verified(let keys) = state { keys } else { nil }
+    }
+
+    /// Answers the server's first message with the client's final one.
+    ///
+    /// Takes as long as the iteration count says, if the credentials are a password.
+    ///
+    /// - Throws: `AuthenticationError.invalidMessage` if the message breaks RFC 5802, 7, the nonce does not continue
+    ///   ours or the iteration count is out of bounds, `.passwordNeeded` if stored keys no longer fit.
+    public mutating func respond(to serverFirst: String) throws(AuthenticationError) -> String {
+        guard case .first = state else { throw .invalidMessage("a second first message of the server") }
+        let first = try SCRAMMessage.First(serverFirst)
+        guard first.nonce.utf8.starts(with: nonce.utf8), first.nonce.utf8.count > nonce.utf8.count else {
+            throw .invalidMessage("the server's nonce does not continue ours")
+        }
+        let keys = try self.keys(for: first)
+        let withoutProof = "c=\(Base64.encode(Self.header.utf8)),r=\(first.nonce)"
+        let message = Array("\(firstBare),\(serverFirst),\(withoutProof)".utf8)
+        let signature = try digest.authenticate(message, key: try digest.hash(keys.clientKey))
+        let proof = zip(keys.clientKey, signature).map { $0 ^ $1 }
+        state = .final(expectedSignature: try digest.authenticate(message, key: keys.serverKey), keys: keys)
+        return "\(withoutProof),p=\(Base64.encode(proof))"
+    }
+
+    /// Checks the server's final message: whether the server knows our password too.
+    ///
+    /// - Throws: `AuthenticationError.wrongServerSignature`, `.refusedByServer` for an "e=", `.invalidMessage`.
+    public mutating func verify(_ serverFinal: String) throws(AuthenticationError) {
+        guard case .final(let expected, let keys) = state else {
+            throw .invalidMessage("a final message of the server before our proof")
+        }
+        guard Digest.areEqual(try SCRAMMessage.signature(in: serverFinal), expected) else {
+            throw .wrongServerSignature
+        }
+        state = .verified(keys)
+    }
+
+    private func keys(for first: SCRAMMessage.First) throws(AuthenticationError) -> SCRAMKeys {
+        switch credentials {
+        case .keys(let keys):
+            guard keys.salt == first.salt, keys.iterations == first.iterations else {
+                throw .passwordNeeded(.serverChangedSalt)
+            }
+            guard keys.clientKey.count == digest.size, keys.serverKey.count == digest.size else {
+                throw .passwordNeeded(.keysDamaged)
+            }
+            return keys
+        case .password(let password):
+            let prepared = Array(try Preparation.password(password).utf8)
+            let salted = try digest.stretch(prepared, salt: first.salt, iterations: first.iterations)
+            return SCRAMKeys(
+                mechanism: mechanism, salt: first.salt, iterations: first.iterations,
+                clientKey: try digest.authenticate(Array("Client Key".utf8), key: salted),
+                serverKey: try digest.authenticate(Array("Server Key".utf8), key: salted))
+        }
+    }
+}
+
+/// User name and password in the form that both sides hash.
+enum Preparation {
+    static func username(_ text: String) throws(AuthenticationError) -> String {
+        let prepared: String
+        do { prepared = try PreparationProfile.saslprep.prepare(text) } catch { throw .invalidUsername(error) }
+        guard !prepared.isEmpty else { throw .invalidUsername(.forbiddenSequence) }
+        return prepared
+    }
+
+    static func password(_ text: String) throws(AuthenticationError) -> String {
+        let prepared: String
+        do { prepared = try PreparationProfile.saslprep.prepare(text) } catch { throw .invalidPassword }
+        guard !prepared.isEmpty else { throw .invalidPassword }
+        return prepared
+    }
+}

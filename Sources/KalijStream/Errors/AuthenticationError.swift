@@ -1,0 +1,73 @@
+import KalijAddress
+
+/// Why an authentication could not be carried out, found on our side. What the server refuses is a `SASLError`.
+///
+/// No description holds a password, a key or a proof.
+public enum AuthenticationError: Error, Hashable, Sendable {
+    /// Why stored keys are of no use.
+    public enum KeyProblem: Hashable, Sendable {
+        /// The server no longer offers the mechanism that they were made for.
+        case mechanismNotOffered
+        /// The server uses another salt or iteration count than when they were made.
+        case serverChangedSalt
+        /// They have the wrong length.
+        case keysDamaged
+    }
+
+    /// The server offers no mechanism that is known here.
+    case noMechanism(offered: [String])
+    /// All mechanisms offered are weaker than the one used before: the list may have been tampered with.
+    case onlyWeakerMechanisms(offered: [String], pinned: SASLMechanism)
+    /// The stored keys do not fit any more: ask for the password.
+    case passwordNeeded(KeyProblem)
+    /// The user name cannot be prepared (RFC 4013).
+    case invalidUsername(PreparationFailure)
+    /// The password is empty or cannot be prepared (RFC 4013); the reason would tell something of it.
+    case invalidPassword
+    /// The nonce that was passed in has characters that it may not have.
+    case invalidNonce
+    /// The server's message breaks the mechanism's rules.
+    case invalidMessage(String)
+    /// The iteration count is not in `SCRAM.acceptedIterations`.
+    case iterationsOutOfBounds(Int)
+    /// The server does not know the password: it is not the server that the account is on.
+    case wrongServerSignature
+    /// The server says that we are authenticated without having shown that it knows the password.
+    case missingServerSignature
+    /// The server refused within the mechanism, with a code of RFC 5802, 7 ("invalid-proof", "unknown-user", ...).
+    case refusedByServer(reason: String)
+    /// OpenSSL cannot carry out a hash function.
+    case cryptography
+}
+
+extension AuthenticationError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .noMechanism(let offered):
+            "the server offers no login mechanism that is known here (\(Self.list(offered)))"
+        case .onlyWeakerMechanisms(let offered, let pinned):
+            "the server offers only login mechanisms weaker than \(pinned), used before (\(Self.list(offered)))"
+        case .passwordNeeded(.mechanismNotOffered):
+            "the password is needed: the server no longer offers the mechanism that the stored keys are for"
+        case .passwordNeeded(.serverChangedSalt):
+            "the password is needed: the server stores it in another way than when the keys were made"
+        case .passwordNeeded(.keysDamaged): "the password is needed: the stored keys are damaged"
+        case .invalidUsername(let failure): "the user name cannot be used: \(failure)"
+        case .invalidPassword: "the password is empty or has characters that are not allowed"
+        case .invalidNonce: "the nonce has characters that are not allowed"
+        case .invalidMessage(let what): "the server's login message is invalid: \(what)"
+        case .iterationsOutOfBounds(let count):
+            "the server asks for \(count) iterations; "
+                + "\(SCRAM.acceptedIterations.lowerBound) to \(SCRAM.acceptedIterations.upperBound) are accepted"
+        case .wrongServerSignature: "the server does not know the password: its signature is wrong"
+        case .missingServerSignature: "the server did not prove that it knows the password"
+        case .refusedByServer(let reason): "the server refused the login: \(reason)"
+        case .cryptography: "OpenSSL cannot carry out a hash function"
+        }
+    }
+
+    /// The server's words, cut to a length that fits a line.
+    private static func list(_ names: [String]) -> String {
+        names.isEmpty ? "none" : names.prefix(12).map { String($0.prefix(40)) }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,12 @@
+/// Namespaces of streams (RFC 6120, XEP-0198).
+enum Namespace {
+    static let stream = "http://etherx.jabber.org/streams"
+    static let client = "jabber:client"
+    static let startTLS = "urn:ietf:params:xml:ns:xmpp-tls"
+    static let sasl = "urn:ietf:params:xml:ns:xmpp-sasl"
+    static let bind = "urn:ietf:params:xml:ns:xmpp-bind"
+    static let streamErrors = "urn:ietf:params:xml:ns:xmpp-streams"
+    static let stanzaErrors = "urn:ietf:params:xml:ns:xmpp-stanzas"
+    static let streamManagement = "urn:xmpp:sm:3"
+    static let clientState = "urn:xmpp:csi:0"
+}

@@ -1,0 +1,34 @@
+import KalijXML
+
+/// What a server offers: `<stream:features/>` (RFC 6120, 4.3.2).
+public struct StreamFeatures: Hashable, Sendable {
+    private struct Feature: Hashable, Sendable {
+        let name: String
+        let namespace: String?
+    }
+
+    private let features: Set<Feature>
+    /// The names of the SASL mechanisms, as the server wrote them (RFC 6120, 6.3.3).
+    public let mechanisms: [String]
+
+    /// Reads the element; nil if it is another one.
+    public init?(_ element: Element) {
+        guard element.isNamed("features", Namespace.stream) else { return nil }
+        features = Set(element.children.map { Feature(name: $0.name, namespace: $0.namespace) })
+        mechanisms = element.child("mechanisms", Namespace.sasl)?.children("mechanism").map(\.text) ?? []
+    }
+
+    /// Whether the feature of this element name is offered.
+    public func contains(_ name: String, _ namespace: String) -> Bool {
+        features.contains(Feature(name: name, namespace: namespace))
+    }
+
+    /// STARTTLS (RFC 6120, 5).
+    public var offersTLS: Bool { contains("starttls", Namespace.startTLS) }
+    /// Resource binding (RFC 6120, 7).
+    public var offersBinding: Bool { contains("bind", Namespace.bind) }
+    /// XEP-0198: a session can be resumed or enabled.
+    public var offersStreamManagement: Bool { contains("sm", Namespace.streamManagement) }
+    /// XEP-0352: the server wants to know whether somebody looks.
+    public var offersClientState: Bool { contains("csi", Namespace.clientState) }
+}

@@ -1,0 +1,45 @@
+import KalijAddress
+import KalijXML
+
+/// The opening tags of a stream (RFC 6120, 4.7).
+enum StreamHeader {
+    /// Our header. `account` is named inside TLS alone (4.7.1: to protect the identity).
+    ///
+    /// Prepared addresses hold no character that XML would have to escape; `language` is checked by `isLanguage`.
+    static func bytes(account: JID, isSecured: Bool, language: String) -> [UInt8] {
+        var header = "<?xml version='1.0'?><stream:stream xmlns='\(Namespace.client)' "
+        header += "xmlns:stream='\(Namespace.stream)' version='1.0' xml:lang='\(language)' to='\(account.domain)'"
+        if isSecured { header += " from='\(account.bare)'" }
+        return Array((header + ">").utf8)
+    }
+
+    /// Whether a text looks like a language tag (RFC 5646).
+    static func isLanguage(_ text: String) -> Bool {
+        1...64 ~= text.utf8.count
+            && text.utf8.allSatisfy { byte in
+                UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                    || byte == UInt8(ascii: "-")
+            }
+    }
+
+    /// What is wrong with the server's header; nil if nothing is.
+    static func problem(in header: Element, domain: String) -> String? {
+        guard header.isNamed("stream", Namespace.stream) else {
+            return "<\(header.name.prefix(40))> is no XMPP stream"
+        }
+        guard header.defaultNamespace == Namespace.client else { return "it is not for clients: no jabber:client" }
+        guard let version = header["version"] else { return "a server of before XMPP 1.0: no version" }
+        let numbers = version.split(separator: ".", omittingEmptySubsequences: false)
+        guard numbers.count == 2, let major = UInt(numbers[0]), UInt(numbers[1]) != nil, major >= 1 else {
+            return "version \"\(version.prefix(20))\" is not supported"
+        }
+        // RFC 6120, 4.7.1, wants a "from"; a server that leaves it out has still been found under this name.
+        if let from = header["from"] {
+            let sender = JID.received(from)
+            guard sender.local == nil, sender.isBare, sender.domain == domain else {
+                return "it speaks for \"\(from.prefix(100))\", not for \"\(domain)\""
+            }
+        }
+        return nil
+    }
+}

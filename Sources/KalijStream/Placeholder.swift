@@ -1,1 +1,0 @@
-// placeholder of the first commit

@@ -1,0 +1,60 @@
+/// Why a target could not be reached: everything that was tried, and what came of it.
+public struct ConnectFailure: Error, Sendable, CustomStringConvertible {
+    /// What went wrong.
+    public enum Kind: Sendable, Hashable {
+        /// The certificate was not accepted.
+        case certificate
+        /// TLS could not be agreed on.
+        case tls
+        /// Nobody answers, or the way is closed.
+        case unreachable
+        /// The DNS gave no answer.
+        case noAnswer
+        /// The DNS knows no such name.
+        case noSuchName
+        /// The domain says that it offers no such service (a SRV record with the target ".").
+        case noService
+        /// Something we were given is no use, such as a CA file that cannot be read.
+        case configuration
+    }
+
+    /// One thing that was tried.
+    public struct Attempt: Sendable, Equatable, CustomStringConvertible {
+        /// The name that was looked up.
+        public let host: String
+        /// The address in numbers; nil if it did not come to that.
+        public let address: String?
+        /// nil if it did not come to that.
+        public let port: UInt16?
+        public let kind: Kind
+        /// In words, for a person.
+        public let reason: String
+
+        init(host: String, address: String? = nil, port: UInt16? = nil, kind: Kind, reason: String) {
+            self.host = host
+            self.address = address
+            self.port = port
+            self.kind = kind
+            self.reason = reason
+        }
+
+        public var description: String {
+            guard let address, let port else { return "\(host): \(reason)" }
+            return "\(Endpoint.text(address, port)): \(reason)"
+        }
+    }
+
+    /// In the order in which they ended; never empty.
+    public let attempts: [Attempt]
+
+    init(_ attempts: [Attempt]) { self.attempts = attempts }
+
+    /// The kind of the attempt that got furthest.
+    public var kind: Kind {
+        let furthest: [Kind] = [.configuration, .certificate, .tls, .unreachable, .noAnswer, .noService, .noSuchName]
+        return furthest.first { kind in attempts.contains { $0.kind == kind } } ?? .unreachable
+    }
+
+    /// "[::1]:5222: connection refused; 127.0.0.1:5222: certificate has expired (2021-01-01)"
+    public var description: String { attempts.map(\.description).joined(separator: "; ") }
+}

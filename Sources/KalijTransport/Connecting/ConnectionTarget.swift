@@ -1,0 +1,65 @@
+/// Whether TLS may begin with the first byte (XEP-0368).
+public enum DirectTLS: Sendable, Hashable {
+    /// Only STARTTLS: `_xmpp-client` records, port 5222.
+    case never
+    /// Only direct TLS: `_xmpps-client` records; without any, port 5223.
+    case only
+    /// Both kinds of records, mixed in the order that they ask for; without any, STARTTLS on port 5222.
+    /// With an override, STARTTLS: nothing says that the port speaks TLS at once.
+    case preferred
+}
+
+/// Where a connection is to go.
+public struct ConnectionTarget: Sendable {
+    /// The XMPP domain in ASCII, or an address.
+    public var domain: String
+    /// A host and port to connect to instead of what the DNS says of the domain.
+    public var override: (host: String, port: UInt16)?
+    public var directTLS: DirectTLS
+
+    public init(
+        domain: String, override: (host: String, port: UInt16)? = nil, directTLS: DirectTLS = .preferred
+    ) {
+        self.domain = domain
+        self.override = override
+        self.directTLS = directTLS
+    }
+}
+
+/// What a connection has reached.
+public struct Endpoint: Sendable, Equatable, CustomStringConvertible {
+    /// The name that was looked up: the SRV target, the override or the domain.
+    public let host: String
+    /// The address in numbers.
+    public let address: String
+    public let port: UInt16
+    /// Whether TLS began with the first byte.
+    public let directTLS: Bool
+
+    /// "127.0.0.1:5222", "[::1]:5222".
+    public var description: String { Endpoint.text(address, port) }
+
+    static func text(_ address: String, _ port: UInt16) -> String {
+        address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
+    }
+}
+
+/// How long a connection waits for what, in seconds. What is given up can be tried again.
+public struct ConnectionLimits: Sendable {
+    /// For the DNS to answer one question.
+    public var names = 20.0
+    /// For one TCP connection.
+    public var tcp = 10.0
+    /// For a TLS handshake.
+    public var tls = 15.0
+    /// Before the next address is tried beside one that has not answered (RFC 8305 5).
+    public var stagger = 0.25
+    /// For IPv6 addresses when the IPv4 ones are known (RFC 8305 3).
+    public var resolution = 0.05
+    /// For what is queued to be written, and the peer to take note, when a connection is closed.
+    public var closing = 1.0
+    /// Hosts tried of one domain, and addresses of one host: DNS answers are no reason to go on for hours.
+    public var alternatives = 16
+
+    public init() {}
+}

@@ -1,0 +1,192 @@
+import CCares
+import Glibc
+
+/// Tries the addresses of one host until the first TCP connection stands (RFC 8305, "Happy Eyeballs").
+///
+/// IPv6 and IPv4 take turns, IPv6 first; the next address is tried when the one before has failed or has not
+/// answered within the stagger, and those before stay in the race.
+final class Race {
+    /// A connection that stands. Whoever gets it has to close it.
+    struct Winner {
+        let descriptor: Int32
+        let address: SocketAddress
+    }
+
+    struct Loss: Error {
+        let address: SocketAddress
+        let reason: String
+    }
+
+    private final class Runner {
+        let address: SocketAddress
+        let descriptor: Int32
+        var watch: Watch?
+        var deadline: Timer?
+
+        init(address: SocketAddress, descriptor: Int32) {
+            self.address = address
+            self.descriptor = descriptor
+        }
+
+        func forget() {
+            watch?.cancel()
+            deadline?.cancel()
+        }
+    }
+
+    /// Addresses that were tried in vain, in the order in which they failed.
+    private(set) var losses: [Loss] = []
+
+    private let loop: EventLoop
+    private let limits: ConnectionLimits
+    private var finish: ((Winner?) -> Void)?
+    private var six: [SocketAddress] = []
+    private var four: [SocketAddress] = []
+    private var isFourNext = false
+    private var awaited: Set<Int32>
+    private var runners: [Runner] = []
+    private var started = 0
+    private var stagger: Timer?
+    private var resolution: Timer?
+    private var isResolutionOver = false
+
+    /// Waits for the addresses of the `awaited` families to be told with ``add(_:of:)``. `finish` is called once: with
+    /// the winner, or nil when there is nothing left to try.
+    init(
+        loop: EventLoop, limits: ConnectionLimits, awaited: Set<Int32>, _ finish: @escaping (Winner?) -> Void
+    ) {
+        self.loop = loop
+        self.limits = limits
+        self.awaited = awaited
+        self.finish = finish
+    }
+
+    deinit { stop() }
+
+    /// Tells the addresses of a family, or that there are none.
+    func add(_ addresses: [SocketAddress], of family: Int32) {
+        awaited.remove(family)
+        if family == AF_INET6 { six += addresses } else { four += addresses }
+        advance()
+    }
+
+    /// Gives up, without a word.
+    func cancel() {
+        finish = nil
+        stop()
+    }
+
+    private func stop() {
+        stagger?.cancel()
+        resolution?.cancel()
+        for runner in runners {
+            runner.forget()
+            close(runner.descriptor)
+        }
+        runners = []
+    }
+
+    // MARK: Running
+
+    private func advance() {
+        guard finish != nil else { return }
+        if six.isEmpty, !four.isEmpty, awaited.contains(AF_INET6), started == 0, !isResolutionOver {
+            waitForSix()
+            return
+        }
+        while stagger == nil, let address = next() { start(address) }
+        if runners.isEmpty, six.isEmpty, four.isEmpty, awaited.isEmpty { end(nil) }
+    }
+
+    private func waitForSix() {
+        guard resolution == nil else { return }
+        resolution = loop.schedule(after: limits.resolution) { [weak self] in
+            self?.isResolutionOver = true
+            self?.advance()
+        }
+    }
+
+    private func next() -> SocketAddress? {
+        guard started < limits.alternatives else {
+            six = []
+            four = []
+            return nil
+        }
+        let takeFour = six.isEmpty || (isFourNext && !four.isEmpty)
+        if takeFour {
+            if four.isEmpty { return nil }
+            isFourNext = false
+            return four.removeFirst()
+        }
+        isFourNext = true
+        return six.removeFirst()
+    }
+
+    private func start(_ address: SocketAddress) {
+        started += 1
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(address.family, type, Int32(IPPROTO_TCP))
+        guard descriptor >= 0 else { return lose(address, SystemError("socket").reason) }
+        Self.configure(descriptor)
+        if address.connect(descriptor) != 0, errno != EINPROGRESS {
+            let reason = SystemError("connect").reason
+            close(descriptor)
+            return lose(address, reason)
+        }
+        let runner = Runner(address: address, descriptor: descriptor)
+        do throws(SystemError) {
+            runner.watch = try loop.watch(descriptor, .write) { [weak self, unowned runner] _ in self?.settle(runner) }
+        } catch {
+            close(descriptor)
+            return lose(address, error.reason)
+        }
+        runner.deadline = loop.schedule(after: limits.tcp) { [weak self, unowned runner] in
+            self?.drop(runner, "no answer within \(Int(self?.limits.tcp ?? 0)) s")
+        }
+        runners.append(runner)
+        stagger = loop.schedule(after: limits.stagger) { [weak self] in
+            self?.stagger = nil
+            self?.advance()
+        }
+    }
+
+    private static func configure(_ descriptor: Int32) {
+        var on: Int32 = 1
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, size)
+        // Milliseconds until bytes that nobody acknowledges end the connection.
+        var patience: Int32 = 60_000
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &patience, size)
+    }
+
+    private func settle(_ runner: Runner) {
+        var error: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        getsockopt(runner.descriptor, SOL_SOCKET, SO_ERROR, &error, &size)
+        if error != 0 { return drop(runner, SystemError("connect", code: error).reason) }
+        runner.forget()
+        runners.removeAll { $0 === runner }
+        end(Winner(descriptor: runner.descriptor, address: runner.address))
+    }
+
+    private func drop(_ runner: Runner, _ reason: String) {
+        runner.forget()
+        close(runner.descriptor)
+        runners.removeAll { $0 === runner }
+        lose(runner.address, reason)
+        advance()
+    }
+
+    private func lose(_ address: SocketAddress, _ reason: String) {
+        losses.append(Loss(address: address, reason: reason))
+        // The next one need not wait.
+        stagger?.cancel()
+        stagger = nil
+    }
+
+    private func end(_ winner: Winner?) {
+        let finish = finish
+        cancel()
+        finish?(winner)
+    }
+}

@@ -1,0 +1,52 @@
+import Glibc
+
+/// What came of reading.
+enum ReadOutcome {
+    case bytes(Int)
+    /// Something was read that holds no data for the user; there may be more.
+    case again
+    case blocked(on: Interest)
+    /// The peer has ended its side in order.
+    case ended
+    case failed(TransportError)
+}
+
+/// What came of writing.
+enum WriteOutcome {
+    case wrote(Int)
+    case blocked(on: Interest)
+    case failed(TransportError)
+}
+
+/// A connected socket, plain or in TLS.
+protocol Channel: AnyObject {
+    var socket: SocketIO { get }
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome
+    func write(_ bytes: UnsafeRawBufferPointer) -> WriteOutcome
+    /// Tells the peer that nothing more comes: close_notify in TLS, nothing otherwise. May be called until it has written.
+    func endWriting() -> WriteOutcome
+}
+
+/// A socket as it is.
+final class PlainChannel: Channel {
+    let socket: SocketIO
+
+    init(socket: SocketIO) { self.socket = socket }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome {
+        guard let start = buffer.baseAddress else { return .blocked(on: .read) }
+        let count = socket.read(start, buffer.count)
+        if count > 0 { return .bytes(count) }
+        if count == 0 { return .ended }
+        return socket.wouldBlock ? .blocked(on: .read) : .failed(TransportError(system: socket.lastError))
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) -> WriteOutcome {
+        guard let start = bytes.baseAddress else { return .wrote(0) }
+        let count = socket.write(start, bytes.count)
+        if count >= 0 { return .wrote(count) }
+        return socket.wouldBlock ? .blocked(on: .write) : .failed(TransportError(system: socket.lastError))
+    }
+
+    func endWriting() -> WriteOutcome { .wrote(0) }
+}

@@ -1,0 +1,303 @@
+/// One attempt to reach a target, then one stream of bytes.
+///
+/// Belongs to the thread of its loop. Dropping it aborts it.
+public final class Connection {
+    private enum State {
+        case new
+        case dialing(Dialer)
+        case open(any Channel)
+        case securing(TLSChannel, Handshake)
+        case over
+    }
+
+    private let loop: EventLoop
+    private let target: ConnectionTarget
+    private let tls: TLSSettings
+    private let limits: ConnectionLimits
+    private let resolver: Resolver
+    private var events: ((ConnectionEvent) -> Void)?
+    private var state = State.new
+    private var context: TLSContext?
+    private var endpoint: Endpoint?
+    private var attempts: [ConnectFailure.Attempt] = []
+
+    private var watch: Watch?
+    private var queue = SendQueue()
+    private var isFlushPlanned = false
+    private var isReadPlanned = false
+    // What reading and writing wait for; TLS may have to write before it can read, and the reverse.
+    private var readNeeds = Interest.read
+    private var writeNeeds: Interest?
+    private var writeError: TransportError?
+
+    /// - Parameters:
+    ///   - loop: whose thread everything happens on.
+    ///   - target: where to go.
+    ///   - tls: how to secure it.
+    ///   - limits: how long to wait for what.
+    ///   - resolver: who to ask for names; by default the system's servers, or those of `KALIJ_DNS_SERVERS`.
+    ///   - events: called from the loop, never from within a call to the connection.
+    public init(
+        loop: EventLoop, target: ConnectionTarget, tls: TLSSettings, limits: ConnectionLimits = ConnectionLimits(),
+        resolver: Resolver? = nil, _ events: @escaping (ConnectionEvent) -> Void
+    ) {
+        self.loop = loop
+        self.target = target
+        self.tls = tls
+        self.limits = limits
+        self.resolver = resolver ?? Resolver(loop: loop)
+        self.events = events
+    }
+
+    deinit { abort() }
+
+    /// Begins. Ends in ``ConnectionEvent/connected(_:_:)`` or ``ConnectionEvent/failed(_:)``. Only the first call counts.
+    public func open() {
+        guard case .new = state else { return }
+        do throws(TLSProblem) {
+            let context = try TLSContext(caFile: tls.caFile)
+            self.context = context
+            let dialer = Dialer(
+                loop: loop, target: target, tls: tls, context: context, limits: limits, resolver: resolver
+            ) { [weak self] in self?.dialed($0) }
+            state = .dialing(dialer)
+            dialer.start()
+        } catch {
+            let attempt = ConnectFailure.Attempt(host: target.domain, kind: error.kind, reason: error.reason)
+            loop.enqueue { [weak self] in self?.fail(ConnectFailure([attempt])) }
+        }
+    }
+
+    /// Secures the stream, after the server has agreed to it. Plaintext that was not sent yet, or that comes from
+    /// now on, is dropped. Ends in ``ConnectionEvent/secured(_:)`` or ``ConnectionEvent/failed(_:)``.
+    public func startTLS() {
+        guard case .open(let plain as PlainChannel) = state, let context else { return }
+        watch?.cancel()
+        watch = nil
+        queue.removeAll()
+        do throws(TLSProblem) {
+            let channel = try TLSChannel(
+                socket: plain.socket, context: context, serverName: tls.serverName, alpn: [])
+            let handshake = Handshake(loop: loop, channel: channel, limit: limits.tls) { [weak self] in
+                self?.handshakeEnded(channel, $0)
+            }
+            state = .securing(channel, handshake)
+        } catch {
+            state = .over
+            loop.enqueue { [weak self] in self?.handshakeFailed(error) }
+        }
+    }
+
+    /// Queues bytes; they are written in the loop's next turn, or when the kernel takes them. Before the connection
+    /// stands, and during a handshake, they wait.
+    public func send(_ bytes: [UInt8]) {
+        if case .over = state { return }
+        guard !bytes.isEmpty, writeError == nil else { return }
+        queue.append(bytes)
+        planFlush()
+    }
+
+    /// Bytes that the kernel has not taken yet.
+    public var unsent: Int { queue.count }
+
+    /// Whether bytes are read. While it is false the peer is held back by TCP, and an end of the connection that shows
+    /// in reading is not noticed.
+    public var isReading = true {
+        didSet {
+            guard isReading != oldValue else { return }
+            updateInterest()
+            // TLS may hold what epoll knows nothing of.
+            if isReading { planRead() }
+        }
+    }
+
+    /// Ends the connection in order: what is queued (within a second), close_notify, FIN. There is no further event.
+    ///
+    /// - Parameter finished: called from the loop when the socket has been closed. A process that exits before may
+    ///   cut off what it has queued.
+    public func close(_ finished: (() -> Void)? = nil) {
+        events = nil
+        if case .open(let channel) = state, writeError == nil {
+            release()
+            _ = Farewell(
+                loop: loop, channel: channel, queue: queue, limit: limits.closing, finished: finished)
+            queue.removeAll()
+        } else {
+            abort()
+            if let finished { loop.enqueue(finished) }
+        }
+    }
+
+    /// Ends the connection now, with a reset. There is no further event.
+    public func abort() {
+        events = nil
+        switch state {
+        case .new, .over: break
+        case .dialing(let dialer): dialer.cancel()
+        case .securing(let channel, let handshake):
+            handshake.cancel()
+            channel.socket.reset()
+        case .open(let channel):
+            watch?.cancel()
+            channel.socket.reset()
+        }
+        release()
+        queue.removeAll()
+    }
+
+    /// Lets go of the channel, which is not closed by this.
+    private func release() {
+        state = .over
+        watch?.cancel()
+        watch = nil
+    }
+
+    // MARK: Connecting
+
+    private func dialed(_ result: Result<Dialer.Reached, ConnectFailure>) {
+        switch result {
+        case .failure(let failure): fail(failure)
+        case .success(let reached):
+            endpoint = reached.endpoint
+            attempts = reached.attempts
+            begin(reached.channel) { .connected(reached.endpoint, reached.info) }
+        }
+    }
+
+    private func handshakeEnded(_ channel: TLSChannel, _ result: Result<TLSInfo, TLSProblem>) {
+        switch result {
+        case .success(let info): begin(channel) { .secured(info) }
+        case .failure(let problem):
+            channel.socket.close()
+            handshakeFailed(problem)
+        }
+    }
+
+    private func handshakeFailed(_ problem: TLSProblem) {
+        let attempt = ConnectFailure.Attempt(
+            host: endpoint?.host ?? target.domain, address: endpoint?.address, port: endpoint?.port,
+            kind: problem.kind, reason: problem.reason)
+        fail(ConnectFailure(attempts + [attempt]))
+    }
+
+    private func begin(_ channel: any Channel, _ event: () -> ConnectionEvent) {
+        state = .open(channel)
+        readNeeds = .read
+        writeNeeds = nil
+        do throws(SystemError) {
+            let interest: Interest = isReading ? .read : []
+            watch = try loop.watch(channel.socket.descriptor, interest) { [weak self] in self?.ready($0) }
+        } catch {
+            return end(TransportError(system: error.code))
+        }
+        events?(event())
+        // A handshake may have read more than its own bytes.
+        planRead()
+        planFlush()
+    }
+
+    private func fail(_ failure: ConnectFailure) {
+        let events = events
+        abort()
+        events?(.failed(failure))
+    }
+
+    private func end(_ error: TransportError?) {
+        let events = events
+        if case .open(let channel) = state {
+            release()
+            channel.socket.close()
+        }
+        abort()
+        events?(.closed(error))
+    }
+}
+
+// MARK: - Reading and writing
+
+extension Connection {
+    private func ready(_ readiness: Readiness) {
+        let isHungUp = readiness.contains(.hangup)
+        if !queue.isEmpty, isHungUp || readiness.meets(writeNeeds ?? .write) { flush() }
+        if isHungUp || readiness.meets(readNeeds) { read() }
+    }
+
+    private func planRead() {
+        guard !isReadPlanned else { return }
+        isReadPlanned = true
+        loop.enqueue { [weak self] in
+            self?.isReadPlanned = false
+            self?.read()
+        }
+    }
+
+    private func planFlush() {
+        guard !isFlushPlanned, !queue.isEmpty else { return }
+        isFlushPlanned = true
+        loop.enqueue { [weak self] in
+            self?.isFlushPlanned = false
+            self?.flush()
+        }
+    }
+
+    /// Gives out what has come, at most 256 KiB a turn, so that no peer has the loop for itself.
+    private func read() {
+        guard case .open(let channel) = state else { return }
+        channel.socket.beginReading()
+        for _ in 0..<16 {
+            // Each event may have closed, secured or paused us.
+            guard isReading, case .open(let current) = state, current === channel else { return }
+            switch channel.read(into: loop.scratch) {
+            case .bytes(let count):
+                events?(.received(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count])))
+            case .again: continue
+            case .blocked(let interest):
+                readNeeds = interest
+                return updateInterest()
+            case .ended: return end(writeError)
+            case .failed(let error): return end(writeError ?? error)
+            }
+        }
+        planRead()
+    }
+
+    /// Writes what is queued, at most 1 MiB a turn.
+    private func flush() {
+        guard case .open(let channel) = state, !queue.isEmpty else { return }
+        writeNeeds = .write
+        attempt: for _ in 0..<64 where !queue.isEmpty {
+            switch queue.withNext(channel.write) {
+            case .wrote(let count): queue.drop(count)
+            case .blocked(let interest):
+                writeNeeds = interest
+                break attempt
+            case .failed(let error): return writingFailed(error)
+            }
+        }
+        if queue.isEmpty { writeNeeds = nil }
+        updateInterest()
+        if queue.isEmpty { events?(.drained) }
+    }
+
+    /// What the peer wrote before it closed may say why: it is read to its end before the error is told.
+    private func writingFailed(_ error: TransportError) {
+        if error.code == .tls { return end(error) }
+        writeError = error
+        writeNeeds = nil
+        queue.removeAll()
+        updateInterest()
+        planRead()
+    }
+
+    private func updateInterest() {
+        guard case .open = state else { return }
+        watch?.interest = (isReading ? readNeeds : []).union(writeNeeds ?? [])
+    }
+}
+
+extension Readiness {
+    /// Whether what was waited for has come.
+    fileprivate func meets(_ interest: Interest) -> Bool {
+        (interest.contains(.read) && contains(.readable)) || (interest.contains(.write) && contains(.writable))
+    }
+}

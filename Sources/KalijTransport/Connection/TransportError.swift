@@ -1,0 +1,43 @@
+import Glibc
+
+/// Why a connection that stood has ended.
+public struct TransportError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What kind of end it was.
+    public struct Code: Hashable, Sendable {
+        private let name: String
+        private init(_ name: String) { self.name = name }
+
+        /// The peer, or something on the way, has broken the connection.
+        public static let reset = Code("reset")
+        /// What was sent has not been acknowledged in time.
+        public static let timedOut = Code("timedOut")
+        /// The TCP connection ended without TLS having been ended: something may have been cut off.
+        public static let truncated = Code("truncated")
+        /// What came is no proper TLS.
+        public static let tls = Code("tls")
+        /// Anything else that the system reports.
+        public static let system = Code("system")
+    }
+
+    public let code: Code
+    /// In words, for a person.
+    public let description: String
+
+    init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
+
+    init(system error: Int32) {
+        let words = SystemError("", code: error).reason
+        switch error {
+        case ECONNRESET, EPIPE: self.init(.reset, words)
+        case ETIMEDOUT: self.init(.timedOut, words)
+        default: self.init(.system, words)
+        }
+    }
+
+    public static func == (one: Self, other: Self) -> Bool { one.code == other.code }
+
+    static let truncated = TransportError(.truncated, "the connection ended without a TLS closure alert")
+}

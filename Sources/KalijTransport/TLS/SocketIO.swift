@@ -1,0 +1,121 @@
+import COpenSSL
+import Glibc
+
+/// A connected socket as OpenSSL and the plain channel use it: never blocks, never raises SIGPIPE.
+final class SocketIO {
+    /// -1 once it is closed.
+    private(set) var descriptor: Int32
+    /// Why the last read or write since ``prepare()`` failed, `EAGAIN` if it would have blocked; 0 if it did not fail.
+    private(set) var lastError: Int32 = 0
+    /// The peer has ended its side, and everything was read.
+    private(set) var isAtEnd = false
+    /// There was less to read than asked for: the next read would only hear `EAGAIN`.
+    private var isStarved = false
+
+    /// Takes over a connected, non-blocking socket.
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close() }
+
+    /// Gives the descriptor back to the system; its watches have to be cancelled before.
+    func close() {
+        if descriptor >= 0 { Glibc.close(descriptor) }
+        descriptor = -1
+    }
+
+    /// Closes so that the peer gets a reset, and nothing lingers.
+    func reset() {
+        guard descriptor >= 0 else { return }
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+        close()
+    }
+
+    /// Ends our side of the TCP connection.
+    func endWriting() {
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    /// The last read or write found nothing to read, or no room.
+    var wouldBlock: Bool { lastError == EAGAIN }
+
+    /// The loop has said that there may be something to read.
+    func beginReading() { isStarved = false }
+
+    /// Before a call to OpenSSL, so that ``lastError`` tells what that call met.
+    func prepare() { lastError = 0 }
+
+    /// - Returns: bytes read, 0 at the end, -1 with ``lastError``.
+    func read(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+        lastError = 0
+        if isStarved {
+            lastError = EAGAIN
+            return -1
+        }
+        var result: Int
+        repeat { result = recv(descriptor, buffer, count, 0) } while result < 0 && errno == EINTR
+        if result < 0 { lastError = errno }
+        isAtEnd = result == 0
+        isStarved = result > 0 && result < count
+        return result
+    }
+
+    /// - Returns: bytes written, or -1 with ``lastError``.
+    func write(_ buffer: UnsafeRawPointer, _ count: Int) -> Int {
+        lastError = 0
+        var result: Int
+        repeat {
+            result = Glibc.send(descriptor, buffer, count, Int32(MSG_NOSIGNAL))
+        } while result < 0 && errno == EINTR
+        if result < 0 { lastError = errno }
+        return result
+    }
+}
+
+extension SocketIO {
+    /// OpenSSL's way to the socket: its own socket BIO calls `write`, which raises SIGPIPE.
+    /// Unsafe only in that pointers are not Sendable: it is complete before it is seen, and never changed.
+    private nonisolated(unsafe) static let method: OpaquePointer? = {
+        guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket without SIGPIPE") else {
+            return nil
+        }
+        BIO_meth_set_create(method) { bio in
+            BIO_set_init(bio, 1)
+            return 1
+        }
+        BIO_meth_set_read(method) { bio, buffer, count in
+            guard let bio, let buffer, let socket = SocketIO.of(bio) else { return -1 }
+            kalij_bio_clear_retry(bio)
+            let result = socket.read(buffer, Int(count))
+            if result < 0, socket.lastError == EAGAIN { kalij_bio_retry_read(bio) }
+            return Int32(result)
+        }
+        BIO_meth_set_write(method) { bio, buffer, count in
+            guard let bio, let buffer, let socket = SocketIO.of(bio) else { return -1 }
+            kalij_bio_clear_retry(bio)
+            let result = socket.write(buffer, Int(count))
+            if result < 0, socket.lastError == EAGAIN { kalij_bio_retry_write(bio) }
+            return Int32(result)
+        }
+        BIO_meth_set_ctrl(method) { bio, command, _, _ in
+            switch command {
+            case BIO_CTRL_FLUSH: 1
+            case BIO_CTRL_EOF: bio.flatMap(SocketIO.of)?.isAtEnd == true ? 1 : 0
+            default: 0
+            }
+        }
+        return method
+    }()
+
+    /// A BIO over this socket, which has to outlive it.
+    func makeBIO() -> OpaquePointer? {
+        guard let method = SocketIO.method, let bio = BIO_new(method) else { return nil }
+        BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
+        return bio
+    }
+
+    // The pointer was put there by makeBIO, and the TLS session that owns the BIO also owns the socket.
+    private static func of(_ bio: OpaquePointer) -> SocketIO? {
+        BIO_get_data(bio).map { Unmanaged<SocketIO>.fromOpaque($0).takeUnretainedValue() }
+    }
+}

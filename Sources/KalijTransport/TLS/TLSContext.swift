@@ -1,0 +1,59 @@
+import COpenSSL
+import Glibc
+
+/// What the handshakes of one connection share: which certificates are trusted, and which protocol versions will do.
+final class TLSContext {
+    let pointer: OpaquePointer
+
+    /// - Throws: ``TLSProblem`` if the CA file cannot be read, with the reason.
+    init(caFile: String?) throws(TLSProblem) {
+        ERR_clear_error()
+        guard let pointer = SSL_CTX_new(TLS_client_method()) else { throw TLSProblem(.tls, "OpenSSL cannot start") }
+        self.pointer = pointer
+        kalij_ssl_ctx_prepare(pointer)
+        if let caFile {
+            guard access(caFile, R_OK) == 0 else {
+                throw TLSProblem(.configuration, "cannot read CA file \(caFile): \(SystemError("access").reason)")
+            }
+            guard SSL_CTX_load_verify_file(pointer, caFile) == 1 else {
+                let words = TLSProblem.lastError() ?? "unreadable"
+                throw TLSProblem(.configuration, "cannot read CA file \(caFile): \(words)")
+            }
+        } else {
+            loadSystemStore()
+        }
+    }
+
+    deinit { SSL_CTX_free(pointer) }
+
+    /// A directory of hashed names is read one certificate at a time, when an issuer is looked for; the bundle of all of
+    /// them would take megabytes. So the bundle is read only if the user names one, or if there is no such directory.
+    private func loadSystemStore() {
+        let hasDirectory = access(X509_get_default_cert_dir(), R_OK) == 0
+        if hasDirectory { SSL_CTX_set_default_verify_dir(pointer) }
+        if !hasDirectory || getenv(X509_get_default_cert_file_env()) != nil {
+            SSL_CTX_set_default_verify_file(pointer)
+        }
+    }
+}
+
+/// Why a connection could not be secured.
+struct TLSProblem: Error {
+    let kind: ConnectFailure.Kind
+    let reason: String
+
+    init(_ kind: ConnectFailure.Kind, _ reason: String) {
+        self.kind = kind
+        self.reason = reason
+    }
+
+    /// What OpenSSL's error queue says last, in its words; nil if the queue is empty.
+    static func lastError() -> String? {
+        let code = ERR_peek_last_error()
+        guard code != 0 else { return nil }
+        // System errors are no part of OpenSSL's own list (ERR_SYSTEM_FLAG is the sign bit of an int).
+        if code & 0x8000_0000 != 0 { return SystemError("", code: Int32(code & 0x7fff_ffff)).reason }
+        guard let text = ERR_reason_error_string(code) else { return "error \(code)" }
+        return String(cString: text)
+    }
+}

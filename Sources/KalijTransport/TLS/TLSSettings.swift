@@ -1,0 +1,28 @@
+/// How a connection is to be secured. TLS 1.2 is the least that is accepted, and the certificate is always verified.
+public struct TLSSettings: Sendable {
+    /// A file of certificates in PEM form that are trusted instead of the system's.
+    public var caFile: String?
+    /// The name the certificate has to be for, and the one asked for by SNI: the XMPP domain, not the SRV target
+    /// (RFC 6120 13.7.2, RFC 9525 6). ASCII; an address is verified as an address.
+    public var serverName: String
+    /// The protocols offered in direct TLS (XEP-0368 3). Not sent after STARTTLS.
+    public var alpn: [String]
+
+    public init(serverName: String, caFile: String? = nil, alpn: [String] = ["xmpp-client"]) {
+        self.caFile = caFile
+        self.serverName = serverName
+        self.alpn = alpn
+    }
+}
+
+/// What a TLS handshake came to.
+public struct TLSInfo: Sendable, Equatable {
+    /// "TLSv1.3" or "TLSv1.2".
+    public let version: String
+    /// The cipher suite, for example "TLS_AES_256_GCM_SHA384".
+    public let cipher: String
+    /// When the server's certificate ends, in seconds since 1970.
+    public let notAfter: Int64?
+    /// The data of the channel binding `tls-exporter` (RFC 9266), 32 bytes; nil before TLS 1.3.
+    public let tlsExporter: [UInt8]?
+}

@@ -1,0 +1,31 @@
+extension Element {
+    /// Reads one document.
+    ///
+    /// - Throws: ``XMLError`` if it is no well-formed XML, holds what RFC 6120 section 11 refuses, or is over a limit
+    ///   (`policy-violation`).
+    public static func parse(_ bytes: [UInt8], limits: ParserLimits = .init()) throws -> Element {
+        let parser = StreamParser(limits: limits, outer: 0)
+        var result: Element?
+        func take(_ event: StreamParserEvent) throws {
+            switch event {
+            case .element(let element): result = element
+            case .skipped(let skipped):
+                throw XMLError(
+                    condition: "policy-violation", text: "the document is over the limit \(skipped.limit)",
+                    line: skipped.line, column: 1)
+            case .opened, .closed: break
+            }
+        }
+        try parser.feed(bytes, take)
+        try parser.finish(take)
+        guard let result else {
+            throw XMLError(condition: "not-well-formed", text: "there is no element", line: 1, column: 1)
+        }
+        return result
+    }
+
+    /// Reads one document, see ``parse(_:limits:)-([UInt8],_)``.
+    public static func parse(_ text: String, limits: ParserLimits = .init()) throws -> Element {
+        try parse(Array(text.utf8), limits: limits)
+    }
+}

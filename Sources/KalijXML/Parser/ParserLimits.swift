@@ -1,0 +1,38 @@
+/// What a parser accepts. A well-formed stanza over a limit is skipped and delivered as ``SkippedElement``; only
+/// ``hardStanzaBytes`` ends the stream.
+public struct ParserLimits: Sendable, Equatable {
+    /// Bytes of one stanza as received.
+    public var stanzaBytes: Int
+    /// Bytes of one stanza at which the stream ends with `policy-violation`.
+    public var hardStanzaBytes: Int
+    /// Levels of elements, the stanza itself being the first.
+    public var depth: Int
+    /// Attributes of one element, namespace declarations counted.
+    public var attributes: Int
+    /// Child elements of one element.
+    public var children: Int
+    /// Elements of one stanza in all.
+    public var elements: Int
+    /// Bytes of a name or a namespace.
+    public var nameBytes: Int
+    /// Bytes of an attribute's value or an element's own text.
+    public var valueBytes: Int
+    /// How many of its first bytes a skipped stanza is delivered with.
+    public var prefixBytes: Int
+
+    public init(
+        stanzaBytes: Int = 1 << 20, hardStanzaBytes: Int = 16 << 20, depth: Int = 128, attributes: Int = 256,
+        children: Int = 32_768, elements: Int = 65_536, nameBytes: Int = 4_096, valueBytes: Int = 1 << 20,
+        prefixBytes: Int = 65_536
+    ) {
+        self.hardStanzaBytes = min(max(hardStanzaBytes, 1_024), 1 << 30)
+        self.stanzaBytes = min(max(stanzaBytes, 1), self.hardStanzaBytes)
+        self.depth = min(max(depth, 1), 65_536)
+        self.attributes = max(attributes, 1)
+        self.children = max(children, 1)
+        self.elements = max(elements, 1)
+        self.nameBytes = max(nameBytes, 16)
+        self.valueBytes = max(valueBytes, 1)
+        self.prefixBytes = max(prefixBytes, 0)
+    }
+}

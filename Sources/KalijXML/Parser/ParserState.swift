@@ -1,0 +1,228 @@
+import CLibXML2
+
+typealias Context = UnsafeMutablePointer<xmlParserCtxt>
+
+/// What the SAX callbacks work on. It lies behind a plain pointer in the context's `_private`, because a class there
+/// costs a fifth more time; its owner is `StreamParser`.
+struct ParserState {
+    let limits: ParserLimits
+    /// Elements around a top-level element: 1 in a stream, 0 in a document.
+    let outer: Int
+    var builder: TreeBuilder
+    /// Open elements, the stream's among them.
+    var depth = 0
+    /// The limit that the open top-level element is over; nothing of it is kept from then on.
+    var skipping: LimitKind?
+    var skipped: SkippedElement?
+    var events: [StreamParserEvent] = []
+    var failure: XMLError?
+    /// Where the open top-level element began, in bytes of the stream.
+    var start = 0
+    var startLine = 1
+    /// What to add to the context's own positions: a context that was started in the middle counts from its header.
+    var bytesBefore = 0
+    var linesBefore = 0
+    /// The start tag of the stream, to begin another context with.
+    var header: [UInt8] = []
+    /// The first bytes of the open top-level element that came with earlier chunks.
+    var earlier: [UInt8] = []
+    var chunk = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// Where the chunk begins, in bytes of the stream.
+    var chunkStart = 0
+    /// The context has to be replaced: where and with what the new one is to go on.
+    var renewal: Renewal?
+    /// A context is being led through the header once more.
+    var replaying = false
+
+    struct Renewal {
+        var place: Int
+        var line: Int
+        var rest: [UInt8]
+    }
+
+    init(limits: ParserLimits, outer: Int) {
+        self.limits = limits
+        self.outer = outer
+        builder = TreeBuilder(limits: limits)
+    }
+}
+
+// MARK: - Positions
+
+extension ParserState {
+    @inline(__always)
+    func position(_ context: Context) -> Int {
+        guard let input = context.pointee.input, let current = input.pointee.cur, let base = input.pointee.base else {
+            return bytesBefore
+        }
+        return bytesBefore &+ Int(truncatingIfNeeded: input.pointee.consumed) &+ (current - base)
+    }
+
+    /// The bytes that libxml2 was given and did not get to.
+    private func unread(_ context: Context) -> [UInt8] {
+        guard let input = context.pointee.input, let current = input.pointee.cur, let end = input.pointee.end else {
+            return []
+        }
+        let rest = Array(UnsafeBufferPointer(start: current, count: max(end - current, 0)))
+        // libxml2 keeps a carriage return at the end of a chunk back until it is done with the rest.
+        return chunk.last == 0x0D ? rest + [0x0D] : rest
+    }
+
+    func line(_ context: Context) -> Int {
+        linesBefore + Int(context.pointee.input?.pointee.line ?? 1)
+    }
+
+    /// Ends the parse with an error of our own.
+    mutating func fail(_ context: Context, _ condition: String, _ text: String) {
+        guard failure == nil else { return }
+        let column = Int(context.pointee.input?.pointee.col ?? 1)
+        failure = XMLError(condition: condition, text: text, line: line(context), column: max(column, 1))
+        stop(context)
+    }
+
+    /// Makes libxml2 return from the chunk. Its own xmlStopParser would free buffers that the caller of a callback
+    /// still reads.
+    func stop(_ context: Context) {
+        if context.pointee.errNo == 0 { context.pointee.errNo = Int32(XML_ERR_INTERNAL_ERROR.rawValue) }
+        context.pointee.disableSAX = 1
+    }
+}
+
+// MARK: - Elements
+
+extension ParserState {
+    @inline(__always)
+    mutating func open(
+        _ context: Context, _ name: UnsafePointer<UInt8>, _ namespace: UnsafePointer<UInt8>?, declarations: Int32,
+        _ spaces: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, count: Int32,
+        _ attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
+    ) {
+        depth &+= 1
+        if depth <= outer {
+            return openStream(context, name, namespace, declarations: declarations, spaces, count: count, attributes)
+        }
+        if depth == outer &+ 1 { begin(context) }
+        if skipping != nil { return }
+        if let limit = builder.open(name, namespace, declarations: declarations, count: count, attributes) {
+            skip(limit)
+        }
+    }
+
+    @inline(__always)
+    mutating func close(_ context: Context) {
+        depth &-= 1
+        if depth < outer {
+            events.append(.closed)
+            return
+        }
+        if skipping == nil { builder.close() }
+        if depth == outer { complete(context) }
+    }
+
+    @inline(__always)
+    mutating func text(_ context: Context, _ bytes: UnsafePointer<UInt8>, _ length: Int) {
+        if depth <= outer { return strayText(context, bytes, length) }
+        if skipping != nil || length == 0 { return }
+        if let limit = builder.text(bytes, length) { skip(limit) }
+    }
+
+    /// A top-level element begins: remembers where, and what of it came with earlier chunks.
+    private mutating func begin(_ context: Context) {
+        guard let input = context.pointee.input, let current = input.pointee.cur, let base = input.pointee.base else {
+            return
+        }
+        // The callback comes at the end of the start tag, and no "<" can stand inside it but its first byte.
+        var tag = current
+        while tag > base, tag.pointee != UInt8(ascii: "<") { tag -= 1 }
+        start = position(context) &- (current - tag)
+        startLine = line(context)
+        guard start < chunkStart else { return }
+        let before = min(chunkStart - start, limits.prefixBytes)
+        earlier.append(contentsOf: UnsafeBufferPointer(start: tag, count: before))
+    }
+
+    private mutating func complete(_ context: Context) {
+        let end = position(context)
+        if skipping == nil, end &- start > limits.stanzaBytes { skip(.stanzaBytes) }
+        if skipping != nil {
+            deliverSkipped(end)
+        } else {
+            events.append(.element(Element(tree: builder.take(), index: 0)))
+        }
+        if !earlier.isEmpty { earlier.removeAll(keepingCapacity: true) }
+        if let dictionary = context.pointee.dict, xmlDictGetUsage(dictionary) > ParserState.dictionaryBytes, outer > 0 {
+            renewal = Renewal(place: end, line: line(context), rest: unread(context))
+            stop(context)
+        }
+    }
+
+    /// libxml2 never forgets a name; a context that knows more than this is replaced between two stanzas.
+    private static let dictionaryBytes = 256 * 1_024
+
+    /// From here on the open top-level element is only counted.
+    mutating func skip(_ limit: LimitKind) {
+        skipping = limit
+        let root = Element(tree: builder.take(), index: 0)
+        var attributes: [String: String] = [:]
+        for place in root.attributePlaces.prefix(64) where root.tree.attributes[place].length <= 4_096 {
+            let attribute = root.tree.attributes[place]
+            attributes[root.key(of: attribute)] = String(decoding: root.tree.value(attribute), as: UTF8.self)
+        }
+        skipped = SkippedElement(
+            name: root.name, namespace: root.namespace, attributes: attributes, limit: limit.limit, prefix: [],
+            byteCount: 0, line: startLine)
+    }
+
+    private mutating func deliverSkipped(_ end: Int) {
+        guard var skipped else { return }
+        skipped.byteCount = end - start
+        skipped.prefix = Array(earlier.prefix(end - start))
+        let from = max(start, chunkStart) - chunkStart
+        let wanted = min(limits.prefixBytes - earlier.count, end - chunkStart - from)
+        if wanted > 0, from >= 0, from + wanted <= chunk.count {
+            skipped.prefix.append(contentsOf: chunk[from..<(from + wanted)])
+        }
+        events.append(.skipped(skipped))
+        self.skipped = nil
+        skipping = nil
+        builder.reset()
+    }
+}
+
+// MARK: - The stream itself
+
+extension ParserState {
+    private mutating func openStream(
+        _ context: Context, _ name: UnsafePointer<UInt8>, _ namespace: UnsafePointer<UInt8>?, declarations: Int32,
+        _ spaces: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, count: Int32,
+        _ attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
+    ) {
+        if replaying { return }
+        storeHeader(context)
+        if let limit = builder.open(name, namespace, declarations: declarations, count: count, attributes) {
+            return fail(context, "policy-violation", "the stream's header is over the limit \(limit.limit)")
+        }
+        let tree = builder.take()
+        tree.contentNamespace = NameReference.none
+        for place in 0..<Int(declarations) where spaces?[place * 2] == nil {
+            guard let uri = spaces?[place * 2 + 1] else { continue }
+            tree.contentNamespace = tree.store(String(cString: uri))
+        }
+        events.append(.opened(Element(tree: tree, index: 0)))
+    }
+
+    private mutating func storeHeader(_ context: Context) {
+        guard let input = context.pointee.input, let current = input.pointee.cur, let base = input.pointee.base else {
+            return
+        }
+        var tag = current
+        while tag > base, tag.pointee != UInt8(ascii: "<") { tag -= 1 }
+        header = Array(UnsafeBufferPointer(start: tag, count: current - tag)) + [UInt8(ascii: ">")]
+    }
+
+    private mutating func strayText(_ context: Context, _ bytes: UnsafePointer<UInt8>, _ length: Int) {
+        let blank = UnsafeBufferPointer(start: bytes, count: length)
+            .allSatisfy { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
+        if !blank { fail(context, "bad-format", "text between the top-level elements of a stream") }
+    }
+}

@@ -1,0 +1,95 @@
+import CLibXML2
+
+/// The callbacks. libxml2 is given no user data of ours, because any breaks its handling of entities: it passes the
+/// context, whose `_private` is the state.
+enum SAXCallbacks {
+    static func handler() -> xmlSAXHandler {
+        var handler = xmlSAXHandler()
+        handler.initialized = UInt32(XML_SAX2_MAGIC)
+        handler.startDocument = startDocument
+        handler.startElementNs = startElement
+        handler.endElementNs = endElement
+        handler.characters = characters
+        // The same as `characters`: white space is content.
+        handler.ignorableWhitespace = characters
+        handler.cdataBlock = characters
+        handler.comment = { context, _ in SAXCallbacks.refuse(context, "a comment") }
+        handler.processingInstruction = { context, _, _ in SAXCallbacks.refuse(context, "a processing instruction") }
+        handler.internalSubset = { context, _, _, _ in SAXCallbacks.refuse(context, "a document type declaration") }
+        handler.serror = structuredError
+        return handler
+    }
+
+    // The state outlives its context: `ParserContext` frees the context first.
+    @inline(__always)
+    private static func state(_ raw: UnsafeMutableRawPointer?) -> (Context, UnsafeMutablePointer<ParserState>)? {
+        guard let raw else { return nil }
+        let context = raw.assumingMemoryBound(to: xmlParserCtxt.self)
+        guard let state = context.pointee._private else { return nil }
+        return (context, state.assumingMemoryBound(to: ParserState.self))
+    }
+
+    private static let startElement: startElementNsSAX2Func = { raw, name, _, uri, spaceCount, spaces, count, _, list in
+        guard let (context, state) = SAXCallbacks.state(raw), let name else { return }
+        state.pointee.open(context, name, uri, declarations: spaceCount, spaces, count: count, list)
+    }
+
+    private static let endElement: endElementNsSAX2Func = { raw, _, _, _ in
+        guard let (context, state) = SAXCallbacks.state(raw) else { return }
+        state.pointee.close(context)
+    }
+
+    private static let characters: charactersSAXFunc = { raw, bytes, length in
+        guard let (context, state) = SAXCallbacks.state(raw), let bytes else { return }
+        state.pointee.text(context, bytes, Int(length))
+    }
+
+    private static let startDocument: startDocumentSAXFunc = { raw in
+        guard let (context, state) = SAXCallbacks.state(raw) else { return }
+        let declared = context.pointee.encoding ?? context.pointee.input?.pointee.encoding
+        let isOther = declared.map { xmlStrcasecmp($0, "UTF-8") != 0 } ?? false
+        if isOther || context.pointee.input?.pointee.buf?.pointee.encoder != nil {
+            state.pointee.fail(context, "unsupported-encoding", "another encoding than UTF-8")
+        }
+    }
+
+    private static func refuse(_ raw: UnsafeMutableRawPointer?, _ what: String) {
+        guard let (context, state) = state(raw) else { return }
+        state.pointee.fail(context, "restricted-xml", "\(what) is not allowed in XMPP")
+    }
+
+    private static let structuredError: xmlStructuredErrorFunc = { raw, error in
+        guard let (context, state) = SAXCallbacks.state(raw), let error, state.pointee.failure == nil else { return }
+        guard error.pointee.level.rawValue >= XML_ERR_ERROR.rawValue else { return }
+        let code = UInt32(bitPattern: error.pointee.code)
+        // Namespaces need not be URIs: "vcard-temp" is one.
+        if code == XML_WAR_NS_URI.rawValue || code == XML_WAR_NS_URI_RELATIVE.rawValue { return }
+        let message = error.pointee.message.map { String(cString: $0) } ?? "malformed XML"
+        state.pointee.failure = XMLError(
+            condition: SAXCallbacks.condition(code), text: SAXCallbacks.shortened(message),
+            line: state.pointee.linesBefore + Int(max(error.pointee.line, 1)), column: Int(max(error.pointee.int2, 1)))
+        state.pointee.stop(context)
+    }
+
+    /// The stream error condition for an error of libxml2 (RFC 6120 sections 4.9.3 and 11).
+    private static func condition(_ code: UInt32) -> String {
+        switch code {
+        case XML_ERR_UNSUPPORTED_ENCODING.rawValue, XML_ERR_INVALID_ENCODING.rawValue,
+            XML_ERR_UNKNOWN_ENCODING.rawValue, XML_I18N_CONV_FAILED.rawValue:
+            "unsupported-encoding"
+        case XML_ERR_UNDECLARED_ENTITY.rawValue, XML_WAR_UNDECLARED_ENTITY.rawValue,
+            XML_ERR_UNPARSED_ENTITY.rawValue, XML_ERR_ENTITY_IS_EXTERNAL.rawValue, XML_ERR_ENTITY_LOOP.rawValue:
+            "restricted-xml"
+        case XML_ERR_NO_MEMORY.rawValue: "resource-constraint"
+        default: "not-well-formed"
+        }
+    }
+
+    /// libxml2 ends its messages with a new line and quotes what it read.
+    private static func shortened(_ message: String) -> String {
+        let line = message.unicodeScalars.prefix(200).map { isXMLCharacter($0) && $0.value >= 0x20 ? $0 : " " }
+        var text = String(String.UnicodeScalarView(line))
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,218 @@
+import CLibXML2
+
+/// Reads an XML stream from chunks of any size and hands out its header, its top-level elements and its end.
+///
+/// The result does not depend on how the bytes are cut into chunks. As RFC 6120 section 11 asks, comments, processing
+/// instructions, document type declarations, entities other than the five predefined ones and other encodings than
+/// UTF-8 are refused. White space between top-level elements is ignored.
+///
+/// A parser belongs to one owner at a time; it is not to be fed from inside the closure that it calls.
+public final class StreamParser {
+    // Owned here: set up in init, torn down in deinit after the context that refers to it.
+    private let state: UnsafeMutablePointer<ParserState>
+    private var context: Context?
+    private var failure: XMLError?
+    private var isFinished = false
+    private var restarts = 0
+    /// Bytes given to libxml2 since the stream began.
+    private var fed = 0
+    /// `]` at the end of a chunk, held back: libxml2 misses a `]]>` that is cut in two.
+    private var held: [UInt8] = []
+    private let outer: Int
+    private let limits: ParserLimits
+
+    /// A parser at the beginning of a stream.
+    public convenience init(limits: ParserLimits = .init()) {
+        self.init(limits: limits, outer: 1)
+    }
+
+    /// - Parameter outer: 1 for a stream, whose children are delivered; 0 for a document, which is delivered whole.
+    init(limits: ParserLimits, outer: Int) {
+        self.limits = limits
+        self.outer = outer
+        state = .allocate(capacity: 1)
+        state.initialize(to: ParserState(limits: limits, outer: outer))
+    }
+
+    deinit {
+        freeContext()
+        state.pointee.builder.release()
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+
+    /// Reads a chunk and calls `body` for everything that it completes, in order.
+    ///
+    /// - Throws: ``XMLError`` if the stream has to end; what was complete before it has been delivered, and every
+    ///   later call throws it again. Also whatever `body` throws; the rest of the chunk's events are then lost.
+    public func feed(_ bytes: UnsafeRawBufferPointer, _ body: (StreamParserEvent) throws -> Void) throws {
+        if let failure { throw failure }
+        let beganWith = restarts
+        var rest = bytes
+        while !rest.isEmpty {
+            let piece = rest.prefix(StreamParser.pieceBytes)
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(piece.count))
+            if held.isEmpty, piece.last != UInt8(ascii: "]") {
+                parse(UnsafeRawBufferPointer(rebasing: piece))
+            } else {
+                parseHolding(piece)
+            }
+            try deliver(body)
+            if restarts != beganWith { return }
+        }
+    }
+
+    /// Reads a chunk and calls `body` for everything that it completes, in order.
+    public func feed(_ bytes: [UInt8], _ body: (StreamParserEvent) throws -> Void) throws {
+        try bytes.withUnsafeBytes { try feed($0, body) }
+    }
+
+    /// The input has ended.
+    ///
+    /// - Throws: ``XMLError`` if it ended inside an element, or before the stream's end tag.
+    public func finish(_ body: (StreamParserEvent) throws -> Void) throws {
+        if let failure { throw failure }
+        guard !isFinished else { return }
+        isFinished = true
+        if !held.isEmpty {
+            let last = held
+            held = []
+            last.withUnsafeBytes { parse($0) }
+        }
+        if context == nil { makeContext() }
+        if let context, state.pointee.failure == nil { _ = xmlParseChunk(context, nil, 0, 1) }
+        try deliver(body)
+    }
+
+    /// A new stream begins with the next chunk, as after STARTTLS and SASL.
+    ///
+    /// May be called from inside the closure given to ``feed(_:_:)-(UnsafeRawBufferPointer,_)``: what is left of that
+    /// chunk is then dropped.
+    public func restart() {
+        restarts += 1
+        freeContext()
+        state.pointee.builder.release()
+        state.pointee = ParserState(limits: limits, outer: outer)
+        (failure, isFinished, fed, held) = (nil, false, 0, [])
+    }
+
+    /// How much libxml2 gets at once: it bounds what is gathered before it is delivered.
+    private static let pieceBytes = 32_768
+}
+
+// MARK: - Feeding libxml2
+
+extension StreamParser {
+    private func makeContext() {
+        var handler = SAXCallbacks.handler()
+        guard let context = xmlCreatePushParserCtxt(&handler, nil, nil, 0, nil) else {
+            state.pointee.failure = XMLError(
+                condition: "resource-constraint", text: "no memory for a parser", line: 1, column: 1)
+            return
+        }
+        // NOENT: without it libxml2 2.9 gives "&amp;" in an attribute as "&#38;". Entities of one's own are refused.
+        // HUGE: its own limits end the parse, ours skip.
+        let options = XML_PARSE_HUGE.rawValue | XML_PARSE_NONET.rawValue | XML_PARSE_NOENT.rawValue
+        xmlCtxtUseOptions(context, Int32(options))
+        context.pointee._private = UnsafeMutableRawPointer(state)
+        self.context = context
+    }
+
+    private func freeContext() {
+        guard let context else { return }
+        if let document = context.pointee.myDoc { xmlFreeDoc(document) }
+        context.pointee.myDoc = nil
+        xmlFreeParserCtxt(context)
+        self.context = nil
+    }
+
+    private func parseHolding(_ piece: Slice<UnsafeRawBufferPointer>) {
+        var joined = held + piece
+        var back = 0
+        while back < 2, back < joined.count, joined[joined.count - 1 - back] == UInt8(ascii: "]") { back += 1 }
+        held = Array(joined.suffix(back))
+        joined.removeLast(back)
+        joined.withUnsafeBytes { parse($0) }
+    }
+
+    private func parse(_ bytes: UnsafeRawBufferPointer) {
+        guard !bytes.isEmpty else { return }
+        if context == nil { makeContext() }
+        state.pointee.builder.names.refresh()
+        state.pointee.chunk = bytes
+        state.pointee.chunkStart = fed
+        push(bytes)
+        while let renewal = state.pointee.renewal, state.pointee.failure == nil {
+            state.pointee.renewal = nil
+            renew(renewal)
+            renewal.rest.withUnsafeBytes { push($0) }
+        }
+        fed += bytes.count
+        keepBeginning(of: bytes)
+        enforceLimits()
+        state.pointee.chunk = UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+
+    private func push(_ bytes: UnsafeRawBufferPointer) {
+        guard let context, state.pointee.failure == nil, !bytes.isEmpty else { return }
+        let start = bytes.bindMemory(to: CChar.self).baseAddress
+        let code = xmlParseChunk(context, start, Int32(bytes.count), 0)
+        guard code != 0, state.pointee.failure == nil, state.pointee.renewal == nil else { return }
+        if context.pointee.wellFormed == 0 || context.pointee.disableSAX != 0 {
+            state.pointee.fail(context, "not-well-formed", "malformed XML (libxml2 error \(code))")
+        }
+    }
+
+    /// Replaces the context by a fresh one that has read the stream's header.
+    private func renew(_ renewal: ParserState.Renewal) {
+        freeContext()
+        state.pointee.builder.renewNames()
+        makeContext()
+        guard let context else { return }
+        let header = state.pointee.header
+        state.pointee.replaying = true
+        state.pointee.depth = 0
+        header.withUnsafeBytes { push($0) }
+        state.pointee.replaying = false
+        state.pointee.bytesBefore = renewal.place - header.count
+        state.pointee.linesBefore = renewal.line - Int(context.pointee.input?.pointee.line ?? 1)
+    }
+
+    /// Keeps the first bytes of a top-level element that goes on in the next chunk.
+    private func keepBeginning(of bytes: UnsafeRawBufferPointer) {
+        guard state.pointee.depth > outer else { return }
+        let room = limits.prefixBytes - state.pointee.earlier.count
+        guard room > 0 else { return }
+        let from = max(state.pointee.start - state.pointee.chunkStart, 0)
+        guard from < bytes.count else { return }
+        state.pointee.earlier.append(contentsOf: bytes[from...].prefix(room))
+    }
+
+    private func enforceLimits() {
+        guard let context, state.pointee.failure == nil else { return }
+        let isOpen = state.pointee.depth > outer
+        let begin = isOpen ? state.pointee.start : state.pointee.position(context)
+        if isOpen, state.pointee.skipping == nil, fed - begin > limits.stanzaBytes { state.pointee.skip(.stanzaBytes) }
+        // Every open element needs an end tag of at least four bytes: this also bounds what deep nesting costs.
+        if fed - begin + max(state.pointee.depth - outer, 0) * 4 >= limits.hardStanzaBytes {
+            state.pointee.fail(context, "policy-violation", "a stanza of \(limits.hardStanzaBytes) bytes or more")
+        }
+    }
+
+    private func deliver(_ body: (StreamParserEvent) throws -> Void) throws {
+        let began = restarts
+        failure = state.pointee.failure
+        if !state.pointee.events.isEmpty {
+            var events: [StreamParserEvent] = []
+            swap(&events, &state.pointee.events)
+            for event in events {
+                try body(event)
+                if restarts != began { return }
+            }
+            // The array is used again, so that a chunk does not allocate one.
+            events.removeAll(keepingCapacity: events.capacity <= 64)
+            if state.pointee.events.isEmpty { swap(&events, &state.pointee.events) }
+        }
+        if let failure { throw failure }
+    }
+}

@@ -1,0 +1,41 @@
+/// What a stream consists of.
+public enum StreamParserEvent {
+    /// The stream's header: name, namespace and attributes; ``Element/defaultNamespace`` is that of its stanzas.
+    case opened(Element)
+    /// A complete top-level element.
+    case element(Element)
+    /// A complete, well-formed top-level element that was over a limit.
+    case skipped(SkippedElement)
+    /// The end tag of the stream.
+    case closed
+}
+
+/// A top-level element that is over a limit: well-formed, but not kept.
+public struct SkippedElement: Sendable, Equatable {
+    /// The limit that an element was over.
+    public struct Limit: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+        public var rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        public static let stanzaBytes = Limit(rawValue: "stanza-bytes")
+        public static let depth = Limit(rawValue: "depth")
+        public static let attributes = Limit(rawValue: "attributes")
+        public static let children = Limit(rawValue: "children")
+        public static let elements = Limit(rawValue: "elements")
+        public static let nameBytes = Limit(rawValue: "name-bytes")
+        public static let valueBytes = Limit(rawValue: "value-bytes")
+        public var description: String { rawValue }
+    }
+
+    /// The name of the top-level element, at most ``ParserLimits/nameBytes`` of it.
+    public var name: String
+    public var namespace: String?
+    /// Attributes of the top-level element: the first 64, those with values over 4 KiB left out.
+    public var attributes: [String: String]
+    public var limit: Limit
+    /// Its first bytes as received, at most ``ParserLimits/prefixBytes``.
+    public var prefix: [UInt8]
+    /// How long it was, in bytes as received.
+    public var byteCount: Int
+    /// The line that it began on.
+    public var line: Int
+}

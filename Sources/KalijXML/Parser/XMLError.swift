@@ -1,0 +1,20 @@
+/// What was wrong with XML that was read, and where.
+public struct XMLError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The stream error condition that RFC 6120 section 4.9.3 gives for it, such as `not-well-formed`.
+    public var condition: String
+    /// What was wrong, in English.
+    public var text: String
+    /// The line, from 1.
+    public var line: Int
+    /// The column in that line in bytes, from 1.
+    public var column: Int
+
+    public init(condition: String, text: String, line: Int, column: Int) {
+        self.condition = condition
+        self.text = text
+        self.line = line
+        self.column = column
+    }
+
+    public var description: String { "line \(line), column \(column): \(text) (\(condition))" }
+}

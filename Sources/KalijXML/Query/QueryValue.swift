@@ -1,0 +1,123 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What a query gives for each match.
+public enum QueryKind: String, Sendable {
+    case element, attributes, text, bool, int, uint, double, datetime, base64, uuid, form, field
+}
+
+/// A type that queries can give. ``Query`` says which query gives which.
+public protocol QueryValue {
+    /// Whether a query of this kind gives this type.
+    static func isGiven(by kind: QueryKind) -> Bool
+    /// The value of a match, nil if what was found does not convert; it is then no result.
+    static func value(of match: QueryMatch) -> Self?
+}
+
+/// One match of a query; good only while the closure that got it runs.
+public struct QueryMatch {
+    let tree: Tree
+    let index: UInt32
+    let program: Program
+    let bytes: UnsafeRawBufferPointer
+
+    /// The element that the path of the query reached.
+    public var element: Element { Element(tree: tree, index: index) }
+    /// What the query gives.
+    public var kind: QueryKind { program.kind }
+    /// The text that was extracted; "" if the query extracts none.
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+extension Element: QueryValue {
+    public static func isGiven(by kind: QueryKind) -> Bool { kind == .element }
+    public static func value(of match: QueryMatch) -> Element? { match.element }
+}
+
+extension String: QueryValue {
+    public static func isGiven(by kind: QueryKind) -> Bool { kind == .text }
+    public static func value(of match: QueryMatch) -> String? { match.text }
+}
+
+/// All attributes (`@@`).
+extension [String: String]: QueryValue {
+    public static func isGiven(by kind: QueryKind) -> Bool { kind == .attributes }
+    public static func value(of match: QueryMatch) -> [String: String]? { match.element.attributes }
+}
+
+extension Bool: QueryValue {
+    public static func isGiven(by kind: QueryKind) -> Bool { kind == .bool }
+    public static func value(of match: QueryMatch) -> Bool? { Conversions.bool(match.bytes) }
+}
+
+extension Int: QueryValue {
+    public static func isGiven(by kind: QueryKind) -> Bool { kind == .int }
+    public static func value(of match: QueryMatch) -> Int? { Conversions.integer(match.bytes) }
+}
+
+extension UInt: QueryValue {
+    public static func isGiven(by kind: QueryKind) -> Bool { kind == .uint }
+    public static func value(of match: QueryMatch) -> UInt? { Conversions.integer(match.bytes) }
+}
+
+extension Double: QueryValue {
+    public static func isGiven(by kind: QueryKind) -> Bool { kind == .double }
+    public static func value(of match: QueryMatch) -> Double? { Conversions.double(match.bytes) }
+}
+
+extension Date: QueryValue {
+    public static func isGiven(by kind: QueryKind) -> Bool { kind == .datetime }
+    public static func value(of match: QueryMatch) -> Date? { Conversions.date(match.bytes) }
+}
+
+extension [UInt8]: QueryValue {
+    public static func isGiven(by kind: QueryKind) -> Bool { kind == .base64 }
+    public static func value(of match: QueryMatch) -> [UInt8]? { Conversions.base64(match.bytes).map { [UInt8]($0) } }
+}
+
+extension Data: QueryValue {
+    public static func isGiven(by kind: QueryKind) -> Bool { kind == .base64 }
+    public static func value(of match: QueryMatch) -> Data? { Conversions.base64(match.bytes) }
+}
+
+extension UUID: QueryValue {
+    public static func isGiven(by kind: QueryKind) -> Bool { kind == .uuid }
+    public static func value(of match: QueryMatch) -> UUID? {
+        match.program.conversion == .uuidcast ? Conversions.castUUID(match.bytes) : Conversions.uuid(match.bytes)
+    }
+}
+
+/// The result of a query whose kind is known at run time only, as of one that a user typed.
+public enum QueryResult: Equatable, QueryValue {
+    case element(Element)
+    case attributes([String: String])
+    case text(String)
+    case bool(Bool)
+    case int(Int)
+    case uint(UInt)
+    case double(Double)
+    case date(Date)
+    case bytes([UInt8])
+    case uuid(UUID)
+
+    public static func isGiven(by kind: QueryKind) -> Bool { kind != .form && kind != .field }
+
+    public static func value(of match: QueryMatch) -> QueryResult? {
+        switch match.kind {
+        case .element: .element(match.element)
+        case .attributes: .attributes(match.element.attributes)
+        case .text: .text(match.text)
+        case .bool: Bool.value(of: match).map(QueryResult.bool)
+        case .int: Int.value(of: match).map(QueryResult.int)
+        case .uint: UInt.value(of: match).map(QueryResult.uint)
+        case .double: Double.value(of: match).map(QueryResult.double)
+        case .datetime: Date.value(of: match).map(QueryResult.date)
+        case .base64: [UInt8].value(of: match).map(QueryResult.bytes)
+        case .uuid: UUID.value(of: match).map(QueryResult.uuid)
+        case .form, .field: nil
+        }
+    }
+}

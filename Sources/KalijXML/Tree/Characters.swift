@@ -1,0 +1,50 @@
+/// Whether XML 1.0 allows the character (section 2.2, `Char`).
+func isXMLCharacter(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x9, 0xA, 0xD, 0x20...0xD7FF, 0xE000...0xFFFD, 0x10000...0x10FFFF: true
+    default: false
+    }
+}
+
+/// `text` with every character that no XML document can hold replaced by U+FFFD, so that what is written can be read.
+func validCharacters(_ text: String) -> String {
+    if text.unicodeScalars.allSatisfy(isXMLCharacter) { return text }
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars { result.append(isXMLCharacter(scalar) ? scalar : "\u{FFFD}") }
+    return String(result)
+}
+
+/// Whether a name may begin with the character (XML 1.0 section 2.3, `NameStartChar` without the colon).
+func isNameStart(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x41...0x5A, 0x5F, 0x61...0x7A, 0xC0...0xD6, 0xD8...0xF6, 0xF8...0x2FF, 0x370...0x37D, 0x37F...0x1FFF,
+        0x200C...0x200D, 0x2070...0x218F, 0x2C00...0x2FEF, 0x3001...0xD7FF, 0xF900...0xFDCF, 0xFDF0...0xFFFD,
+        0x10000...0xEFFFF:
+        true
+    default: false
+    }
+}
+
+/// Whether a name may hold the character after its first (XML 1.0 section 2.3, `NameChar` without the colon).
+func isNameCharacter(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x2D, 0x2E, 0x30...0x39, 0xB7, 0x300...0x36F, 0x203F...0x2040: true
+    default: isNameStart(scalar)
+    }
+}
+
+extension Tree {
+    /// Stores a name that a program gives; what no name can hold becomes `_`, so that what is written can be read.
+    func store(validName name: String) -> NameReference {
+        var scalars = String.UnicodeScalarView()
+        for scalar in name.unicodeScalars {
+            if scalars.isEmpty && !isNameStart(scalar) {
+                scalars.append("_")
+                if isNameCharacter(scalar) { scalars.append(scalar) }
+            } else {
+                scalars.append(isNameCharacter(scalar) ? scalar : "_")
+            }
+        }
+        return store(scalars.isEmpty ? "_" : String(scalars))
+    }
+}

@@ -1,0 +1,137 @@
+/// An element of an XML tree: a name, a namespace, attributes, text and child elements.
+///
+/// An element is a *reference* to a node of a tree: changing it changes the tree that it is part of, and ``copy()``
+/// decouples. Elements that come out of a parser or a query are such references; none of this may be used from two
+/// threads at once.
+///
+/// Equality compares content: names, namespaces, attributes (in any order) and everything inside, in order.
+public struct Element: CustomStringConvertible {
+    let tree: Tree
+    let index: UInt32
+
+    init(tree: Tree, index: UInt32) {
+        self.tree = tree
+        self.index = index
+    }
+
+    var node: Node { tree.nodes[Int(index)] }
+
+    /// A new tree of this element alone, with copies of `children` in it.
+    ///
+    /// - Parameters:
+    ///   - name: The local name, without a prefix.
+    ///   - xmlns: The namespace. Without one, the element takes its parent's as soon as it has a parent.
+    ///   - attributes: By name, as ``subscript(_:)`` takes them.
+    ///   - children: Copied in, in this order, after the text.
+    ///   - text: The element's text.
+    public init(
+        _ name: String, xmlns: String? = nil, attributes: [String: String] = [:], children: [Element] = [],
+        text: String? = nil
+    ) {
+        tree = Tree(
+            nodes: 1 + children.count, attributes: attributes.count, values: 64 + attributes.count * 32,
+            texts: text?.utf8.count ?? 0)
+        index = 0
+        _ = tree.append(Node(name: tree.store(validName: name), namespace: .inherited, parent: 0))
+        if let xmlns { self["xmlns"] = xmlns }
+        for (key, value) in attributes.sorted(by: { $0.key < $1.key }) { self[key] = value }
+        if let text { add(text: text) }
+        for child in children { add(child) }
+    }
+
+    /// The local name.
+    public var name: String { tree.string(node.name) }
+
+    /// The namespace in effect: the element's own or else the one of its nearest ancestor that has one.
+    public var namespace: String? {
+        let reference = tree.namespace(index)
+        return reference.isAbsent ? nil : tree.string(reference)
+    }
+
+    /// Whether the element has this name and namespace. Compares bytes and allocates nothing.
+    public func isNamed(_ name: String, _ xmlns: String) -> Bool {
+        isNamed(name) && withBytes(of: xmlns) { tree.isName(tree.namespace(index), $0) }
+    }
+
+    /// Whether the element has this name, in whatever namespace.
+    public func isNamed(_ name: String) -> Bool {
+        withBytes(of: name) { tree.isName(node.name, $0) }
+    }
+
+    /// The element's own text, that of its children left out; "" if there is none.
+    public var text: String { tree.withText(index) { String(decoding: $0, as: UTF8.self) } }
+
+    /// Lends the bytes of the element's own text, without a copy unless children stand between pieces of it.
+    public func withText<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try tree.withText(index, body)
+    }
+
+    /// The child elements, in order.
+    public var children: [Element] {
+        var result: [Element] = []
+        var child = tree.element(from: node.first)
+        while child != 0 {
+            result.append(Element(tree: tree, index: child))
+            child = tree.element(from: tree.nodes[Int(child)].next)
+        }
+        return result
+    }
+
+    /// The element that this one is a child of; nil for the root of a tree.
+    public var parent: Element? {
+        tree.isRoot(index) ? nil : Element(tree: tree, index: node.parent)
+    }
+
+    /// The first child element of this name.
+    ///
+    /// - Parameter xmlns: The child's namespace; nil asks for the namespace of this element.
+    public func child(_ name: String, _ xmlns: String? = nil) -> Element? {
+        var child = tree.element(from: node.first)
+        while child != 0 {
+            let candidate = Element(tree: tree, index: child)
+            if candidate.isNamed(name), candidate.isIn(xmlns, of: self) { return candidate }
+            child = tree.element(from: tree.nodes[Int(child)].next)
+        }
+        return nil
+    }
+
+    /// The child elements of this name, in order.
+    ///
+    /// - Parameter xmlns: The children's namespace; nil asks for the namespace of this element.
+    public func children(_ name: String, _ xmlns: String? = nil) -> [Element] {
+        children.filter { $0.isNamed(name) && $0.isIn(xmlns, of: self) }
+    }
+
+    private func isIn(_ xmlns: String?, of parent: Element) -> Bool {
+        let own = tree.namespace(index)
+        guard let xmlns else {
+            let wanted = parent.tree.namespace(parent.index)
+            return own == wanted || (!own.isAbsent && tree.isName(own, parent.tree.bytes(wanted)))
+                || (own.isAbsent && wanted.isAbsent)
+        }
+        return withBytes(of: xmlns) { tree.isName(own, $0) }
+    }
+
+    /// Of the header of a stream, the namespace that its stanzas have if they name none; of any other element, its
+    /// own namespace.
+    public var defaultNamespace: String? {
+        guard index == 0, let content = tree.contentNamespace else { return namespace }
+        return content.isAbsent ? nil : tree.string(content)
+    }
+
+    /// The canonical XML.
+    public var description: String { xml() }
+
+    /// Whether both refer to the same node of the same tree.
+    public func isSame(as other: Element) -> Bool { tree === other.tree && index == other.index }
+}
+
+/// Lends the UTF-8 bytes of a string.
+@inline(__always)
+func withBytes<Result>(of string: String, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    if let result = try string.utf8.withContiguousStorageIfAvailable({ try body(UnsafeRawBufferPointer($0)) }) {
+        return result
+    }
+    var copy = string
+    return try copy.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
+}

@@ -1,0 +1,121 @@
+import Synchronization
+
+/// The process-wide table of names: append-only, so that an id stays good for as long as the process runs.
+///
+/// Names of queries and the vocabulary of XMPP get an id; names out of a stream never do, because a stranger would
+/// fill the table. A tree stores a name without an id as bytes of its own.
+final class NameTable: Sendable {
+    static let shared = NameTable()
+
+    /// More names than this get no id; they are then compared by bytes.
+    static let capacity = 16_384
+
+    private struct Entry {
+        var bytes: UnsafeRawBufferPointer
+    }
+
+    private struct Index {
+        var count = 0
+        var slots: [UInt32]
+    }
+
+    // Fixed in size and place, each entry written once under the lock before its id is known to anybody: readers
+    // that hold an id need no lock.
+    private nonisolated(unsafe) let entries: UnsafeMutablePointer<Entry>
+    private let index: Mutex<Index>
+    /// Changes whenever a name is added, so that caches know that a name may have got an id since.
+    private let generation = Atomic<Int>(0)
+
+    init() {
+        entries = .allocate(capacity: NameTable.capacity)
+        index = Mutex(Index(slots: [UInt32](repeating: 0, count: NameTable.capacity * 2)))
+        for name in vocabulary {
+            _ = intern(name)
+        }
+    }
+
+    var version: Int { generation.load(ordering: .acquiring) }
+
+    /// The reference for `bytes`, or nil if the name has no id.
+    func lookUp(_ bytes: UnsafeRawBufferPointer) -> NameReference? {
+        index.withLock { index in
+            let slot = find(bytes, in: index.slots)
+            let id = index.slots[slot]
+            return id == 0 ? nil : NameReference(globalIndex: id &- 1)
+        }
+    }
+
+    /// The reference for `name`, added if it is new; nil if the table is full.
+    func intern(_ name: String) -> NameReference? {
+        var name = name
+        return name.withUTF8 { intern(UnsafeRawBufferPointer($0)) }
+    }
+
+    private func intern(_ bytes: UnsafeRawBufferPointer) -> NameReference? {
+        let result: NameReference? = index.withLock { index in
+            let slot = find(bytes, in: index.slots)
+            if index.slots[slot] != 0 { return NameReference(globalIndex: index.slots[slot] &- 1) }
+            guard index.count < NameTable.capacity else { return nil }
+            let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+            copy.copyMemory(from: bytes)
+            (entries + index.count).initialize(to: Entry(bytes: UnsafeRawBufferPointer(copy)))
+            index.count += 1
+            index.slots[slot] = UInt32(index.count)
+            return NameReference(globalIndex: UInt32(index.count - 1))
+        }
+        generation.add(1, ordering: .releasing)
+        return result
+    }
+
+    /// The bytes of a name that has an id. They live as long as the process.
+    func bytes(_ reference: NameReference) -> UnsafeRawBufferPointer {
+        entries[Int(reference.globalIndex)].bytes
+    }
+
+    private func find(_ bytes: UnsafeRawBufferPointer, in slots: [UInt32]) -> Int {
+        let mask = slots.count - 1
+        var slot = Int(truncatingIfNeeded: hash(bytes)) & mask
+        while slots[slot] != 0 {
+            if sameBytes(entries[Int(slots[slot]) - 1].bytes, bytes) { return slot }
+            slot = (slot + 1) & mask
+        }
+        return slot
+    }
+
+    private func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in bytes {
+            hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+        }
+        return hash ^ (hash >> 32)
+    }
+}
+
+/// A name as a tree stores it: nothing, an id of the process-wide table, or the place of its bytes in the tree.
+struct NameReference: Equatable {
+    var raw: UInt32
+
+    init(raw: UInt32) { self.raw = raw }
+    init(globalIndex: UInt32) { raw = 0x8000_0000 | globalIndex }
+    init(offset: Int) { raw = UInt32(offset + 2) }
+
+    /// No name of its own: for a namespace, that of the parent.
+    static let inherited = NameReference(raw: 0)
+    /// Explicitly nothing: for a namespace, `xmlns=''`.
+    static let none = NameReference(raw: 1)
+    /// The mark of a piece of text between the children of an element.
+    static let text = NameReference(raw: 0x7fff_ffff)
+
+    var isGlobal: Bool { raw & 0x8000_0000 != 0 }
+    var globalIndex: UInt32 { raw & 0x7fff_ffff }
+    /// Where the name's length and bytes are among the values of its tree; only for a name without an id.
+    var offset: Int { Int(raw) - 2 }
+    var isAbsent: Bool { raw < 2 }
+}
+
+@inline(__always)
+func sameBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+    guard left.count == right.count else { return false }
+    guard left.count > 0, let first = left.baseAddress, let second = right.baseAddress else { return true }
+    return first == second || compareMemory(first, second, left.count)
+}

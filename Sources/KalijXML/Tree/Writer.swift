@@ -1,0 +1,138 @@
+extension Element {
+    /// The canonical XML: the same tree gives the same text, and reading it gives an equal tree.
+    ///
+    /// - Parameter inherited: The namespace in effect where the XML will stand; it is then not declared again.
+    public func xml(in inherited: String? = nil) -> String {
+        String(decoding: bytes(in: inherited), as: UTF8.self)
+    }
+
+    /// The bytes of ``xml(in:)``.
+    public func bytes(in inherited: String? = nil) -> [UInt8] {
+        var writer = Writer(tree: tree)
+        writer.write(index, inherited: inherited)
+        return writer.output
+    }
+}
+
+/// Writes a tree. Namespaces of elements are written as `xmlns` where they change, attributes sorted by namespace and
+/// name, and attributes in a namespace with a prefix declared on the spot.
+private struct Writer {
+    let tree: Tree
+    var output: [UInt8] = []
+
+    init(tree: Tree) { self.tree = tree }
+
+    mutating func write(_ root: UInt32, inherited: String?) {
+        var index = root
+        while true {
+            let node = tree.nodes[Int(index)]
+            if node.isText {
+                append(escaped: tree.ownText(node), quoted: false)
+            } else {
+                open(index, node, declare: declaration(index, root: root, inherited: inherited))
+                if node.first != 0 {
+                    index = node.first
+                    continue
+                }
+                close(node)
+            }
+            while index != root, tree.nodes[Int(index)].next == 0 {
+                index = tree.nodes[Int(index)].parent
+                close(tree.nodes[Int(index)])
+            }
+            if index == root { return }
+            index = tree.nodes[Int(index)].next
+        }
+    }
+
+    /// The namespace to declare on an element, nil if it is in effect already.
+    private func declaration(_ index: UInt32, root: UInt32, inherited: String?) -> UnsafeRawBufferPointer? {
+        let own = tree.bytes(tree.namespace(index))
+        if index != root {
+            if tree.nodes[Int(index)].namespace == .inherited { return nil }
+            return sameBytes(own, tree.bytes(tree.namespace(tree.nodes[Int(index)].parent))) ? nil : own
+        }
+        // A root without any namespace is to take the one of the place.
+        if tree.namespace(index) == .inherited { return nil }
+        return withBytes(of: inherited ?? "") { sameBytes(own, $0) } ? nil : own
+    }
+
+    private mutating func open(_ index: UInt32, _ node: Node, declare namespace: UnsafeRawBufferPointer?) {
+        output.append(UInt8(ascii: "<"))
+        output.append(contentsOf: tree.bytes(node.name))
+        if let namespace { appendAttribute("xmlns", namespace) }
+        if node.attributeCount > 0 { writeAttributes(node) }
+        if node.first == 0 && node.textLength == 0 { return }
+        output.append(UInt8(ascii: ">"))
+        append(escaped: tree.ownText(node), quoted: false)
+    }
+
+    private mutating func close(_ node: Node) {
+        if node.first == 0 && node.textLength == 0 {
+            output.append(contentsOf: "/>".utf8)
+            return
+        }
+        output.append(contentsOf: "</".utf8)
+        output.append(contentsOf: tree.bytes(node.name))
+        output.append(UInt8(ascii: ">"))
+    }
+
+    private mutating func writeAttributes(_ node: Node) {
+        let range = Int(node.attributes)..<(Int(node.attributes) + Int(node.attributeCount))
+        let places = range.count == 1 ? Array(range) : range.sorted(by: isBefore)
+        var prefixes = 0
+        for place in places {
+            let attribute = tree.attributes[place]
+            let name = String(decoding: tree.bytes(attribute.name), as: UTF8.self)
+            if attribute.namespace.isAbsent {
+                appendAttribute(name, tree.value(attribute))
+            } else if withBytes(of: xmlNamespace, { tree.isName(attribute.namespace, $0) }) {
+                appendAttribute("xml:" + name, tree.value(attribute))
+            } else {
+                prefixes += 1
+                appendAttribute("xmlns:ns\(prefixes)", tree.bytes(attribute.namespace))
+                appendAttribute("ns\(prefixes):" + name, tree.value(attribute))
+            }
+        }
+    }
+
+    private func isBefore(_ left: Int, _ right: Int) -> Bool {
+        let (first, second) = (tree.attributes[left], tree.attributes[right])
+        let (space, other) = (tree.bytes(first.namespace), tree.bytes(second.namespace))
+        if !sameBytes(space, other) { return space.lexicographicallyPrecedes(other) }
+        return tree.bytes(first.name).lexicographicallyPrecedes(tree.bytes(second.name))
+    }
+
+    private mutating func appendAttribute(_ name: String, _ value: UnsafeRawBufferPointer) {
+        output.append(UInt8(ascii: " "))
+        output.append(contentsOf: name.utf8)
+        output.append(contentsOf: "='".utf8)
+        append(escaped: value, quoted: true)
+        output.append(UInt8(ascii: "'"))
+    }
+
+    private mutating func append(escaped bytes: UnsafeRawBufferPointer, quoted: Bool) {
+        var plain = 0
+        for (place, byte) in bytes.enumerated() {
+            guard let reference = reference(byte, quoted) else { continue }
+            output.append(contentsOf: bytes[plain..<place])
+            output.append(contentsOf: reference.utf8)
+            plain = place + 1
+        }
+        output.append(contentsOf: bytes[plain...])
+    }
+
+    private func reference(_ byte: UInt8, _ quoted: Bool) -> String? {
+        switch byte {
+        case UInt8(ascii: "&"): "&amp;"
+        case UInt8(ascii: "<"): "&lt;"
+        case UInt8(ascii: ">"): "&gt;"
+        case 0xD: "&#13;"
+        case UInt8(ascii: "'") where quoted: "&apos;"
+        case 0x9 where quoted: "&#9;"
+        case 0xA where quoted: "&#10;"
+        default: nil
+        }
+    }
+
+}

@@ -1,0 +1,109 @@
+import Glibc
+import KalijAddress
+import KalijClient
+import KalijTransport
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Takes JSON commands from standard input, a line each.
+final class CommandInput {
+    private let engine: Engine
+    private var watch: Watch?
+    private var line: [UInt8] = []
+    private static let longestLine = 1 << 20
+
+    private struct Request: Decodable {
+        let command: String
+        let to: String?
+        let body: String?
+        let account: String?
+        let id: Int?
+    }
+
+    private struct Answer: Encodable {
+        var event = "error"
+        var id: Int?
+        var reason: String?
+        var message: MessageRecord?
+    }
+
+    init(_ engine: Engine) throws {
+        self.engine = engine
+        // A file or /dev/null cannot be watched: nobody gives commands there.
+        var status = stat()
+        guard fstat(STDIN_FILENO, &status) == 0, status.st_mode & S_IFMT != S_IFREG, !Self.isNullDevice(status) else {
+            return
+        }
+        watch = try? engine.loop.watch(STDIN_FILENO, .read) { [weak self] _ in self?.readSome() }
+    }
+
+    func stop() {
+        watch?.cancel()
+        watch = nil
+    }
+
+    private static func isNullDevice(_ status: stat) -> Bool {
+        var null = stat()
+        return stat("/dev/null", &null) == 0 && null.st_rdev == status.st_rdev && status.st_mode & S_IFMT == S_IFCHR
+    }
+
+    private func readSome() {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = read(STDIN_FILENO, &buffer, buffer.count)
+        guard count > 0 else { return stop() }  // the end of input does not end the run
+        for byte in buffer[..<count] {
+            if byte == 0x0A {
+                handle(line)
+                line = []
+            } else if line.count < Self.longestLine {
+                line.append(byte)
+            }
+        }
+    }
+
+    private func handle(_ line: [UInt8]) {
+        guard !line.isEmpty else { return }
+        var id: Int?
+        do {
+            guard line.count < Self.longestLine else { throw Failure(.badInput, "the line is longer than 1 MiB") }
+            let request = try JSONDecoder().decode(Request.self, from: Data(line))
+            id = request.id
+            try perform(request)
+        } catch let error as DecodingError {
+            answer(Answer(id: id, reason: "no command: \(Self.explain(error))"))
+        } catch {
+            answer(Answer(id: id, reason: Failure(error).message))
+        }
+    }
+
+    private func perform(_ request: Request) throws {
+        switch request.command {
+        case "send":
+            guard let to = request.to, let body = request.body else {
+                throw Failure(.badInput, "`send` needs `to` and `body`")
+            }
+            let message = try engine.accept(body, to: JID(to), from: request.account.map { try JID($0) })
+            let record = MessageRecord(message, account: message.from, at: message.sentAt)
+            answer(Answer(event: "accepted", id: request.id, message: record))
+        case "stop": engine.stop()
+        default: throw Failure(.badInput, "unknown command \"\(request.command)\"")
+        }
+    }
+
+    private func answer(_ answer: Answer) {
+        do { Output.line(try JSONLine.of(answer)) } catch { Output.error("\(error)") }
+    }
+
+    private static func explain(_ error: DecodingError) -> String {
+        switch error {
+        case .keyNotFound(let key, _): "`\(key.stringValue)` is missing"
+        case .typeMismatch(_, let context), .valueNotFound(_, let context):
+            "`\(context.codingPath.map(\.stringValue).joined(separator: "."))` has the wrong type"
+        default: "it is not valid JSON"
+        }
+    }
+}

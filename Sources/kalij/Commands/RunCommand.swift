@@ -1,0 +1,34 @@
+import Glibc
+import KalijAddress
+import KalijClient
+import KalijTransport
+
+enum RunCommand: Command {
+    static let name = "run"
+    static let usage = ""
+    static let summary = "stay online, print what happens"
+    static let details = """
+        Keeps all stored accounts online and prints messages as they are stored, until it is told to stop (SIGTERM,
+        SIGINT). It may also be killed: the next one goes on where it was, nothing is lost or stored twice.
+
+        With --json every event is a line on standard output: {"event": ..., "account": ..., "at": ...} and what belongs
+        to it; `message` and `state` carry a message as `kalij history --json` prints it. Commands are taken as lines of
+        JSON on standard input, and answered with an event `accepted` or `error` that carries the command's `id`:
+          {"command": "send", "to": "romeo@example.org", "body": "Hi", "account": "juliet@example.org", "id": 1}
+          {"command": "stop"}
+        `account` may be left out if there is only one, `id` always.
+        """
+    static let options: [Arguments.Option] = []
+
+    static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
+        try arguments.expect(0...0)
+        guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
+        let printer = EventPrinter(json: shared.json, verbose: shared.verbose)
+        let engine = try Engine(shared.directory) { printer.print($0) }
+        try engine.loop.watchSignals([SIGTERM, SIGINT]) { _ in engine.stop() }
+        let commands = shared.json ? try CommandInput(engine) : nil
+        defer { commands?.stop() }
+        try engine.run()
+        return .done
+    }
+}

@@ -1,0 +1,89 @@
+import Glibc
+import KalijAddress
+import KalijClient
+import KalijRoles
+import KalijStore
+
+enum SendCommand: Command {
+    static let name = "send"
+    static let usage = "TO [TEXT] [--account JID] [--queue-only]"
+    static let summary = "accept a message and see that it is sent"
+    static let details = """
+        Accepts a chat message: with exit status 0 it is on the disk and will reach your server exactly once, whatever
+        happens to any process. It is sent by the process that drives (`kalij run`) or, if none does, by this one, which
+        then stays until it is sent, for at most 30 seconds; what is left then is sent by the next.
+        Without TEXT the message is read from standard input. What is printed is the message as it was accepted.
+
+        example:
+          kalij send romeo@example.org "Wherefore art thou?"
+        """
+    static let options: [Arguments.Option] = [
+        .value("--account", "JID", "which account sends, if several are stored"),
+        .flag("--queue-only", "never go online, only accept"),
+    ]
+
+    static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
+        try arguments.expect(1...2)
+        let recipient = try JID(arguments.words[0])
+        let sender = try arguments.value("--account").map { try JID($0) }
+        let text = try arguments.words.count == 2 ? arguments.words[1] : standardInput()
+        guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
+        let message = try accept(text, to: recipient, from: sender, shared)
+        if shared.json {
+            Output.line(try JSONLine.of(MessageRecord(message, account: message.from, at: message.sentAt)))
+        } else {
+            Output.line(MessageLine.of(message))
+        }
+        if !arguments.has("--queue-only") { Background.sendWhatIsQueued(shared) }
+        return .done
+    }
+
+    private static func accept(
+        _ text: String, to recipient: JID, from sender: JID?, _ shared: SharedOptions
+    ) throws -> Message {
+        let now = Clock.system.now()
+        let database = try shared.directory.open(.machine, role: .share, now: now)
+        let account = try AccountTable(database).account(sender, in: shared.directory)
+        // Held before the commit and let go after it, so that the driver looks even if this process dies in between.
+        let bell = Doorbell.bell(directory: shared.directory.path)
+        defer { _ = consume bell }
+        return try Outgoing.accept(text, to: recipient, of: account, in: database, now: now)
+    }
+
+    private static func standardInput() throws -> String {
+        var bytes = try Files.contents(nil, limit: 1 << 20)
+        if bytes.last == 0x0A { bytes.removeLast() }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure(.badInput, "standard input is not UTF-8")
+        }
+        return text
+    }
+}
+
+/// Goes on as the `background` role, if no other process drives.
+enum Background {
+    static let budget = 30.0
+
+    /// Sends what is queued; says on standard error what went wrong, because what was accepted stays accepted.
+    static func sendWhatIsQueued(_ shared: SharedOptions) {
+        for _ in 0..<100 {
+            do {
+                let printer = EventPrinter(json: false, verbose: shared.verbose)
+                let engine = try Engine(shared.directory, options: .init(role: .background, budget: budget)) {
+                    if shared.verbose { printer.print($0) }
+                }
+                try engine.loop.watchSignals([SIGTERM, SIGINT]) { _ in engine.stop() }
+                return try engine.run()
+            } catch FenceError.held {
+                // Another process drives. It may have looked before our commit and listen only since: ring again.
+                if Doorbell.bell(directory: shared.directory.path) != nil { return }
+                usleep(20_000)  // it is just starting or just ending
+            } catch FenceError.stale {
+                return  // another process took over, and looks itself
+            } catch {
+                return Output.error("accepted, but not sent yet: \(Failure(error).message)")
+            }
+        }
+        Output.error("accepted, but not sent yet: another process holds the data directory and does not answer")
+    }
+}

@@ -1,0 +1,28 @@
+import KalijClient
+import KalijRoles
+
+enum StatusCommand: Command {
+    static let name = "status"
+    static let usage = ""
+    static let summary = "print the state of all accounts"
+    static let details = """
+        Prints which process drives, and for each account its session, what is stored, queued and of unknown outcome,
+        and which stanzas were set aside unprocessed. Reads the database only; a running process is not disturbed.
+        Exit status 78 if no account is stored.
+        """
+    static let options: [Arguments.Option] = []
+
+    static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
+        try arguments.expect(0...0)
+        let status = StatusReader(shared.directory, try shared.directory.read())
+        let record = StatusRecord(
+            directory: shared.directory.path, driver: try status.driver(), accounts: try status.accounts(),
+            quarantine: try status.quarantined(), slowSteps: try status.slowSteps())
+        if shared.json {
+            Output.line(try JSONLine.of(record))
+        } else {
+            record.lines.forEach { Output.line($0) }
+        }
+        return .done
+    }
+}

@@ -1,0 +1,84 @@
+/// The words of a command line, taken apart by what a command declares.
+struct Arguments {
+    /// One option of a command.
+    struct Option {
+        let name: String
+        /// What stands for its value in the help; nil for a flag.
+        let value: String?
+        let help: String
+
+        static func flag(_ name: String, _ help: String) -> Option { Option(name: name, value: nil, help: help) }
+        static func value(_ name: String, _ value: String, _ help: String) -> Option {
+            Option(name: name, value: value, help: help)
+        }
+    }
+
+    private(set) var words: [String] = []
+    private var values: [String: String] = [:]
+    private var flags: Set<String> = []
+    private var mayHaveOptions = true
+
+    /// Reads words until `stop` says that the word belongs to somebody else.
+    /// - Returns: the arguments, and the words from the one that `stop` took.
+    static func read(
+        _ line: ArraySlice<String>, options: [Option], stop: (String) -> Bool = { _ in false }
+    ) throws -> (Arguments, rest: ArraySlice<String>) {
+        var arguments = Arguments()
+        var rest = line
+        while let word = rest.first {
+            if arguments.mayHaveOptions, word == "--" {
+                arguments.mayHaveOptions = false
+                rest.removeFirst()
+            } else if arguments.mayHaveOptions, word.hasPrefix("-"), word != "-" {
+                rest.removeFirst()
+                try arguments.take(word, &rest, options)
+            } else if stop(word) {
+                break
+            } else {
+                arguments.words.append(word)
+                rest.removeFirst()
+            }
+        }
+        return (arguments, rest)
+    }
+
+    private mutating func take(_ word: String, _ rest: inout ArraySlice<String>, _ options: [Option]) throws {
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(parts[0])
+        guard let option = options.first(where: { $0.name == name }) else {
+            throw Failure(.usage, "unknown option \(name)")
+        }
+        guard option.value != nil else {
+            guard parts.count == 1 else { throw Failure(.usage, "\(name) takes no value") }
+            flags.insert(name)
+            return
+        }
+        guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst() else {
+            throw Failure(.usage, "\(name) needs a value")
+        }
+        values[name] = value
+    }
+
+    func has(_ flag: String) -> Bool { flags.contains(flag) }
+    func value(_ name: String) -> String? { values[name] }
+
+    /// The whole number given for `name`; nil if it was not given.
+    func integer(_ name: String, in range: ClosedRange<Int> = 0...Int.max) throws -> Int? {
+        guard let text = values[name] else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            let bounds =
+                range.upperBound == .max
+                ? "of at least \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"
+            throw Failure(.usage, "\(name) takes a whole number \(bounds), not \"\(text)\"")
+        }
+        return number
+    }
+
+    /// Throws unless there are between `range` words.
+    func expect(_ range: ClosedRange<Int>) throws {
+        if words.count < range.lowerBound { throw Failure(.usage, "too few arguments") }
+        if words.count > range.upperBound {
+            throw Failure(.usage, "superfluous argument \"\(words[range.upperBound])\"")
+        }
+    }
+}

@@ -1,0 +1,29 @@
+/// What the command's exit status says; the numbers are those of <sysexits.h> where it has one.
+enum ExitStatus: Int32 {
+    case done = 0
+    /// Nothing found.
+    case nothing = 1
+    /// Wrong usage.
+    case usage = 64
+    /// Bad input.
+    case badInput = 65
+    /// The server cannot be reached or does not answer as it should.
+    case unavailable = 69
+    /// Try again later: another process drives, or the machine is short of something.
+    case tryAgain = 75
+    /// The server refuses the login.
+    case refused = 77
+    /// The database or the configuration cannot be used.
+    case badConfiguration = 78
+}
+
+/// What ends a command before it is done.
+struct Failure: Error {
+    let status: ExitStatus
+    let message: String
+
+    init(_ status: ExitStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+}

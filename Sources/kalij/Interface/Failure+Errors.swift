@@ -1,0 +1,35 @@
+import KalijAddress
+import KalijClient
+import KalijRoles
+import KalijStore
+import KalijTransport
+import KalijXML
+
+extension Failure {
+    /// The failure that `error` means for the person at the terminal.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as JIDError: self.init(.badInput, "\(error)")
+        case let error as AcceptError: self.init(.badInput, "\(error)")
+        case let error as QuerySyntaxError: self.init(.badInput, "\(error)")
+        case let error as XMLError: self.init(.badInput, "\(error)")
+        case let error as FenceError: self.init(.tryAgain, "\(error)")
+        case let error as StoreError: self.init(error.isMachineError ? .tryAgain : .badConfiguration, "\(error)")
+        case let error as DirectoryError: self.init(.badConfiguration, "\(error)")
+        case let error as DoorbellError: self.init(.badConfiguration, "\(error)")
+        case let error as LoginError: self.init(Self.status(of: error), "\(error)")
+        case let error as EngineError: self.init(.refused, "\(error)")
+        case let error as SystemError: self.init(.tryAgain, "\(error)")
+        default: self.init(.badConfiguration, "\(error)")
+        }
+    }
+
+    private static func status(of error: LoginError) -> ExitStatus {
+        if case .refused(let reason) = error, reason.isRefusal || reason.needsPassword {
+            .refused
+        } else {
+            .unavailable
+        }
+    }
+}

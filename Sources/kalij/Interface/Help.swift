@@ -1,0 +1,45 @@
+/// The help texts.
+enum Help {
+    static let sharedOptions: [Arguments.Option] = [
+        .value("--data", "DIR", "where accounts are kept (default: $XDG_DATA_HOME/kalij)"),
+        .flag("--json", "one JSON object a line on standard output"),
+        .flag("-v", "say more on standard error"),
+        .flag("--version", "print the version"),
+        .flag("--help", "print this, or the help of a command"),
+    ]
+
+    static func overview(_ commands: [any Command.Type]) -> String {
+        let width = (commands.map { $0.name.count }.max() ?? 0) + 2
+        let list = commands.map { "  " + padded($0.name, width) + $0.summary }.joined(separator: "\n")
+        return """
+            usage: kalij [--data DIR] [--json] [-v] COMMAND ...
+
+            An XMPP client that loses nothing when it is killed.
+
+            commands:
+            \(list)
+
+            options:
+            \(table(sharedOptions))
+
+            `kalij COMMAND --help` says more. Exit status: 0 done, 1 nothing found, 64 wrong usage, 65 bad input,
+            69 server unavailable, 75 try again later, 77 authentication refused, 78 bad configuration.
+            """
+    }
+
+    static func of(_ command: any Command.Type) -> String {
+        var text = "usage: kalij [--data DIR] [--json] [-v] \(command.name) \(command.usage)\n\n\(command.details)\n"
+        if !command.options.isEmpty { text += "\noptions:\n\(table(command.options))\n" }
+        return text
+    }
+
+    private static func table(_ options: [Arguments.Option]) -> String {
+        let heads = options.map { option in option.value.map { "\(option.name) \($0)" } ?? option.name }
+        let width = (heads.map(\.count).max() ?? 0) + 2
+        return zip(heads, options).map { "  " + padded($0, width) + $1.help }.joined(separator: "\n")
+    }
+
+    private static func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}

@@ -1,0 +1,71 @@
+import KalijClient
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The `kalij` command.
+@main
+enum Kalij {
+    static let version = "0.1.0"
+
+    static var commands: [any Command.Type] {
+        [
+            LoginCommand.self, RunCommand.self, SendCommand.self, HistoryCommand.self, StatusCommand.self,
+            QueryCommand.self,
+        ]
+    }
+
+    static func main() {
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            exit(try run(CommandLine.arguments.dropFirst()).rawValue)
+        } catch {
+            let failure = Failure(error)
+            Output.error(failure.message)
+            if failure.status == .usage { Output.note("`kalij --help` shows how it is used") }
+            exit(failure.status.rawValue)
+        }
+    }
+
+    private static func run(_ line: ArraySlice<String>) throws -> ExitStatus {
+        let (shared, rest) = try Arguments.read(line, options: Help.sharedOptions, stop: { _ in true })
+        if shared.has("--version") { return show("kalij \(version)") }
+        guard let name = rest.first else {
+            if shared.has("--help") { return show(Help.overview(commands)) }
+            throw Failure(.usage, "no command given")
+        }
+        guard let command = commands.first(where: { $0.name == name }) else {
+            throw Failure(.usage, "unknown command \"\(name)\"")
+        }
+        let (arguments, _) = try Arguments.read(rest.dropFirst(), options: command.options + Help.sharedOptions)
+        if shared.has("--help") || arguments.has("--help") { return show(Help.of(command)) }
+        return try command.run(
+            arguments,
+            SharedOptions(
+                directory: AccountDirectory(try dataDirectory(arguments.value("--data") ?? shared.value("--data"))),
+                json: shared.has("--json") || arguments.has("--json"), verbose: shared.has("-v") || arguments.has("-v"))
+        )
+    }
+
+    private static func show(_ text: String) -> ExitStatus {
+        Output.line(text)
+        return .done
+    }
+
+    private static func dataDirectory(_ given: String?) throws -> String {
+        if let given {
+            guard !given.isEmpty else { throw Failure(.usage, "--data needs the name of a directory") }
+            return given
+        }
+        if let base = environment("XDG_DATA_HOME"), base.hasPrefix("/") { return base + "/kalij" }
+        guard let home = environment("HOME"), !home.isEmpty else {
+            throw Failure(.usage, "HOME is not set: say where accounts are kept with --data")
+        }
+        return home + "/.local/share/kalij"
+    }
+
+    static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}

@@ -1,0 +1,29 @@
+import Glibc
+import KalijAddress
+
+/// Where a password comes from; never from an argument, which others can see.
+enum Password {
+    static func read(file: String?, for jid: JID) throws -> String {
+        let password: String
+        if let file {
+            password = firstLine(try Files.contents(file, limit: 65_536))
+        } else if let given = Kalij.environment("KALIJ_PASSWORD") {
+            password = given
+        } else {
+            password = try prompt("Password of \(jid.bare): ")
+        }
+        guard !password.isEmpty else { throw Failure(.badInput, "the password is empty") }
+        return password
+    }
+
+    private static func firstLine(_ bytes: [UInt8]) -> String {
+        String(decoding: bytes.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
+    }
+
+    private static func prompt(_ text: String) throws -> String {
+        guard isatty(STDIN_FILENO) == 1, let line = getpass(text) else {
+            throw Failure(.usage, "no password: give it in KALIJ_PASSWORD or with --password-file")
+        }
+        return String(cString: line)
+    }
+}

@@ -1,0 +1,109 @@
+import KalijClient
+
+/// Prints what `run` sees: messages to standard output, the rest to standard error; with `--json` everything to
+/// standard output.
+struct EventPrinter {
+    let json: Bool
+    let verbose: Bool
+
+    private struct Record: Encodable {
+        let event: String
+        let account: String
+        let at: String
+        var jid: String?
+        var resumed: Bool?
+        var reason: String?
+        var retryIn: Double?
+        var from: String?
+        var kind: String?
+        var milliseconds: Int64?
+
+        private enum CodingKeys: String, CodingKey {
+            case event, account, at, jid, resumed, reason, from, kind, milliseconds
+            case retryIn = "retry_in"
+        }
+    }
+
+    func print(_ event: EngineEvent) {
+        if json { printJSON(event) } else { printText(event) }
+    }
+
+    private func printText(_ event: EngineEvent) {
+        switch event.kind {
+        case .message(let message): if message.body != nil { Output.line(MessageLine.of(message)) }
+        case .state(let message): if verbose || message.state == .failed { Output.note(MessageLine.of(message)) }
+        case .unsettled(let message): Output.note(MessageLine.of(message))
+        default: if let text = text(event) { Output.note("\(event.account): \(text)") }
+        }
+    }
+
+    private func text(_ event: EngineEvent) -> String? {
+        switch event.kind {
+        case .connecting: return verbose ? "connecting" : nil
+        case .online(let jid, let resumed): return "online as \(jid), \(resumed ? "session resumed" : "new session")"
+        case .offline(let reason, let retryIn):
+            return "offline: \(reason)" + (retryIn.map { "; trying again in \(Int($0.rounded(.up))) s" } ?? "")
+        case .refused(let reason): return "login refused: \(reason)"
+        case .caughtUp(let problem):
+            return problem.map { "the archive was not read: \($0)" } ?? (verbose ? "caught up" : nil)
+        case .quarantined(let reason, let sender): return "set aside a stanza from \(sender ?? "the server"): \(reason)"
+        case .waitingForStorage(let reason, let retryIn):
+            return "cannot store: \(reason); nothing is acknowledged, trying again in \(Int(retryIn.rounded(.up))) s"
+        case .storageAvailable: return "can store again"
+        case .slowStep(let kind, let milliseconds): return "slow step: \(kind) took \(milliseconds) ms"
+        case .message, .state, .unsettled: return nil
+        }
+    }
+
+    private func printJSON(_ event: EngineEvent) {
+        let account = event.account.description
+        do {
+            switch event.kind {
+            case .message(let message): try write(MessageRecord(message, account: account, at: event.at))
+            case .state(let message): try write(MessageRecord(message, event: "state", account: account, at: event.at))
+            case .unsettled(let message):
+                try write(MessageRecord(message, event: "unsettled", account: account, at: event.at))
+            default: try write(record(event, account: account))
+            }
+        } catch {
+            Output.error("\(error)")
+        }
+    }
+
+    private func write(_ value: some Encodable) throws { Output.line(try JSONLine.of(value)) }
+
+    private func record(_ event: EngineEvent, account: String) -> Record {
+        var record = Record(event: event.kind.name, account: account, at: Stamp.of(event.at))
+        switch event.kind {
+        case .online(let jid, let resumed): (record.jid, record.resumed) = (jid, resumed)
+        case .offline(let reason, let retryIn): (record.reason, record.retryIn) = (reason, retryIn)
+        case .refused(let reason): record.reason = reason
+        case .caughtUp(let problem): record.reason = problem
+        case .quarantined(let reason, let sender): (record.reason, record.from) = (reason, sender)
+        case .waitingForStorage(let reason, let retryIn): (record.reason, record.retryIn) = (reason, retryIn)
+        case .slowStep(let kind, let milliseconds): (record.kind, record.milliseconds) = (kind, milliseconds)
+        case .connecting, .storageAvailable, .message, .state, .unsettled: break
+        }
+        return record
+    }
+}
+
+extension EngineEvent.Kind {
+    /// The value of `event` in JSON.
+    var name: String {
+        switch self {
+        case .connecting: "connecting"
+        case .online: "online"
+        case .offline: "offline"
+        case .refused: "refused"
+        case .message: "message"
+        case .state: "state"
+        case .unsettled: "unsettled"
+        case .caughtUp: "caught_up"
+        case .quarantined: "quarantined"
+        case .waitingForStorage: "waiting_for_storage"
+        case .storageAvailable: "storage_available"
+        case .slowStep: "slow_step"
+        }
+    }
+}

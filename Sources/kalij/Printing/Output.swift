@@ -1,0 +1,47 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Standard output for results, standard error for everything else.
+enum Output {
+    /// Writes a line of results; false if nobody reads any more.
+    @discardableResult
+    static func line(_ text: String) -> Bool { write(text + "\n", to: STDOUT_FILENO) }
+
+    /// Writes bytes of results.
+    @discardableResult
+    static func bytes(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { write($0, to: STDOUT_FILENO) } }
+
+    static func error(_ text: String) { write("kalij: \(text)\n", to: STDERR_FILENO) }
+    static func note(_ text: String) { write("\(text)\n", to: STDERR_FILENO) }
+
+    @discardableResult
+    private static func write(_ text: String, to descriptor: Int32) -> Bool {
+        var text = text
+        return text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            // The slice lies within the lent buffer, so its address is valid for its count.
+            let count = unistdWrite(descriptor, UnsafeRawBufferPointer(rebasing: rest))
+            if count < 0 {
+                if errno == EINTR { continue }
+                return false
+            }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    private static func unistdWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+        #if canImport(Glibc)
+            Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+        #else
+            Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+        #endif
+    }
+}

@@ -1,0 +1,93 @@
+import KalijClient
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// One JSON object a line.
+enum JSONLine {
+    static func of(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+}
+
+/// XEP-0082 date-times in UTC.
+enum Stamp {
+    /// With as many digits of a fraction as there are, at most six.
+    static func of(_ date: Date) -> String {
+        let microseconds = (date.timeIntervalSince1970 * 1_000_000).rounded()
+        let whole = (microseconds / 1_000_000).rounded(.down)
+        var stamp = Date(timeIntervalSince1970: whole).formatted(.iso8601)
+        let rest = Int(microseconds - whole * 1_000_000)
+        guard rest > 0 else { return stamp }
+        var digits = String(String(rest + 1_000_000).dropFirst())
+        while digits.last == "0" { digits.removeLast() }
+        stamp.removeLast()
+        return stamp + "." + digits + "Z"
+    }
+
+    /// To the millisecond.
+    static func of(_ milliseconds: Int64) -> String {
+        Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+            .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+}
+
+/// A message as `run --json` and `history --json` print it.
+struct MessageRecord: Encodable {
+    var event = "message"
+    let account: String
+    let at: String
+    let direction: String
+    let id: Int64
+    let stanzaID: String?
+    let originID: String?
+    let from: String
+    let to: String
+    let type: String
+    let body: String?
+    let sentAt: String
+    let state: String?
+    let error: String?
+    let settled: Bool?
+
+    private enum CodingKeys: String, CodingKey {
+        case event, account, at, direction, id, from, to, type, body, state, error, settled
+        case stanzaID = "stanza_id"
+        case originID = "origin_id"
+        case sentAt = "sent_at"
+    }
+
+    init(_ message: Message, event: String = "message", account: String, at: Int64) {
+        self.event = event
+        self.account = account
+        self.at = Stamp.of(at)
+        direction = message.direction.rawValue
+        id = message.id
+        stanzaID = message.stanzaID
+        originID = message.originID
+        from = message.from
+        to = message.to
+        type = message.type
+        body = message.body
+        sentAt = Stamp.of(message.sentAt)
+        state = message.state?.rawValue
+        error = message.error
+        settled = message.isSettled ? nil : false
+    }
+}
+
+/// A message as a line for a person.
+enum MessageLine {
+    static func of(_ message: Message) -> String {
+        let other = message.direction == .incoming ? "from \(message.from)" : "to \(message.to)"
+        var state = ""
+        if let known = message.state { state = " [\(known.rawValue)\(message.isSettled ? "" : ", outcome unknown")]" }
+        if let error = message.error { state += " (\(error))" }
+        return "\(Stamp.of(message.sentAt)) \(other)\(state): \(message.body ?? "")"
+    }
+}

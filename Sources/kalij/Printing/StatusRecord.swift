@@ -1,0 +1,109 @@
+import KalijClient
+import KalijRoles
+
+/// What `status` prints.
+struct StatusRecord: Encodable {
+    private let directory: String
+    private let driver: Driver?
+    private let accounts: [AccountRecord]
+    private let quarantine: [QuarantineRecord]
+    private let slowSteps: [SlowRecord]
+
+    private enum CodingKeys: String, CodingKey {
+        case directory, driver, accounts, quarantine
+        case slowSteps = "slow_steps"
+    }
+
+    private struct Driver: Encodable {
+        let role: String
+        let pid: Int32
+        let since: String
+    }
+
+    private struct AccountRecord: Encodable {
+        let account: String
+        let jid: String?
+        let resumable: Bool
+        let lastOnline: String?
+        let archive: Bool
+        let catchUp: String?
+        let catchUpProblem: String?
+        let stored, queued, sent, unsettled, failed, queuedStanzas: Int
+
+        private enum CodingKeys: String, CodingKey {
+            case account, jid, resumable, archive, stored, queued, sent, unsettled, failed
+            case lastOnline = "last_online"
+            case catchUp = "catch_up"
+            case catchUpProblem = "catch_up_problem"
+            case queuedStanzas = "queued_stanzas"
+        }
+    }
+
+    private struct QuarantineRecord: Encodable {
+        let id: Int64
+        let account, at, reason, name: String
+        let from: String?
+        let size: Int
+    }
+
+    private struct SlowRecord: Encodable {
+        let kind: String
+        let count, longest: Int
+    }
+
+    init(
+        directory: String, driver: Owner?, accounts: [StatusReader.AccountStatus],
+        quarantine: [StatusReader.Quarantined], slowSteps: [StatusReader.SlowStep]
+    ) {
+        self.directory = directory
+        self.driver = driver.map { Driver(role: $0.role.rawValue, pid: $0.pid, since: Stamp.of($0.since)) }
+        self.accounts = accounts.map { status in
+            AccountRecord(
+                account: status.account.jid.description, jid: status.boundJID, resumable: status.isResumable,
+                lastOnline: status.lastOnline.map(Stamp.of), archive: status.hasArchive, catchUp: status.catchUp,
+                catchUpProblem: status.catchUpProblem, stored: status.storedMessages, queued: status.queuedMessages,
+                sent: status.sentMessages, unsettled: status.unsettledMessages, failed: status.failedMessages,
+                queuedStanzas: status.queuedStanzas)
+        }
+        self.quarantine = quarantine.map {
+            QuarantineRecord(
+                id: $0.id, account: $0.account, at: Stamp.of($0.at), reason: $0.reason, name: $0.name, from: $0.sender,
+                size: $0.size)
+        }
+        self.slowSteps = slowSteps.map { SlowRecord(kind: $0.kind, count: $0.count, longest: $0.longest) }
+    }
+
+    /// For a person.
+    var lines: [String] {
+        var lines = [
+            "directory: \(directory)",
+            "driver: " + (driver.map { "\($0.role), process \($0.pid), since \($0.since)" } ?? "none"),
+        ]
+        for account in accounts { lines += self.lines(account) }
+        for stanza in quarantine {
+            lines.append(
+                "set aside \(stanza.at): <\(stanza.name)/> of \(stanza.size) bytes from \(stanza.from ?? "the server") "
+                    + "for \(stanza.account): \(stanza.reason)")
+        }
+        for step in slowSteps {
+            lines.append("slow: \(step.kind) took over 1 s \(step.count) times, at most \(step.longest) ms")
+        }
+        return lines
+    }
+
+    private func lines(_ account: AccountRecord) -> [String] {
+        var lines = ["account: \(account.account)"]
+        lines.append(
+            "  session: " + (account.jid ?? "none") + (account.resumable ? ", can be resumed" : "")
+                + (account.lastOnline.map { ", last online \($0)" } ?? ""))
+        let catchUp = account.catchUpProblem ?? (account.catchUp == "done" ? "read to its end" : "being read")
+        lines.append("  archive: " + (account.archive ? catchUp : "none known"))
+        lines.append(
+            "  messages: \(account.stored) stored, \(account.queued) queued, \(account.sent) sent and not acknowledged, "
+                + "\(account.failed) failed")
+        if account.unsettled > 0 {
+            lines.append("  outcome unknown: \(account.unsettled) messages sent in a session that is lost")
+        }
+        return lines
+    }
+}

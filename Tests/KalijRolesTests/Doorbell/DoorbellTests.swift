@@ -1,0 +1,55 @@
+import Foundation
+import KalijRoles
+import Testing
+
+@Suite struct DoorbellTests {
+    let directory = try? ScratchDirectory()
+
+    private func path() throws -> String { try #require(directory).path }
+
+    private func isReadable(_ descriptor: Int32, within milliseconds: Int32) -> Bool {
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&request, 1, milliseconds) == 1
+    }
+
+    @Test("The driver is told when a bell is let go, not before")
+    func rings() throws {
+        let listener = try Doorbell.Listener(directory: path())
+        var bell = Doorbell.bell(directory: try path())
+        #expect(bell != nil)
+        #expect(isReadable(listener.descriptor, within: 1000))
+        let caller = try #require(listener.accept())
+        #expect(!isReadable(caller, within: 50))
+        bell = nil
+        #expect(isReadable(caller, within: 1000))
+        close(caller)
+        #expect(bell == nil)
+    }
+
+    @Test("There is no bell where nobody listens, also where somebody listened once")
+    func nobody() throws {
+        #expect(Doorbell.bell(directory: try path()) == nil)
+        do { _ = try Doorbell.Listener(directory: path()) }
+        #expect(Doorbell.bell(directory: try path()) == nil)
+    }
+
+    @Test("A new driver listens in place of a dead one that left its socket behind")
+    func replaces() throws {
+        let dead = try Doorbell.Listener(directory: path())
+        let living = try Doorbell.Listener(directory: path())
+        let bell = Doorbell.bell(directory: try path())
+        #expect(bell != nil)
+        #expect(isReadable(living.descriptor, within: 1000))
+        #expect(!isReadable(dead.descriptor, within: 50))
+    }
+
+    @Test("A path longer than the 107 bytes of a socket's address works")
+    func longPath() throws {
+        let long = try path() + "/" + String(repeating: "d", count: 200)
+        try FileManager.default.createDirectory(atPath: long, withIntermediateDirectories: true)
+        let listener = try Doorbell.Listener(directory: long)
+        let bell = Doorbell.bell(directory: long)
+        #expect(bell != nil)
+        #expect(isReadable(listener.descriptor, within: 1000))
+    }
+}

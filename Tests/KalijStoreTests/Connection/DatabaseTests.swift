@@ -1,0 +1,126 @@
+import Foundation
+import KalijStore
+import Testing
+
+@Suite struct DatabaseTests {
+    let directory = try? ScratchDirectory()
+
+    private func database(_ name: String = "a.db", _ durability: Database.Durability = .process) throws -> Database {
+        try Database(path: try #require(directory).file(name), durability: durability, busySeconds: 0.2)
+    }
+
+    @Test("A transaction that throws is rolled back as a whole")
+    func rollback() throws {
+        struct Refused: Error {}
+        let database = try database()
+        try database.execute("CREATE TABLE t(a)")
+        #expect(throws: Refused.self) {
+            try database.transaction {
+                try database.run("INSERT INTO t VALUES (1)")
+                throw Refused()
+            }
+        }
+        try database.transaction { try database.run("INSERT INTO t VALUES (2)") }
+        #expect(try database.prepare("SELECT a FROM t").all { $0.integer(0) } == [2])
+    }
+
+    @Test("What is bound comes back: text with NULs and any Unicode, blobs, integers, NULL, empty ones")
+    func values() throws {
+        let database = try database()
+        try database.execute("CREATE TABLE t(a, b, c, d, e, f)")
+        try database.run(
+            "INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)",
+            [.text("a\u{0}ß😀"), .blob([0, 255]), .integer(.min), .null, .text(""), .blob([])])
+        let row = try database.prepare("SELECT a, b, c, d, e, f FROM t").first { row in
+            (row.text(0), row.blob(1), row.integer(2), row.optionalText(3), row.optionalText(4), row.optionalBlob(5))
+        }
+        let (text, blob, integer, null, empty, none) = try #require(row)
+        #expect(text == "a\u{0}ß😀")
+        #expect(blob == [0, 255])
+        #expect(integer == .min)
+        #expect(null == nil)
+        #expect(empty == "")
+        #expect(none == [])
+    }
+
+    @Test("A value is never part of the statement")
+    func injection() throws {
+        let database = try database()
+        try database.execute("CREATE TABLE t(a)")
+        try database.run("INSERT INTO t VALUES (?)", [.text("'); DROP TABLE t; --")])
+        #expect(try database.prepare("SELECT a FROM t").first { $0.text(0) } == "'); DROP TABLE t; --")
+    }
+
+    @Test("A reader sees the last commit and never waits for a writer")
+    func readers() throws {
+        let writer = try database()
+        try writer.execute("CREATE TABLE t(a); INSERT INTO t VALUES (1)")
+        let reader = try Database(reading: writer.path)
+        try writer.transaction {
+            try writer.run("UPDATE t SET a = 2")
+            #expect(try reader.prepare("SELECT a FROM t").first { $0.integer(0) } == 1)
+        }
+        #expect(try reader.prepare("SELECT a FROM t").first { $0.integer(0) } == 2)
+    }
+
+    @Test("A second writer waits, then gives up as busy, which is the machine's fault")
+    func busy() throws {
+        let first = try database()
+        let second = try database()
+        try first.execute("CREATE TABLE t(a)")
+        try first.transaction { () -> Void in
+            #expect(throws: StoreError(.busy, "")) { try second.run("INSERT INTO t VALUES (1)") }
+        }
+        #expect(StoreError(.busy, "").isMachineError)
+        try second.run("INSERT INTO t VALUES (1)")
+    }
+
+    @Test("A full disk is an error of the machine, the step is rolled back, and goes through when there is room")
+    func full() throws {
+        let database = try database()
+        try database.execute("CREATE TABLE t(a)")
+        try database.execute("PRAGMA max_page_count=3")
+        #expect(throws: StoreError(.full, "")) {
+            try database.transaction {
+                for _ in 0..<100 {
+                    try database.run("INSERT INTO t VALUES (?)", [.blob([UInt8](repeating: 7, count: 4000))])
+                }
+            }
+        }
+        #expect(try database.prepare("SELECT count(*) FROM t").first { $0.integer(0) } == 0)
+        try database.execute("PRAGMA max_page_count=1000000")
+        try database.run("INSERT INTO t VALUES (1)")
+    }
+
+    @Test("Database and log are readable by their owner alone")
+    func permissions() throws {
+        let database = try database()
+        try database.execute("CREATE TABLE t(a)")
+        for name in ["a.db", "a.db-wal"] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: try #require(directory).file(name))
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
+    @Test("Garbage instead of a database is refused and left as it is")
+    func garbage() throws {
+        let path = try #require(directory).file("garbage.db")
+        let bytes = Data((0..<8192).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        try bytes.write(to: URL(fileURLWithPath: path))
+        #expect(throws: StoreError(.notOurs, "")) { _ = try Database(path: path, durability: .process) }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
+    }
+
+    @Test("An error says what was being done")
+    func message() throws {
+        let database = try database()
+        do {
+            try database.run("SELECT a FROM nowhere")
+            Issue.record("it did not throw")
+        } catch {
+            #expect(error.code == .other)
+            #expect(error.description.contains("SELECT a FROM nowhere"))
+            #expect(error.description.contains("no such table"))
+        }
+    }
+}

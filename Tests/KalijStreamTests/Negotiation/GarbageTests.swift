@@ -1,0 +1,120 @@
+import KalijAddress
+import KalijStream
+import KalijXML
+import Testing
+
+/// A small generator with a seed (SplitMix64), so that a failure can be repeated.
+private struct Seeded: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+@Suite("Garbage at every point")
+struct GarbageTests {
+    private static let names = [
+        "stream", "features", "starttls", "proceed", "failure", "mechanisms", "mechanism", "challenge", "success",
+        "auth", "bind", "jid", "iq", "message", "presence", "error", "resumed", "failed", "enabled", "r", "a", "sm",
+        "text", "not-authorized", "item-not-found", "x",
+    ]
+    private static let namespaces = [
+        "", "jabber:client", "http://etherx.jabber.org/streams", "urn:ietf:params:xml:ns:xmpp-tls",
+        "urn:ietf:params:xml:ns:xmpp-sasl", "urn:ietf:params:xml:ns:xmpp-bind", "urn:ietf:params:xml:ns:xmpp-streams",
+        "urn:ietf:params:xml:ns:xmpp-stanzas", "urn:xmpp:sm:3", "urn:example",
+    ]
+    private static let attributes = ["type", "id", "h", "previd", "from", "to", "version", "resume", "max", "by"]
+    private static let values = [
+        "", "result", "error", "bind", "0", "7", "-1", "4294967295", "4294967296", "99999999999999999999", "id",
+        "example.org", "user@example.org/x", "1.0", "0.9", "true", "\u{0}", "\u{FFFF}", "a b@c", "@", "/",
+    ]
+    private static let texts = [
+        "", "=", "SCRAM-SHA-1", "PLAIN", "cj0=", "dj0=", "*", "/w==", "ZT1vdGhlci1lcnJvcg==", "bT1hLHI9eA==",
+        "user@example.org/x", "example.org",
+    ]
+
+    private static let points = [
+        "", "* connected\nC: HEADER\n", "* connected\nC: HEADER\nS: HEADER\n", Script.startTLS,
+        Script.startTLS + Script.proceed, Script.secured, Script.mechanisms(["SCRAM-SHA-1"]) + "C: ANY\n",
+        Script.mechanisms(["PLAIN"]) + "C: ANY\n", Script.proven, Script.authenticated,
+        Script.authenticated + "* resume id 3\nC: ANY\n", Script.authenticated + "* bind\nC: ANY\n",
+        Script.authenticated + Script.bound, Script.authenticated + Script.bound + "* enable\nC: ANY\n",
+        Script.authenticated + Script.bound + "* without\n! established\n",
+    ]
+
+    private func element(_ random: inout Seeded, depth: Int = 0) -> Element {
+        var attributes: [String: String] = [:]
+        for _ in 0..<Int.random(in: 0...3, using: &random) {
+            attributes[Self.attributes.randomElement(using: &random) ?? "x"] = Self.values.randomElement(using: &random)
+        }
+        let name = Self.names.randomElement(using: &random) ?? "x"
+        let namespace = Self.namespaces.randomElement(using: &random) ?? ""
+
+        let element = Element(
+            name, xmlns: namespace, attributes: attributes, text: Self.texts.randomElement(using: &random))
+        if depth < 2 {
+            for _ in 0..<Int.random(in: 0...2, using: &random) { element.add(self.element(&random, depth: depth + 1)) }
+        }
+        return element
+    }
+
+    private func event(_ random: inout Seeded) -> Negotiation.Event {
+        switch Int.random(in: 0..<24, using: &random) {
+        case 0: .connected(secured: Bool.random(using: &random))
+        case 1: .secured
+        case 2: .closed
+        case 3: .resume(id: "id", handled: HandledCount(.random(in: 0...UInt32.max, using: &random)))
+        case 4: .bind(resource: Bool.random(using: &random) ? nil : "x")
+        case 5: .enableStreamManagement(resumable: true, maximum: -1)
+        case 6: .withoutStreamManagement
+        case 7: .opened(element(&random))
+        default: .element(element(&random))
+        }
+    }
+
+    @Test("random events at every point: errors or actions, nothing else", arguments: 0..<15)
+    func random(point: Int) throws {
+        var random = Seeded(state: UInt64(point) + 1)
+        let start = try Transcript().play(Self.points[point]).negotiation
+        var errors = 0
+        for _ in 0..<2000 {
+            var negotiation = start
+            do {
+                for _ in 0..<4 {
+                    for action in try negotiation.handle(event(&random)) {
+                        if case .authenticated(let mechanism, _) = action {
+                            #expect(mechanism == .plain && point == 7, "logged in by garbage")
+                        }
+                    }
+                }
+            } catch {
+                errors += 1
+                #expect(!"\(error)".isEmpty)
+                #expect(throws: NegotiationError.self) { try negotiation.handle(event(&random)) }
+            }
+        }
+        #expect(errors > 500)
+    }
+
+    @Test("random elements in an established stream")
+    func established() {
+        var random = Seeded(state: 42)
+        for _ in 0..<5000 {
+            var management = StreamManagement(
+                handled: HandledCount(.random(in: 0...UInt32.max, using: &random)),
+                acknowledged: HandledCount(.random(in: 0...UInt32.max, using: &random)))
+            let before = management
+            let unacknowledged = [-1, 0, 1, 500, Int.max].randomElement(using: &random) ?? 0
+            let received = try? management.receive(element(&random), unacknowledged: unacknowledged)
+            if case .stanza(let count) = received {
+                #expect(count == before.handled.advanced() && management.acknowledged == before.acknowledged)
+            } else {
+                #expect(management.handled == before.handled)
+            }
+        }
+    }
+}

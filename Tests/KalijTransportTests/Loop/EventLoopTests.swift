@@ -1,0 +1,152 @@
+import Glibc
+import KalijTransport
+import Testing
+
+@Suite struct EventLoopTests {
+    @Test("Timers fire in the order in which they are due; those of one time in the order in which they were made")
+    func timerOrder() throws {
+        let loop = try EventLoop()
+        var fired: [String] = []
+        loop.schedule(after: 0.03) { fired.append("c") }
+        loop.schedule(after: 0.01) { fired.append("a") }
+        loop.schedule(after: 0.02) { fired.append("b") }
+        let cancelled = loop.schedule(after: 0.015) { fired.append("cancelled") }
+        loop.schedule(after: 0.04) { loop.stop() }
+        cancelled.cancel()
+        loop.run()
+        #expect(fired == ["a", "b", "c"])
+    }
+
+    @Test("A timer can cancel another one that is due in the same turn")
+    func timerCancelsTimer() throws {
+        let loop = try EventLoop()
+        var fired = 0
+        var second: Timer?
+        loop.schedule(after: 0) {
+            fired += 1
+            second?.cancel()
+        }
+        second = loop.schedule(after: 0) { fired += 1 }
+        loop.schedule(after: 0.02) { loop.stop() }
+        loop.run()
+        #expect(fired == 1)
+    }
+
+    @Test("A loop that has nothing to do does not wake up")
+    func idle() throws {
+        let loop = try EventLoop()
+        let before = loop.wakeUps
+        let start = loop.now
+        loop.schedule(after: 0.5) { loop.stop() }
+        loop.schedule(after: 0.1) {}.cancel()
+        loop.run()
+        #expect(loop.wakeUps - before <= 2)
+        #expect(loop.now - start >= 0.5)
+    }
+
+    @Test("What is queued during a turn runs in the next one, in order, and does not starve timers")
+    func queue() throws {
+        let loop = try EventLoop()
+        var order: [Int] = []
+        loop.enqueue {
+            order.append(1)
+            loop.enqueue { order.append(3) }
+        }
+        loop.enqueue { order.append(2) }
+        var spinning = true
+        func spin() { if spinning { loop.enqueue { spin() } } }
+        spin()
+        loop.schedule(after: 0.02) {
+            spinning = false
+            loop.stop()
+        }
+        loop.run()
+        #expect(order == [1, 2, 3])
+    }
+
+    @Test("Work from another thread wakes the loop, and none of it is lost")
+    func waker() throws {
+        let loop = try EventLoop()
+        let waker = loop.waker
+        let counter = Counter()
+        let thread = Thread {
+            for _ in 0..<10_000 { waker.enqueue { counter.add() } }
+            waker.enqueue { waker.stop() }
+        }
+        loop.run()
+        thread.join()
+        #expect(counter.value == 10_000)
+    }
+
+    @Test("A waker outlives its loop")
+    func wakerAfterLoop() throws {
+        var loop: EventLoop? = try EventLoop()
+        let waker = try #require(loop?.waker)
+        loop = nil
+        waker.enqueue { Issue.record("ran without a loop") }
+        waker.stop()
+    }
+
+    @Test("Signals come to the handler instead of ending the process")
+    func signals() throws {
+        let loop = try EventLoop()
+        var seen: [Int32] = []
+        // On a thread of its own that no other test uses, because the mask belongs to the thread.
+        try loop.watchSignals([SIGUSR1, SIGUSR2]) { signal in
+            seen.append(signal)
+            if seen.count == 2 { loop.stop() }
+        }
+        loop.schedule(after: 5) { loop.stop() }
+        pthread_kill(pthread_self(), SIGUSR1)
+        pthread_kill(pthread_self(), SIGUSR2)
+        loop.run()
+        #expect(Set(seen) == [SIGUSR1, SIGUSR2])
+    }
+
+    @Test("A watch that is cancelled in a turn is not called in that turn")
+    func cancelInTurn() throws {
+        let loop = try EventLoop()
+        var ends: [Int32] = [0, 0]
+        #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        defer { ends.forEach { close($0) } }
+        var watches: [Watch] = []
+        var calls = 0
+        for end in ends {
+            watches.append(
+                try loop.watch(end, .write) { _ in
+                    calls += 1
+                    watches.forEach { $0.cancel() }
+                })
+        }
+        loop.schedule(after: 0.02) { loop.stop() }
+        loop.run()
+        #expect(calls == 1)
+    }
+
+    @Test("A watch without interest is not called, not even for a hang-up, and costs no wake-ups")
+    func noInterest() throws {
+        let loop = try EventLoop()
+        var ends: [Int32] = [0, 0]
+        #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        var seen: Readiness = []
+        let watch = try loop.watch(ends[0], []) { seen.formUnion($0) }
+        close(ends[1])
+        let before = loop.wakeUps
+        loop.schedule(after: 0.05) { loop.stop() }
+        loop.run()
+        #expect(seen.isEmpty)
+        #expect(loop.wakeUps - before <= 2)
+        watch.interest = .read
+        loop.schedule(after: 0.01) { loop.stop() }
+        loop.run()
+        #expect(seen.contains([.readable, .hangup]))
+        watch.cancel()
+        close(ends[0])
+    }
+
+    @Test("A descriptor that cannot be watched is refused with the reason")
+    func badDescriptor() throws {
+        let loop = try EventLoop()
+        #expect(throws: SystemError("epoll_ctl", code: EBADF)) { try loop.watch(9999, .read) { _ in } }
+    }
+}

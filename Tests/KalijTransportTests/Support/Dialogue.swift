@@ -1,0 +1,83 @@
+import KalijTransport
+
+/// Brings a connection's events to a dialogue that is made after it.
+private final class Relay {
+    weak var dialogue: Dialogue?
+}
+
+/// A loop with one connection, whose events are kept, and questions that wait for some of them.
+final class Dialogue {
+    let loop: EventLoop
+    let connection: Connection
+    private let relay = Relay()
+    private(set) var endpoint: Endpoint?
+    private(set) var info: TLSInfo?
+    private(set) var received: [UInt8] = []
+    private(set) var failure: ConnectFailure?
+    private(set) var drained = 0
+    private(set) var isClosed = false
+    private(set) var error: TransportError?
+    /// Called for each event, after it was kept.
+    var onEvent: ((ConnectionEvent) -> Void)?
+    /// Whether received bytes are kept or only counted.
+    var keepsBytes = true
+    private(set) var receivedCount = 0
+
+    init(
+        domain: String = "example.org", host: String = "127.0.0.1", port: UInt16?, directTLS: DirectTLS = .never,
+        serverName: String = "example.org", caFile: String? = nil, limits: ConnectionLimits = ConnectionLimits(),
+        dns: String? = nil
+    ) throws {
+        loop = try EventLoop()
+        let target = ConnectionTarget(
+            domain: domain, override: port.map { (host: host, port: $0) }, directTLS: directTLS)
+        let authority = try Certificates.shared.get().authority
+        connection = Connection(
+            loop: loop, target: target, tls: TLSSettings(serverName: serverName, caFile: caFile ?? authority),
+            limits: limits, resolver: Resolver(loop: loop, servers: dns)
+        ) { [relay] in relay.dialogue?.keep($0) }
+        relay.dialogue = self
+        connection.open()
+    }
+
+    private func keep(_ event: ConnectionEvent) {
+        switch event {
+        case .connected(let endpoint, let info):
+            self.endpoint = endpoint
+            self.info = info
+        case .secured(let info): self.info = info
+        case .received(let bytes):
+            receivedCount += bytes.count
+            if keepsBytes { received += bytes }
+        case .drained: drained += 1
+        case .failed(let failure): self.failure = failure
+        case .closed(let error):
+            isClosed = true
+            self.error = error
+        }
+        onEvent?(event)
+    }
+
+    var text: String { String(decoding: received, as: UTF8.self) }
+
+    /// Turns the loop until something holds; false if it did not within the time.
+    @discardableResult
+    func wait(_ seconds: Double = 10, until condition: @escaping () -> Bool) -> Bool {
+        let end = loop.now + seconds
+        func check() {
+            if condition() || loop.now >= end { return loop.stop() }
+            loop.schedule(after: 0.005) { check() }
+        }
+        check()
+        loop.run()
+        return condition()
+    }
+
+    func waitForConnection() -> Bool { wait { self.endpoint != nil || self.failure != nil } && endpoint != nil }
+    func waitForSecurity() -> Bool { wait { self.info != nil || self.failure != nil } && info != nil }
+    func waitForFailure() -> ConnectFailure? {
+        wait(30) { self.failure != nil || self.endpoint != nil && self.info != nil }
+        return failure
+    }
+    func waitForEnd() -> Bool { wait { self.isClosed } }
+}
