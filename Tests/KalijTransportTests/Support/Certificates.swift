@@ -1,3 +1,5 @@
+import Glibc
+
 /// Certificates for the tests, made once by the `openssl` command.
 struct Certificates: Sendable {
     /// A certificate with its key.
@@ -9,7 +11,12 @@ struct Certificates: Sendable {
     let directory: TemporaryDirectory
     var authority: String { directory.path + "/ca.pem" }
 
-    static let shared: Result<Certificates, any Error> = Result { try Certificates() }
+    static let shared: Result<Certificates, any Error> = Result {
+        let made = try Certificates()
+        // A static is never deinitialized.
+        atexit { _ = try? Certificates.shared.get().directory.remove() }
+        return made
+    }
 
     private init() throws {
         directory = try TemporaryDirectory()
