@@ -1,6 +1,7 @@
 import Glibc
-import KalijTransport
 import Testing
+
+@testable import KalijTransport
 
 /// RFC 8305 on loopback.
 @Suite struct RaceTests {
@@ -69,6 +70,42 @@ import Testing
         #expect(dialogue.failure?.description == text)
         #expect(dialogue.failure?.kind == .unreachable)
         #expect(dialogue.failure?.attempts.map(\.host) == ["both.test", "both.test"])
+    }
+
+    @Test("The families take turns, IPv6 first (RFC 8305 4), and IPv4 that is known first waits for IPv6 (RFC 8305 3)")
+    func turns() throws {
+        let port = try freePort()
+        let loop = try EventLoop()
+        let addresses = { (texts: [String]) in texts.compactMap { SocketAddress(literal: $0, port: port) } }
+        let race = Race(loop: loop, limits: ConnectionLimits(), awaited: [AF_INET, AF_INET6]) { winner in
+            #expect(winner == nil)
+            loop.stop()
+        }
+        race.add(addresses(["127.0.0.1", "127.0.0.2", "127.0.0.3"]), of: AF_INET)
+        #expect(race.losses.isEmpty)
+        race.add(addresses(["::1", "::ffff:127.0.0.4"]), of: AF_INET6)
+        loop.run()
+        let tried = race.losses.map(\.address.text)
+        #expect(tried == ["::1", "127.0.0.1", "::ffff:127.0.0.4", "127.0.0.2", "127.0.0.3"])
+    }
+
+    @Test("IPv4 that is known first waits 50 ms for IPv6, no longer (RFC 8305 3)")
+    func resolutionDelay() throws {
+        let server = try Server { _ = $0.read() }
+        let loop = try EventLoop()
+        var winner: Race.Winner?
+        let race = Race(loop: loop, limits: ConnectionLimits(), awaited: [AF_INET, AF_INET6]) {
+            winner = $0
+            loop.stop()
+        }
+        let start = loop.now
+        race.add([try #require(SocketAddress(literal: "127.0.0.1", port: server.port))], of: AF_INET)
+        loop.schedule(after: 5) { loop.stop() }
+        loop.run()
+        #expect(loop.now - start >= 0.05)
+        #expect(winner?.address.text == "127.0.0.1")
+        if let winner { close(winner.descriptor) }
+        server.stop()
     }
 
     @Test("An address that never answers is given up")
