@@ -35,8 +35,9 @@ public struct AccountDirectory: Sendable {
         let version = try Schema.accounts.check(path: databasePath)
         let database = try Database(path: databasePath, durability: durability)
         if version < Schema.accounts.version {
-            let (fence, _) = try migrate(database, role: role, now: now)
-            try fence.letGo(database)
+            let (fence, previous) = try migrate(database, role: role, now: now)
+            // If the last driver did not let go, the next one has to see that still.
+            if previous?.letGo ?? true { try fence.letGo(database) }
         }
         return database
     }

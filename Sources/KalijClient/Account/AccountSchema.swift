@@ -65,7 +65,9 @@ extension Schema {
             WHERE stanza_id IS NOT NULL;
         CREATE UNIQUE INDEX message_unarchived ON message(account, sender, origin_id)
             WHERE stanza_id IS NULL AND origin_id IS NOT NULL AND direction = 'in';
-        CREATE UNIQUE INDEX message_own ON message(account, origin_id) WHERE direction = 'out' AND origin_id IS NOT NULL;
+        -- Only what was accepted here: other devices choose ids of their own, and may use one twice.
+        CREATE UNIQUE INDEX message_own ON message(account, origin_id)
+            WHERE direction = 'out' AND origin_id IS NOT NULL AND received_at IS NULL;
         CREATE INDEX message_pending ON message(account, id) WHERE state IN ('queued', 'sent');
 
         -- Requests that wait for their answer.

@@ -13,27 +13,42 @@ final class DoorbellWatch {
     var onRing: () -> Void = {}
     /// Somebody who goes first asks to drive.
     var onPlease: () -> Void = {}
-    private let listener: Doorbell.Listener
+    private var listener: Doorbell.Listener?
     private let loop: EventLoop
     private var watch: Watch?
     private var callers: [Int32: Watch] = [:]
 
     init(directory: String, loop: EventLoop) throws {
-        listener = try Doorbell.Listener(directory: directory)
+        let listener = try Doorbell.Listener(directory: directory)
+        self.listener = listener
         self.loop = loop
         watch = try loop.watch(listener.descriptor, .read) { [weak self] _ in self?.accept() }
     }
 
     deinit {
+        stopListening()
+        letCallersGo()
+    }
+
+    /// From now on a ringer finds nobody, and does not rely on this process. To be called while the fence is still held:
+    /// afterwards the place may be the next driver's.
+    func stopListening() {
         watch?.cancel()
+        watch = nil
+        listener = nil
+    }
+
+    /// Ends what is left of the connections, which answers those who asked this process to let go.
+    func letCallersGo() {
         for (descriptor, watch) in callers {
             watch.cancel()
             close(descriptor)
         }
+        callers = [:]
     }
 
     private func accept() {
-        while let caller = listener.accept() {
+        while let caller = listener?.accept() {
             do {
                 callers[caller] = try loop.watch(caller, .read) { [weak self] _ in self?.hear(caller) }
             } catch {

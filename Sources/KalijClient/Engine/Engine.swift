@@ -37,13 +37,15 @@ public final class Engine {
     private let database: Database
     private let fence: Fence
     private let isCareful: Bool
-    private let doorbell: DoorbellWatch
+    private var doorbell: DoorbellWatch
     private var network: NetworkMonitor?
     private var context: DriverContext?
     private var drivers: [Int64: AccountDriver] = [:]
     private var accepting: Database?
     private var failure: (any Error)?
     private var isStopping = false
+    /// Whether it stops because everything was sent.
+    private var isDone = false
 
     /// Takes the right to drive `directory`.
     /// - Parameter onEvent: told each event, after what it tells is committed.
@@ -68,8 +70,7 @@ public final class Engine {
     /// Drives until ``stop()`` is called, or, as `background`, until everything is sent.
     /// - Throws: `FenceError.stale` if another process took over; `EngineError.refused` if no account can log in.
     public func run() throws {
-        doorbell.onRing = { [weak self] in self?.rung() }
-        doorbell.onPlease = { [weak self] in if self?.options.role == .background { self?.stop() } }
+        listen()
         network = try? NetworkMonitor(loop: loop) { [weak self] in self?.drivers.values.forEach { $0.networkChanged() }
         }
         try startDrivers()
@@ -84,6 +85,8 @@ public final class Engine {
     public func stop() {
         guard !isStopping else { return }
         isStopping = true
+        // Who rings from now on must not rely on this process.
+        doorbell.stopListening()
         // Connections write what they still have, for a bounded time, before the loop ends.
         var open = drivers.count
         if open == 0 { loop.enqueue { [weak self] in self?.ended() } }
@@ -115,7 +118,8 @@ public final class Engine {
         while true {
             do {
                 return try directory.drive(role: role, now: clock.now())
-            } catch FenceError.held(let owner) where owner.role == .background && role == .main {
+            } catch FenceError.held(let owner) where owner.role == .share || owner.role == .background && role == .main
+            {
                 guard clock.monotonic() < deadline else { throw FenceError.held(owner) }
                 if let bell = Doorbell.bell(directory: directory.path) {
                     bell.askToLetGo(within: 5)
@@ -124,6 +128,11 @@ public final class Engine {
                 }
             }
         }
+    }
+
+    private func listen() {
+        doorbell.onRing = { [weak self] in self?.rung() }
+        doorbell.onPlease = { [weak self] in if self?.options.role == .background { self?.stop() } }
     }
 
     private func startDrivers() throws {
@@ -148,11 +157,14 @@ public final class Engine {
         guard !isStopping else { return }
         if let refused = drivers.values.first(where: \.isRefused), drivers.values.allSatisfy(\.isRefused) {
             fail(EngineError.refused(account: refused.account.jid, reason: refused.refusal))
-        } else if options.role == .background, (try? drivers.values.allSatisfy({ try $0.steps.queued() == 0 })) ?? false
-        {
+        } else if options.role == .background, !hasQueued {
+            isDone = true
             stop()
         }
     }
+
+    /// Whether anything waits to be sent or acknowledged, as far as the database can tell.
+    private var hasQueued: Bool { (try? drivers.values.contains { try $0.steps.queued() > 0 }) ?? true }
 
     private func fail(_ error: any Error) {
         failure = failure ?? error
@@ -167,9 +179,25 @@ public final class Engine {
 
     private func ended() {
         if failure == nil {
-            do { try fence.letGo(database) } catch { failure = error }
+            do {
+                // Somebody may have rung between the last look into the queue and the end of listening.
+                if isDone, hasQueued { return try startAgain() }
+                // The next driver has to be careful if this one was, to the end.
+                if !drivers.values.contains(where: \.isCareful) { try fence.letGo(database) }
+            } catch {
+                failure = error
+            }
         }
+        doorbell.letCallersGo()
         loop.stop()
+    }
+
+    private func startAgain() throws {
+        (isStopping, isDone) = (false, false)
+        doorbell = try DoorbellWatch(directory: directory.path, loop: loop)
+        listen()
+        drivers = [:]
+        try startDrivers()
     }
 }
 

@@ -61,6 +61,7 @@ extension AccountDriver {
         emit(.online(jid: session.jid ?? "", resumed: true))
         // The answer comes behind the redelivered stanzas, and so marks their end.
         if isCareful { requestAcknowledgement(within: context.timing.acknowledgement) }
+        context.mayHaveEnded()
     }
 
     private func bound(_ jid: JID) throws {

@@ -42,12 +42,12 @@ extension AccountDriver {
     }
 
     private func handle(stanza: Element, _ count: HandledCount) throws -> Step.Effects {
-        if isCareful, attemptBegun != count {
-            let attempts = try Attempts(runner: context.runner, account: account).begin(count)
-            attemptBegun = count
-            if attempts >= Attempts.last {
-                return try steps.quarantine(QuarantinedStanza(stanza, attempts: attempts), count: count)
-            }
+        if isCareful, attemptBegun?.count != count {
+            let number = try Attempts(runner: context.runner, account: account).begin(count)
+            attemptBegun = (count, number)
+        }
+        if let number = attemptBegun?.number, number >= Attempts.last {
+            return try steps.quarantine(QuarantinedStanza(stanza, attempts: number), count: count)
         }
         return try steps.handle(stanza, count: count)
     }
@@ -126,10 +126,16 @@ extension AccountDriver {
                 writer.mayHaveMore = false
                 break
             }
-            commit(try steps.leaving(entries))
+            let effects = try steps.leaving(entries)
+            // Forgotten by a power failure, it would leave once more in a new session.
+            if !effects.events.isEmpty { try context.runner.raiseBarrier() }
+            commit(effects)
             for entry in entries { connection.send(entry.stanza) }
             writer.wrote(entries)
-            if management == nil { commit(try steps.left(entries)) }
+            if management == nil {
+                commit(try steps.left(entries))
+                context.mayHaveEnded()
+            }
         }
     }
 }

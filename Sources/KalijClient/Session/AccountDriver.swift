@@ -25,8 +25,8 @@ final class AccountDriver {
     var requestsToAnswer = 0
     /// Whether each stanza is preceded by an attempt row: until the redelivered ones are past.
     var isCareful: Bool
-    /// The count of the stanza whose attempt was begun in this process and has not ended.
-    var attemptBegun: HandledCount?
+    /// The stanza whose attempt was begun in this process and has not ended, and which attempt it is.
+    var attemptBegun: (count: HandledCount, number: Int)?
     /// Whether the server offers stream management on the present connection.
     var managesStream = false
     /// Connections in a row that ended between `<resume/>` and its answer.
@@ -96,7 +96,7 @@ final class AccountDriver {
         case .connected(_, let tls): attempt { try negotiate(.connected(secured: tls != nil)) }
         case .secured: attempt { try negotiate(.secured) }
         case .received(let bytes): receive(bytes)
-        case .drained: attempt { try flush() }
+        case .drained: if storageRetry == nil { attempt { try flush() } }
         case .failed(let failure): disconnect(failure.description)
         case .closed(let error): disconnect(error?.description ?? "the server closed the connection")
         }
@@ -159,7 +159,7 @@ final class AccountDriver {
     func attempt(_ body: () throws -> Void) {
         do {
             try body()
-            if isStorageBlocked, storageRetry == nil {
+            if isStorageBlocked, storageRetry == nil, isOnline {
                 isStorageBlocked = false
                 storageBackoff.reset()
                 emit(.storageAvailable)
@@ -177,6 +177,8 @@ final class AccountDriver {
         } catch let error as StreamManagementError {
             connection?.send(error.bytes)
             disconnect("\(error)")
+        } catch let error as StreamFailure {
+            disconnect("\(error)")
         } catch {
             // The stanza was not acknowledged: the server sends it again, and then each attempt is counted.
             isCareful = true
@@ -187,11 +189,12 @@ final class AccountDriver {
     /// The database cannot be written: stop reading, acknowledge nothing, go on from here later.
     private func waitForStorage(_ error: StoreError) {
         if case .negotiating = stage { return disconnect("\(error)") }
-        if attemptBegun != nil { Attempts(runner: context.runner, account: account).takeBack() }
+        if attemptBegun != nil, Attempts(runner: context.runner, account: account).takeBack() { attemptBegun = nil }
         connection?.isReading = false
         isStorageBlocked = true
         let delay = storageBackoff.next(random: .random(in: 0..<1))
         emit(.waitingForStorage(reason: error.description, retryIn: delay))
+        storageRetry?.cancel()
         storageRetry = context.loop.schedule(after: delay) { [weak self] in
             self?.storageRetry = nil
             self?.connection?.isReading = true
@@ -200,7 +203,8 @@ final class AccountDriver {
     }
 
     private func refuseOrDisconnect(_ error: NegotiationError) {
-        if case .stream = error { unansweredResumes += 1 }
+        // Counted twice, here and by disconnecting: after this it is not tried again.
+        if case .stream = error, isResumePending { unansweredResumes += 1 }
         guard error.isRefusal || error.needsPassword else { return disconnect(error.description) }
         end()
         stage = .refused(error)
@@ -211,13 +215,17 @@ final class AccountDriver {
     /// Ends the connection, keeps the session, and tries again later.
     func disconnect(_ reason: String) {
         if case .stopped = stage { return }
-        if case .negotiating(let negotiation) = stage, negotiation.isResumePending { unansweredResumes += 1 }
+        if isResumePending { unansweredResumes += 1 }
         if timers.wasStable { backoff.reset() }
         end()
         stage = .offline
         let delay = backoff.next(random: .random(in: 0..<1))
         emit(.offline(reason: reason, retryIn: delay))
         retry = context.loop.schedule(after: delay) { [weak self] in self?.connect() }
+    }
+
+    private var isResumePending: Bool {
+        if case .negotiating(let negotiation) = stage { negotiation.isResumePending } else { false }
     }
 
     private func end() {
@@ -250,6 +258,7 @@ final class AccountDriver {
     /// Somebody has committed something to be sent.
     func queueChanged() {
         writer.mayHaveMore = true
+        guard storageRetry == nil else { return }
         attempt { try flush() }
     }
 

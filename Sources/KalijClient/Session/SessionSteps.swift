@@ -91,8 +91,11 @@ struct SessionSteps {
             for id in messages {
                 try step.database.run(
                     """
-                    UPDATE message SET state = 'sent', anchor = (SELECT m.stanza_id FROM message m
-                        WHERE m.account = ?1 AND m.archive = '' AND m.stanza_id IS NOT NULL ORDER BY m.id DESC LIMIT 1)
+                    UPDATE message SET state = 'sent', anchor = (SELECT m.stanza_id FROM message m NOT INDEXED
+                        WHERE m.account = ?1 AND m.archive = '' AND m.stanza_id IS NOT NULL
+                            -- A bounded search: without an anchor it is gone by time.
+                            AND m.id > (SELECT max(id) FROM message) - 1000
+                        ORDER BY m.id DESC LIMIT 1)
                     WHERE id = ?2 AND state = 'queued'
                     """, [.integer(account.id), .integer(id)])
                 if step.database.changes > 0, let message = try Message.load(id, from: step.database) {
@@ -129,10 +132,11 @@ struct SessionSteps {
     }
 
     private func loseUnacknowledged(_ step: Step) throws {
+        // Not only what is in the queue: without stream management nothing stays there once it has left.
         let sent = try step.database.statement(
             """
-            SELECT m.id FROM queue q JOIN message m ON m.id = q.message
-            WHERE q.account = ? AND m.state = 'sent' ORDER BY q.id
+            SELECT id FROM message
+            WHERE account = ? AND state IN ('queued', 'sent') AND state = 'sent' AND settled = 1 ORDER BY id
             """
         ).all([.integer(account.id)]) { $0.integer(0) }
         for id in sent {

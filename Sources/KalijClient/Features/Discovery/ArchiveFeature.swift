@@ -10,8 +10,10 @@ struct ArchiveFeature {
             .features, type: "get", Element("query", xmlns: "http://jabber.org/protocol/disco#info"))
     }
 
-    /// Whether the answer shows an archive (XEP-0313 section 3); an error shows none. Stored with the session.
+    /// Whether the answer shows an archive (XEP-0313 section 3), stored with the session. An error says nothing new: by
+    /// being in trouble a server does not lose the trust in the ids that it stamps on messages.
     func answered(_ iq: Element) throws -> Bool {
+        guard iq["type"] == "result" else { return step.trustsArchive }
         let hasArchive = iq.check(
             "/<type=result>/{http://jabber.org/protocol/disco#info}query/feature<var=urn:xmpp:mam:2>")
         try step.database.run(

@@ -34,26 +34,33 @@ struct CatchUp {
         let cursor: String?
         let since: Int64?
         let base: Int64
+        let hadProblem: Bool
+        /// Whether the archive was read to its end.
+        var isFinished: Bool { phase == .done && !hadProblem }
     }
 
     /// How far an account's first login looks back, in milliseconds.
     private static let firstLogin: Int64 = 14 * 24 * 3600 * 1000
+    /// How far before the time at which a message was stored the archive is read if it has lost that message.
+    private static let slack: Int64 = 24 * 3600 * 1000
     /// How many stored messages are read again, because some servers deliver live in another order than they archive.
     private static let overlap: Int64 = 20
 
     /// Begins after a bind; `hasArchive` says whether there is something to read.
+    ///
+    /// One that did not come to its end goes on where it was: what was stored since, as it was delivered, has left a gap.
     func begin(hasArchive: Bool) throws {
         let base = try database.prepare("SELECT max(id) FROM message").first { $0.integer(0) } ?? 0
-        let cursor = try anchor()
-        let since = step.now - Self.firstLogin
+        let unfinished = try state().flatMap { $0.isFinished ? nil : $0 }
+        let (cursor, since) = try unfinished.map { ($0.cursor, $0.since) } ?? anchor()
         try database.run(
             """
             INSERT INTO catchup(account, number, phase, cursor, since, base) VALUES (?, 1, 'before-presence', ?, ?, ?)
             ON CONFLICT (account) DO UPDATE SET number = number + 1, phase = excluded.phase, query_id = NULL,
                 cursor = excluded.cursor, since = excluded.since, base = excluded.base, problem = NULL
-            """, [account, .optional(cursor), .integer(since), .integer(base)])
+            """, [account, .optional(cursor), .optional(since), .integer(base)])
         if hasArchive {
-            try askPage(try state())
+            try askPage()
         } else {
             try announcePresence()
             try finish(problem: "the server has no archive")
@@ -62,7 +69,8 @@ struct CatchUp {
 
     /// A `<result/>` of the page that is being read; anything else that claims to be one is dropped.
     func result(_ result: Element, in message: Element) throws {
-        guard let state = try? state(), let id = result["id"], result["queryid"] == state.queryID, state.phase != .done,
+        guard let state = try state(), let id = result["id"], !id.isEmpty, result["queryid"] == state.queryID,
+            state.phase != .done,
             message["from"].map({ JID.received($0).bare == step.account.jid }) ?? true,
             let forwarded = result.child("forwarded", "urn:xmpp:forward:0"),
             let archived = forwarded.child("message", "jabber:client")
@@ -73,8 +81,7 @@ struct CatchUp {
 
     /// The answer to the question for a page: it moves the cursor.
     func page(_ iq: Element) throws {
-        let state = try state()
-        guard state.phase != .done else { return }
+        guard let state = try state(), state.phase != .done else { return }
         guard iq["type"] == "result", let fin = iq.child("fin", "urn:xmpp:mam:2") else { return try failed(iq, state) }
         let last = fin.child("set", "http://jabber.org/protocol/rsm")?.child("last")?.text
         try database.run(
@@ -82,7 +89,7 @@ struct CatchUp {
         if fin["complete"] == "true" || fin["complete"] == "1" {
             try completed(state)
         } else if let last, last != state.cursor {
-            try askPage(try self.state())
+            try askPage()
         } else {
             try completed(state, problem: "the server's archive ended a page without saying where it goes on")
         }
@@ -92,7 +99,7 @@ struct CatchUp {
         if state.phase == .beforePresence {
             try announcePresence()
             try database.run("UPDATE catchup SET phase = 'after-presence' WHERE account = ?", [account])
-            if problem == nil { return try askPage(try self.state()) }
+            if problem == nil { return try askPage() }
         }
         try settleOrder(state)
         try finish(problem: problem)
@@ -103,12 +110,13 @@ struct CatchUp {
         if error?.condition == .itemNotFound, state.cursor != nil {
             // The archive has lost the message that we stopped at (XEP-0313 4.3): go by time.
             try database.run("UPDATE catchup SET cursor = NULL WHERE account = ?", [account])
-            return try askPage(try self.state())
+            return try askPage()
         }
         try completed(state, problem: "the server's archive refused: \(error?.description ?? "no reason given")")
     }
 
-    private func askPage(_ state: State) throws {
+    private func askPage() throws {
+        guard let state = try state() else { return }
         let queryID = UUID().uuidString.lowercased()
         let set = Element("set", xmlns: "http://jabber.org/protocol/rsm", children: [Element("max", text: "100")])
         let query = Element("query", xmlns: "urn:xmpp:mam:2", attributes: ["queryid": queryID])
@@ -163,25 +171,27 @@ struct CatchUp {
         step.emit(.caughtUp(problem: problem))
     }
 
-    private func anchor() throws -> String? {
-        try database.prepare(
+    /// Where a new one begins: behind a stored message, and from which time on if the archive has lost that.
+    private func anchor() throws -> (cursor: String?, since: Int64?) {
+        let row = try database.prepare(
             """
-            SELECT stanza_id FROM (SELECT stanza_id, id FROM message
+            SELECT stanza_id, received_at FROM (SELECT stanza_id, received_at, id FROM message NOT INDEXED
                 WHERE account = ? AND archive = '' AND stanza_id IS NOT NULL ORDER BY id DESC LIMIT ?)
             ORDER BY id LIMIT 1
             """
-        ).first([account, .integer(Self.overlap + 1)]) { $0.optionalText(0) } ?? nil
+        ).first([account, .integer(Self.overlap + 1)]) { ($0.optionalText(0), $0.optionalInteger(1)) }
+        let first = step.now - Self.firstLogin
+        return (row?.0, min(first, (row?.1).map { $0 - Self.slack } ?? first))
     }
 
-    private func state() throws -> State {
-        let state = try database.statement(
-            "SELECT number, phase, query_id, cursor, since, base FROM catchup WHERE account = ?"
+    private func state() throws -> State? {
+        try database.statement(
+            "SELECT number, phase, query_id, cursor, since, base, problem IS NOT NULL FROM catchup WHERE account = ?"
         ).first([account]) { row in
             State(
                 number: row.integer(0), phase: Phase(rawValue: row.text(1)) ?? .done, queryID: row.optionalText(2),
-                cursor: row.optionalText(3), since: row.optionalInteger(4), base: row.integer(5))
+                cursor: row.optionalText(3), since: row.optionalInteger(4), base: row.integer(5),
+                hadProblem: row.bool(6))
         }
-        guard let state else { throw StoreError(.corrupt, "no catch-up has begun") }
-        return state
     }
 }

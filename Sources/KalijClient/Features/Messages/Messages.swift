@@ -22,10 +22,12 @@ struct Messages {
 
     /// A message as the archive has it, in the archive's order.
     func receive(_ message: Element, archiveID: String, at: Int64?, catchup: Int64) throws {
+        if message["type"] == "error" { return try refused(message) }
         let received = Received(
             message, account: step.account.jid, archived: (archiveID, at), trustsArchive: true, now: step.now)
         let position = try step.nextPosition()
         if received.direction == .outgoing, try meetsOwn(received, place: (position, catchup)) { return }
+        try stampUnarchived(received)
         if try moved(received, to: position, catchup: catchup) { return }
         try insert(received, position: position, catchup: catchup)
     }
@@ -64,6 +66,20 @@ struct Messages {
                     sentAt: received.sentAt, state: state)))
     }
 
+    /// Gives a message that was delivered before the archive's ids were trusted the id that it has there.
+    private func stampUnarchived(_ received: Received) throws {
+        guard received.direction == .incoming, let origin = received.originID else { return }
+        try database.run(
+            """
+            UPDATE OR IGNORE message SET stanza_id = ? WHERE account = ? AND sender = ? AND origin_id = ?
+                AND message_id = ? AND stanza_id IS NULL AND direction = 'in'
+            """,
+            [
+                .optional(received.stanzaID), account, .text(received.sender.description), .text(origin),
+                .text(received.messageID),
+            ])
+    }
+
     /// Whether the message is in a row already, delivered live; that row takes its place in the archive's order.
     private func moved(_ received: Received, to position: Int64, catchup: Int64) throws -> Bool {
         try database.run(
@@ -84,7 +100,10 @@ struct Messages {
             return false
         }
         let row = try database.statement(
-            "SELECT id, state FROM message WHERE account = ? AND direction = 'out' AND origin_id = ?"
+            """
+            SELECT id, state FROM message
+            WHERE account = ? AND direction = 'out' AND origin_id = ? AND received_at IS NULL
+            """
         ).first([account, .text(origin)]) { ($0.integer(0), $0.text(1)) }
         guard let (id, state) = row else { return false }
         try database.run(
@@ -104,7 +123,10 @@ struct Messages {
         guard let id = message["id"], let from = message["from"] else { return }
         let reason = StanzaError(message)?.description ?? "error without a reason"
         let row = try database.statement(
-            "SELECT id FROM message WHERE account = ? AND direction = 'out' AND origin_id = ? AND conversation = ?"
+            """
+            SELECT id FROM message
+            WHERE account = ? AND direction = 'out' AND origin_id = ? AND received_at IS NULL AND conversation = ?
+            """
         ).first([account, .text(id), .text(JID.received(from).bare.description)]) { $0.integer(0) }
         guard let row else { return }
         try database.run(

@@ -29,12 +29,16 @@ struct Attempts {
         return attempts
     }
 
-    /// Takes the last attempt back: the machine was to blame.
-    func takeBack() {
-        // If this fails too, the attempt counts, which at worst sets a stanza aside that can be looked at.
-        _ = try? runner.run("attempt", for: account) { step in
-            try step.database.run(
-                "UPDATE attempt SET attempts = max(0, attempts - 1) WHERE account = ?", [.integer(account.id)])
+    /// Takes the last attempt back: the machine was to blame. False if the machine did not allow that either.
+    func takeBack() -> Bool {
+        do {
+            _ = try runner.run("attempt", for: account) { step in
+                try step.database.run(
+                    "UPDATE attempt SET attempts = max(0, attempts - 1) WHERE account = ?", [.integer(account.id)])
+            }
+            return true
+        } catch {
+            return false
         }
     }
 }
