@@ -49,4 +49,6 @@ do {
 }
 let status = (try? String(contentsOf: URL(filePath: "/proc/self/status"), encoding: .utf8)) ?? ""
 let peak = status.split(separator: "\n").first { $0.hasPrefix("VmHWM") } ?? ""
-print("\(arguments[1]): \(floor_cpu_seconds()) s, \(peak.split(whereSeparator: { $0 == " " || $0 == "\t" })[1]) kB, \(events) events, \(outcome)")
+print(
+    "\(arguments[1]): \(floor_cpu_seconds()) s, \(peak.split(whereSeparator: { $0 == " " || $0 == "\t" })[1]) kB, \(events) events, \(outcome)"
+)
