@@ -13,6 +13,7 @@ guard let input = try? Data(contentsOf: URL(filePath: path)) else {
     exit(66)
 }
 
+let only = arguments.count > 4 ? arguments[4] : ""
 func trees(_ bytes: UnsafeRawBufferPointer, _ kept: inout [Element?]) throws -> Int {
     let parser = StreamParser()
     var count = 0
@@ -33,9 +34,10 @@ var (floors, ours): ([Double], [Double]) = ([], [])
 try input.withUnsafeBytes { bytes in
     for pass in 0..<(passes + 2) {
         let start = floor_cpu_seconds()
-        let elements = floor_parse(bytes.bindMemory(to: CChar.self).baseAddress, bytes.count, Int32(chunk))
+        let elements =
+            only == "ours" ? 1 : floor_parse(bytes.bindMemory(to: CChar.self).baseAddress, bytes.count, Int32(chunk))
         let middle = floor_cpu_seconds()
-        let stanzas = try trees(bytes, &kept)
+        let stanzas = only == "floor" ? 1 : try trees(bytes, &kept)
         let end = floor_cpu_seconds()
         if pass == 0 { print("\(elements) elements, \(stanzas) stanzas, \(bytes.count) bytes, chunks of \(chunk)") }
         guard pass >= 2 else { continue }

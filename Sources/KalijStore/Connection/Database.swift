@@ -99,20 +99,23 @@ public final class Database {
     public var changes: Int { Int(sqlite3_changes(handle)) }
 
     private static func create(_ path: String) throws(StoreError) {
-        // Created before SQLite does, so that it and its -wal and -shm files, which take its mode, are private.
-        let descriptor = Self.openFile(path)
+        // Created before SQLite does, so that it and its -wal and -shm files, which take its mode, are private. A file
+        // that exists is not touched: closing a descriptor of it would take this process's POSIX locks away from all
+        // of its connections, and another process would then delete the write-ahead log under them.
+        let descriptor = Self.createFile(path)
         guard descriptor >= 0 else {
+            if errno == EEXIST { return }
             let code: StoreError.Code = errno == ENOSPC ? .full : .cannotOpen
-            throw StoreError(code, "opening \(path): \(String(cString: strerror(errno)))")
+            throw StoreError(code, "creating \(path): \(String(cString: strerror(errno)))")
         }
         close(descriptor)
     }
 
-    private static func openFile(_ path: String) -> Int32 {
+    private static func createFile(_ path: String) -> Int32 {
         #if canImport(Glibc)
-            Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         #else
-            Darwin.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            Darwin.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         #endif
     }
 

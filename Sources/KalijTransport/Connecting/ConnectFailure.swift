@@ -30,7 +30,7 @@ public struct ConnectFailure: Error, Sendable, CustomStringConvertible {
         /// In words, for a person.
         public let reason: String
 
-        init(host: String, address: String? = nil, port: UInt16? = nil, kind: Kind, reason: String) {
+        public init(host: String, address: String? = nil, port: UInt16? = nil, kind: Kind, reason: String) {
             self.host = host
             self.address = address
             self.port = port
@@ -47,7 +47,7 @@ public struct ConnectFailure: Error, Sendable, CustomStringConvertible {
     /// In the order in which they ended; never empty.
     public let attempts: [Attempt]
 
-    init(_ attempts: [Attempt]) { self.attempts = attempts }
+    public init(_ attempts: [Attempt]) { self.attempts = attempts }
 
     /// The kind of the attempt that got furthest.
     public var kind: Kind {

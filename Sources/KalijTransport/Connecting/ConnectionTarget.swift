@@ -36,6 +36,13 @@ public struct Endpoint: Sendable, Equatable, CustomStringConvertible {
     /// Whether TLS began with the first byte.
     public let directTLS: Bool
 
+    public init(host: String, address: String, port: UInt16, directTLS: Bool) {
+        self.host = host
+        self.address = address
+        self.port = port
+        self.directTLS = directTLS
+    }
+
     /// "127.0.0.1:5222", "[::1]:5222".
     public var description: String { Endpoint.text(address, port) }
 

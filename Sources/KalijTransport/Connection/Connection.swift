@@ -1,6 +1,21 @@
 /// One attempt to reach a target, then one stream of bytes.
 ///
 /// Belongs to the thread of its loop. Dropping it aborts it.
+///
+/// ```swift
+/// let connection = Connection(
+///     loop: loop, target: ConnectionTarget(domain: "example.org"), tls: TLSSettings(serverName: "example.org")
+/// ) { event in
+///     switch event {
+///     case .connected(let endpoint, _): print("reached", endpoint)
+///     case .received(let bytes): print(bytes.count, "bytes")
+///     case .failed(let failure): print(failure)
+///     case .secured, .drained, .closed: break
+///     }
+/// }
+/// connection.open()
+/// loop.run()
+/// ```
 public final class Connection {
     private enum State {
         case new

@@ -23,7 +23,7 @@ public struct TransportError: Error, Equatable, Sendable, CustomStringConvertibl
     /// In words, for a person.
     public let description: String
 
-    init(_ code: Code, _ description: String) {
+    public init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description
     }

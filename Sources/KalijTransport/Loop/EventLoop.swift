@@ -42,13 +42,13 @@ public final class EventLoop {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// Turns until ``stop()``. May be called again afterwards.
+    /// Turns until ``stop()``; not at all if it was called before. May be called again afterwards.
     public func run() {
-        isStopping = false
         while !isStopping { turn() }
+        isStopping = false
     }
 
-    /// Makes ``run()`` return after the turn in hand.
+    /// Makes ``run()`` return after the turn in hand, or the next ``run()`` at once.
     public func stop() {
         isStopping = true
     }

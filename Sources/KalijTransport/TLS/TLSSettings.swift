@@ -25,4 +25,11 @@ public struct TLSInfo: Sendable, Equatable {
     public let notAfter: Int64?
     /// The data of the channel binding `tls-exporter` (RFC 9266), 32 bytes; nil before TLS 1.3.
     public let tlsExporter: [UInt8]?
+
+    public init(version: String, cipher: String, notAfter: Int64?, tlsExporter: [UInt8]?) {
+        self.version = version
+        self.cipher = cipher
+        self.notAfter = notAfter
+        self.tlsExporter = tlsExporter
+    }
 }

@@ -16,6 +16,16 @@ struct ParserState {
     var skipped: SkippedElement?
     var events: [StreamParserEvent] = []
     var failure: XMLError?
+    /// The failure, once everything before it has been delivered.
+    var thrown: XMLError?
+    var context: Context?
+    var isFinished = false
+    /// How often the parser began anew.
+    var restarts = 0
+    /// Bytes that libxml2 is not given yet.
+    var held: [UInt8] = []
+    /// A start tag so long that libxml2 must not look for its end with every chunk.
+    var longTag: LongTag?
     /// Where the open top-level element began, in bytes of the stream.
     var start = 0
     var startLine = 1
@@ -24,8 +34,12 @@ struct ParserState {
     var linesBefore = 0
     /// The start tag of the stream, to begin another context with.
     var header: [UInt8] = []
+    /// Where the last top-level element, or the stream's header, ended.
+    var previousEnd = 0
     /// The first bytes of the open top-level element that came with earlier chunks.
-    var earlier: [UInt8] = []
+    var earlier = Region<UInt8>(capacity: 4_096)
+    /// Bytes given to libxml2 before the chunk, and with it.
+    var fed = 0
     var chunk = UnsafeRawBufferPointer(start: nil, count: 0)
     /// Where the chunk begins, in bytes of the stream.
     var chunkStart = 0
@@ -38,6 +52,11 @@ struct ParserState {
         var place: Int
         var line: Int
         var rest: [UInt8]
+    }
+
+    func release() {
+        builder.release()
+        earlier.release()
     }
 
     init(limits: ParserLimits, outer: Int) {
@@ -105,6 +124,7 @@ extension ParserState {
         if skipping != nil { return }
         if let limit = builder.open(name, namespace, declarations: declarations, count: count, attributes) {
             skip(limit)
+            if depth == outer &+ 1 { describeSkipped(name, namespace, Int(count), attributes) }
         }
     }
 
@@ -128,17 +148,31 @@ extension ParserState {
 
     /// A top-level element begins: remembers where, and what of it came with earlier chunks.
     private mutating func begin(_ context: Context) {
-        guard let input = context.pointee.input, let current = input.pointee.cur, let base = input.pointee.base else {
+        startLine = line(context)
+        if previousEnd >= chunkStart {
+            // All of its start tag is in this chunk, after nothing but white space.
+            var offset = previousEnd &- chunkStart
+            while offset < chunk.count, chunk[offset] != UInt8(ascii: "<") { offset &+= 1 }
+            start = chunkStart &+ offset
             return
         }
-        // The callback comes at the end of the start tag, and no "<" can stand inside it but its first byte.
+        guard let tag = startTag(context), let end = context.pointee.input?.pointee.end else { return }
+        start = position(context) &- tag.count
+        guard start < chunkStart, let first = tag.baseAddress else { return }
+        // The tag's last bytes may have come earlier, too.
+        let before = min(chunkStart - start, limits.prefixBytes, end - first)
+        earlier.append(UnsafeRawBufferPointer(start: first, count: before))
+    }
+
+    /// The start tag that is being read, without its last bytes ">" or "/>".
+    private func startTag(_ context: Context) -> UnsafeBufferPointer<UInt8>? {
+        guard let input = context.pointee.input, let current = input.pointee.cur, let base = input.pointee.base else {
+            return nil
+        }
+        // No "<" can stand inside a tag but its first byte.
         var tag = current
         while tag > base, tag.pointee != UInt8(ascii: "<") { tag -= 1 }
-        start = position(context) &- (current - tag)
-        startLine = line(context)
-        guard start < chunkStart else { return }
-        let before = min(chunkStart - start, limits.prefixBytes)
-        earlier.append(contentsOf: UnsafeBufferPointer(start: tag, count: before))
+        return UnsafeBufferPointer(start: tag, count: current - tag)
     }
 
     private mutating func complete(_ context: Context) {
@@ -149,7 +183,8 @@ extension ParserState {
         } else {
             events.append(.element(Element(tree: builder.take(), index: 0)))
         }
-        if !earlier.isEmpty { earlier.removeAll(keepingCapacity: true) }
+        if earlier.count > 0 { earlier.reset(keep: 8_192) }
+        previousEnd = end
         if let dictionary = context.pointee.dict, xmlDictGetUsage(dictionary) > ParserState.dictionaryBytes, outer > 0 {
             renewal = Renewal(place: end, line: line(context), rest: unread(context))
             stop(context)
@@ -173,10 +208,32 @@ extension ParserState {
             byteCount: 0, line: startLine)
     }
 
+    /// The top-level tag itself is over a limit: what is known of it comes from libxml2 instead of the tree.
+    private mutating func describeSkipped(
+        _ name: UnsafePointer<UInt8>, _ namespace: UnsafePointer<UInt8>?, _ count: Int,
+        _ attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
+    ) {
+        func text(_ pointer: UnsafePointer<UInt8>) -> String {
+            let bytes = UnsafeBufferPointer(start: pointer, count: limits.nameBytes).prefix { $0 != 0 }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        skipped?.name = text(name)
+        skipped?.namespace = namespace.map(text)
+        for place in 0..<min(count, 64) {
+            guard let name = attributes?[place * 5], let start = attributes?[place * 5 + 3],
+                let end = attributes?[place * 5 + 4], end - start <= 4_096
+            else { continue }
+            let space = attributes?[place * 5 + 2].map(text)
+            let key = space.map { $0 == xmlNamespace ? "xml:" + text(name) : "{\($0)}" + text(name) } ?? text(name)
+            let value = UnsafeBufferPointer(start: start, count: end - start)
+            skipped?.attributes[key] = String(decoding: value, as: UTF8.self)
+        }
+    }
+
     private mutating func deliverSkipped(_ end: Int) {
         guard var skipped else { return }
         skipped.byteCount = end - start
-        skipped.prefix = Array(earlier.prefix(end - start))
+        skipped.prefix = Array(UnsafeBufferPointer(start: earlier.base, count: min(earlier.count, end - start)))
         let from = max(start, chunkStart) - chunkStart
         let wanted = min(limits.prefixBytes - earlier.count, end - chunkStart - from)
         if wanted > 0, from >= 0, from + wanted <= chunk.count {
@@ -198,7 +255,12 @@ extension ParserState {
         _ attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
     ) {
         if replaying { return }
+        // The header's end tag sign is still to come, but no "<" before it.
+        previousEnd = position(context)
         storeHeader(context)
+        // The header is the server's own: an app's limits for stanzas are not for it.
+        var builder = TreeBuilder(limits: ParserLimits())
+        defer { builder.release() }
         if let limit = builder.open(name, namespace, declarations: declarations, count: count, attributes) {
             return fail(context, "policy-violation", "the stream's header is over the limit \(limit.limit)")
         }
@@ -212,12 +274,13 @@ extension ParserState {
     }
 
     private mutating func storeHeader(_ context: Context) {
-        guard let input = context.pointee.input, let current = input.pointee.cur, let base = input.pointee.base else {
-            return
-        }
-        var tag = current
-        while tag > base, tag.pointee != UInt8(ascii: "<") { tag -= 1 }
-        header = Array(UnsafeBufferPointer(start: tag, count: current - tag)) + [UInt8(ascii: ">")]
+        guard let tag = startTag(context) else { return }
+        header = Array(tag) + [UInt8(ascii: ">")]
+    }
+
+    mutating func cdata(_ context: Context, _ bytes: UnsafePointer<UInt8>, _ length: Int) {
+        if depth <= outer { return fail(context, "bad-format", "text between the top-level elements of a stream") }
+        text(context, bytes, length)
     }
 
     private mutating func strayText(_ context: Context, _ bytes: UnsafePointer<UInt8>, _ length: Int) {

@@ -12,7 +12,7 @@ enum SAXCallbacks {
         handler.characters = characters
         // The same as `characters`: white space is content.
         handler.ignorableWhitespace = characters
-        handler.cdataBlock = characters
+        handler.cdataBlock = cdata
         handler.comment = { context, _ in SAXCallbacks.refuse(context, "a comment") }
         handler.processingInstruction = { context, _, _ in SAXCallbacks.refuse(context, "a processing instruction") }
         handler.internalSubset = { context, _, _, _ in SAXCallbacks.refuse(context, "a document type declaration") }
@@ -44,6 +44,11 @@ enum SAXCallbacks {
         state.pointee.text(context, bytes, Int(length))
     }
 
+    private static let cdata: cdataBlockSAXFunc = { raw, bytes, length in
+        guard let (context, state) = SAXCallbacks.state(raw), let bytes else { return }
+        state.pointee.cdata(context, bytes, Int(length))
+    }
+
     private static let startDocument: startDocumentSAXFunc = { raw in
         guard let (context, state) = SAXCallbacks.state(raw) else { return }
         let declared = context.pointee.encoding ?? context.pointee.input?.pointee.encoding
@@ -66,13 +71,13 @@ enum SAXCallbacks {
         if code == XML_WAR_NS_URI.rawValue || code == XML_WAR_NS_URI_RELATIVE.rawValue { return }
         let message = error.pointee.message.map { String(cString: $0) } ?? "malformed XML"
         state.pointee.failure = XMLError(
-            condition: SAXCallbacks.condition(code), text: SAXCallbacks.shortened(message),
+            condition: SAXCallbacks.condition(code, message), text: SAXCallbacks.shortened(message),
             line: state.pointee.linesBefore + Int(max(error.pointee.line, 1)), column: Int(max(error.pointee.int2, 1)))
         state.pointee.stop(context)
     }
 
     /// The stream error condition for an error of libxml2 (RFC 6120 sections 4.9.3 and 11).
-    private static func condition(_ code: UInt32) -> String {
+    private static func condition(_ code: UInt32, _ message: String) -> String {
         switch code {
         case XML_ERR_UNSUPPORTED_ENCODING.rawValue, XML_ERR_INVALID_ENCODING.rawValue,
             XML_ERR_UNKNOWN_ENCODING.rawValue, XML_I18N_CONV_FAILED.rawValue:
@@ -80,9 +85,21 @@ enum SAXCallbacks {
         case XML_ERR_UNDECLARED_ENTITY.rawValue, XML_WAR_UNDECLARED_ENTITY.rawValue,
             XML_ERR_UNPARSED_ENTITY.rawValue, XML_ERR_ENTITY_IS_EXTERNAL.rawValue, XML_ERR_ENTITY_LOOP.rawValue:
             "restricted-xml"
+        // libxml2 has one code for characters that XML does not allow and for bytes that are no UTF-8.
+        case XML_ERR_INVALID_CHAR.rawValue where message.hasPrefix("Input is not proper UTF-8"),
+            XML_ERR_INVALID_CHAR.rawValue where isSurrogate(message):
+            "unsupported-encoding"
         case XML_ERR_NO_MEMORY.rawValue: "resource-constraint"
         default: "not-well-formed"
         }
+    }
+
+    /// "Char 0xD800 out of allowed range": a surrogate has no UTF-8 form.
+    private static func isSurrogate(_ message: String) -> Bool {
+        let prefix = "Char 0x"
+        guard message.hasPrefix(prefix) else { return false }
+        let digits = message.dropFirst(prefix.count).prefix { $0.isHexDigit }
+        return Int(digits, radix: 16).map { (0xD800...0xDFFF).contains($0) } ?? false
     }
 
     /// libxml2 ends its messages with a new line and quotes what it read.

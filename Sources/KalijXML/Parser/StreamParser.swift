@@ -9,17 +9,9 @@ import CLibXML2
 /// A parser belongs to one owner at a time; it is not to be fed from inside the closure that it calls.
 public final class StreamParser {
     // Owned here: set up in init, torn down in deinit after the context that refers to it.
-    private let state: UnsafeMutablePointer<ParserState>
-    private var context: Context?
-    private var failure: XMLError?
-    private var isFinished = false
-    private var restarts = 0
-    /// Bytes given to libxml2 since the stream began.
-    private var fed = 0
-    /// `]` at the end of a chunk, held back: libxml2 misses a `]]>` that is cut in two.
-    private var held: [UInt8] = []
-    private let outer: Int
-    private let limits: ParserLimits
+    let state: UnsafeMutablePointer<ParserState>
+    let outer: Int
+    let limits: ParserLimits
 
     /// A parser at the beginning of a stream.
     public convenience init(limits: ParserLimits = .init()) {
@@ -36,7 +28,7 @@ public final class StreamParser {
 
     deinit {
         freeContext()
-        state.pointee.builder.release()
+        state.pointee.release()
         state.deinitialize(count: 1)
         state.deallocate()
     }
@@ -46,19 +38,20 @@ public final class StreamParser {
     /// - Throws: ``XMLError`` if the stream has to end; what was complete before it has been delivered, and every
     ///   later call throws it again. Also whatever `body` throws; the rest of the chunk's events are then lost.
     public func feed(_ bytes: UnsafeRawBufferPointer, _ body: (StreamParserEvent) throws -> Void) throws {
-        if let failure { throw failure }
-        let beganWith = restarts
+        if let failure = state.pointee.thrown { throw failure }
+        let beganWith = state.pointee.restarts
         var rest = bytes
         while !rest.isEmpty {
             let piece = rest.prefix(StreamParser.pieceBytes)
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(piece.count))
-            if held.isEmpty, piece.last != UInt8(ascii: "]") {
+            if state.pointee.held.isEmpty, state.pointee.longTag == nil, piece.last != UInt8(ascii: "]") {
                 parse(UnsafeRawBufferPointer(rebasing: piece))
             } else {
-                parseHolding(piece)
+                hold(UnsafeRawBufferPointer(rebasing: piece))
             }
+            enforceLimits()
             try deliver(body)
-            if restarts != beganWith { return }
+            if state.pointee.restarts != beganWith { return }
         }
     }
 
@@ -71,16 +64,16 @@ public final class StreamParser {
     ///
     /// - Throws: ``XMLError`` if it ended inside an element, or before the stream's end tag.
     public func finish(_ body: (StreamParserEvent) throws -> Void) throws {
-        if let failure { throw failure }
-        guard !isFinished else { return }
-        isFinished = true
-        if !held.isEmpty {
-            let last = held
-            held = []
+        if let failure = state.pointee.thrown { throw failure }
+        guard !state.pointee.isFinished else { return }
+        state.pointee.isFinished = true
+        if !state.pointee.held.isEmpty {
+            let last = state.pointee.held
+            state.pointee.held = []
             last.withUnsafeBytes { parse($0) }
         }
-        if context == nil { makeContext() }
-        if let context, state.pointee.failure == nil { _ = xmlParseChunk(context, nil, 0, 1) }
+        if state.pointee.context == nil { makeContext() }
+        if let context = state.pointee.context, state.pointee.failure == nil { _ = xmlParseChunk(context, nil, 0, 1) }
         try deliver(body)
     }
 
@@ -89,11 +82,11 @@ public final class StreamParser {
     /// May be called from inside the closure given to ``feed(_:_:)-(UnsafeRawBufferPointer,_)``: what is left of that
     /// chunk is then dropped.
     public func restart() {
-        restarts += 1
+        let restarts = state.pointee.restarts
         freeContext()
-        state.pointee.builder.release()
+        state.pointee.release()
         state.pointee = ParserState(limits: limits, outer: outer)
-        (failure, isFinished, fed, held) = (nil, false, 0, [])
+        state.pointee.restarts = restarts &+ 1
     }
 
     /// How much libxml2 gets at once: it bounds what is gathered before it is delivered.
@@ -115,46 +108,36 @@ extension StreamParser {
         let options = XML_PARSE_HUGE.rawValue | XML_PARSE_NONET.rawValue | XML_PARSE_NOENT.rawValue
         xmlCtxtUseOptions(context, Int32(options))
         context.pointee._private = UnsafeMutableRawPointer(state)
-        self.context = context
+        state.pointee.context = context
     }
 
     private func freeContext() {
-        guard let context else { return }
+        guard let context = state.pointee.context else { return }
         if let document = context.pointee.myDoc { xmlFreeDoc(document) }
         context.pointee.myDoc = nil
         xmlFreeParserCtxt(context)
-        self.context = nil
+        state.pointee.context = nil
     }
 
-    private func parseHolding(_ piece: Slice<UnsafeRawBufferPointer>) {
-        var joined = held + piece
-        var back = 0
-        while back < 2, back < joined.count, joined[joined.count - 1 - back] == UInt8(ascii: "]") { back += 1 }
-        held = Array(joined.suffix(back))
-        joined.removeLast(back)
-        joined.withUnsafeBytes { parse($0) }
-    }
-
-    private func parse(_ bytes: UnsafeRawBufferPointer) {
+    func parse(_ bytes: UnsafeRawBufferPointer) {
         guard !bytes.isEmpty else { return }
-        if context == nil { makeContext() }
+        if state.pointee.context == nil { makeContext() }
         state.pointee.builder.names.refresh()
         state.pointee.chunk = bytes
-        state.pointee.chunkStart = fed
+        state.pointee.chunkStart = state.pointee.fed
         push(bytes)
         while let renewal = state.pointee.renewal, state.pointee.failure == nil {
             state.pointee.renewal = nil
             renew(renewal)
             renewal.rest.withUnsafeBytes { push($0) }
         }
-        fed += bytes.count
+        state.pointee.fed += bytes.count
         keepBeginning(of: bytes)
-        enforceLimits()
         state.pointee.chunk = UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
     private func push(_ bytes: UnsafeRawBufferPointer) {
-        guard let context, state.pointee.failure == nil, !bytes.isEmpty else { return }
+        guard let context = state.pointee.context, state.pointee.failure == nil, !bytes.isEmpty else { return }
         let start = bytes.bindMemory(to: CChar.self).baseAddress
         let code = xmlParseChunk(context, start, Int32(bytes.count), 0)
         guard code != 0, state.pointee.failure == nil, state.pointee.renewal == nil else { return }
@@ -168,7 +151,7 @@ extension StreamParser {
         freeContext()
         state.pointee.builder.renewNames()
         makeContext()
-        guard let context else { return }
+        guard let context = state.pointee.context else { return }
         let header = state.pointee.header
         state.pointee.replaying = true
         state.pointee.depth = 0
@@ -185,34 +168,24 @@ extension StreamParser {
         guard room > 0 else { return }
         let from = max(state.pointee.start - state.pointee.chunkStart, 0)
         guard from < bytes.count else { return }
-        state.pointee.earlier.append(contentsOf: bytes[from...].prefix(room))
-    }
-
-    private func enforceLimits() {
-        guard let context, state.pointee.failure == nil else { return }
-        let isOpen = state.pointee.depth > outer
-        let begin = isOpen ? state.pointee.start : state.pointee.position(context)
-        if isOpen, state.pointee.skipping == nil, fed - begin > limits.stanzaBytes { state.pointee.skip(.stanzaBytes) }
-        // Every open element needs an end tag of at least four bytes: this also bounds what deep nesting costs.
-        if fed - begin + max(state.pointee.depth - outer, 0) * 4 >= limits.hardStanzaBytes {
-            state.pointee.fail(context, "policy-violation", "a stanza of \(limits.hardStanzaBytes) bytes or more")
-        }
+        let piece = UnsafeRawBufferPointer(rebasing: bytes[from..<min(from + room, bytes.count)])
+        state.pointee.earlier.append(piece)
     }
 
     private func deliver(_ body: (StreamParserEvent) throws -> Void) throws {
-        let began = restarts
-        failure = state.pointee.failure
+        let began = state.pointee.restarts
+        state.pointee.thrown = state.pointee.failure
         if !state.pointee.events.isEmpty {
             var events: [StreamParserEvent] = []
             swap(&events, &state.pointee.events)
             for event in events {
                 try body(event)
-                if restarts != began { return }
+                if state.pointee.restarts != began { return }
             }
             // The array is used again, so that a chunk does not allocate one.
             events.removeAll(keepingCapacity: events.capacity <= 64)
             if state.pointee.events.isEmpty { swap(&events, &state.pointee.events) }
         }
-        if let failure { throw failure }
+        if let failure = state.pointee.thrown { throw failure }
     }
 }

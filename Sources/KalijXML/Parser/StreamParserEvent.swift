@@ -5,7 +5,7 @@ public enum StreamParserEvent {
     /// A complete top-level element.
     case element(Element)
     /// A complete, well-formed top-level element that was over a limit.
-    case skipped(SkippedElement)
+    indirect case skipped(SkippedElement)
     /// The end tag of the stream.
     case closed
 }

@@ -13,6 +13,8 @@ struct TreeBuilder {
     private(set) var texts = Region<UInt8>(capacity: 16_384)
     private var frames: UnsafeMutablePointer<Frame>
     private let maximumDepth: Int
+    private var lastNamespace: UnsafePointer<UInt8>?
+    private var lastReference = NameReference.none
     private var depth = 0
     private var elements = 0
     private var serial: UInt32 = 1
@@ -47,6 +49,16 @@ struct TreeBuilder {
         return store(entry)
     }
 
+    /// The same for a namespace, which is mostly that of the element before.
+    @inline(__always)
+    private mutating func spaceReference(_ namespace: UnsafePointer<UInt8>?) -> NameReference {
+        guard let namespace else { return .none }
+        if namespace == lastNamespace { return lastReference }
+        lastReference = reference(namespace)
+        lastNamespace = namespace
+        return lastReference
+    }
+
     @inline(never)
     private mutating func store(_ entry: UnsafeMutablePointer<NameCache.Entry>) -> NameReference {
         guard let key = entry.pointee.key, entry.pointee.length <= limits.nameBytes else { return .none }
@@ -67,7 +79,7 @@ struct TreeBuilder {
         if depth >= maximumDepth { return .depth }
         let index = UInt32(truncatingIfNeeded: nodes.count)
         let nameReference = reference(name)
-        let namespaceReference = namespace.map { reference($0) } ?? .none
+        let namespaceReference = spaceReference(namespace)
         var node = Node(name: nameReference, namespace: namespaceReference, parent: 0)
         if depth > 0 {
             let frame = frames + (depth &- 1)
@@ -98,23 +110,43 @@ struct TreeBuilder {
     private mutating func addAttributes(
         _ index: Int, _ count: Int, _ source: UnsafeMutablePointer<UnsafePointer<UInt8>?>
     ) -> LimitKind? {
+        // Room for everything first, so that the loop writes without asking.
+        var total = 0
         var field = source
-        attributes.reserve(count)
         for _ in 0..<count {
-            guard let name = field[0], let start = field[3], let end = field[4] else { continue }
-            let length = end - start
-            if length > limits.valueBytes { return .valueBytes }
+            guard let start = field[3], let end = field[4] else { return .valueBytes }
+            if end - start > limits.valueBytes { return .valueBytes }
+            total &+= end - start
+            field += 5
+        }
+        attributes.reserve(count)
+        field = source
+        let records = attributes.base + attributes.count
+        for place in 0..<count {
+            guard let name = field[0] else { return .nameBytes }
             let reference = reference(name)
             let namespace = field[2].map { self.reference($0) } ?? .inherited
             if reference == .none || namespace == .none { return .nameBytes }
-            attributes.append(
-                Attribute(
-                    name: reference, namespace: namespace, value: UInt32(truncatingIfNeeded: values.count),
-                    length: UInt32(truncatingIfNeeded: length)))
-            values.append(start, length)
-            nodes.base[index].attributeCount &+= 1
+            records[place].name = reference
+            records[place].namespace = namespace
             field += 5
         }
+        values.reserve(total)
+        field = source
+        var offset = values.count
+        let target = values.base
+        for place in 0..<count {
+            guard let start = field[3], let end = field[4] else { return .valueBytes }
+            let length = end - start
+            records[place].value = UInt32(truncatingIfNeeded: offset)
+            records[place].length = UInt32(truncatingIfNeeded: length)
+            (target + offset).update(from: start, count: length)
+            offset &+= length
+            field += 5
+        }
+        values.count = offset
+        attributes.count &+= count
+        nodes.base[index].attributeCount = UInt32(truncatingIfNeeded: count)
         return nil
     }
 
@@ -159,6 +191,7 @@ struct TreeBuilder {
         depth = 0
         elements = 0
         serial &+= 1
+        lastNamespace = nil
         nodes.reset(keep: 1_024)
         attributes.reset(keep: 2_048)
         values.reset(keep: 65_536)

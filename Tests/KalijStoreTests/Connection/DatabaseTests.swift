@@ -102,6 +102,23 @@ import Testing
         }
     }
 
+    @Test("Opening a second connection does not take the locks of the first away, so that no other process deletes its log")
+    func locks() throws {
+        let first = try database()
+        try first.execute("CREATE TABLE t(a)")
+        do { _ = try database("a.db", .machine) }
+        // The shell is the last to close, as far as it can see by the locks, unless ours are still held.
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/usr/bin/sqlite3")
+        shell.arguments = [first.path, "INSERT INTO t VALUES (1)"]
+        try shell.run()
+        shell.waitUntilExit()
+        #expect(shell.terminationStatus == 0)
+        try first.run("INSERT INTO t VALUES (2)")
+        let reader = try Database(reading: first.path)
+        #expect(try reader.prepare("SELECT a FROM t ORDER BY a").all { $0.integer(0) } == [1, 2])
+    }
+
     @Test("Garbage instead of a database is refused and left as it is")
     func garbage() throws {
         let path = try #require(directory).file("garbage.db")

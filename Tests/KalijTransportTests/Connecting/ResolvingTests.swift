@@ -103,14 +103,17 @@ import Testing
         server.stop()
     }
 
+    // In a process of its own, because the environment belongs to all threads.
     @Test("The environment names the DNS servers for a command under test")
-    func environment() throws {
-        let server = try server("here")
-        let dns = try NameServer(["host-record=example.test,127.0.0.1"])
-        setenv("KALIJ_DNS_SERVERS", dns.address, 1)
-        defer { unsetenv("KALIJ_DNS_SERVERS") }
-        #expect(reached(try Dialogue(host: "example.test", port: server.port)) == "here")
-        server.stop()
+    func environment() async {
+        await #expect(processExitsWith: .success) {
+            let server = try Server { $0.write("here") }
+            let dns = try NameServer(["host-record=example.test,127.0.0.1"])
+            setenv("KALIJ_DNS_SERVERS", dns.address, 1)
+            let dialogue = try Dialogue(host: "example.test", port: server.port)
+            #expect(dialogue.wait { dialogue.text == "here" })
+            server.stop()
+        }
     }
 
     @Test("A DNS that is not there, or says nothing, is given up in time, and nothing is left running")

@@ -64,6 +64,20 @@ import Testing
         #expect(order == [1, 2, 3])
     }
 
+    @Test("A stop that comes before the loop runs is not lost, and holds for one run")
+    func stopFirst() throws {
+        let loop = try EventLoop()
+        loop.stop()
+        loop.run()
+        var turned = false
+        loop.enqueue {
+            turned = true
+            loop.stop()
+        }
+        loop.run()
+        #expect(turned)
+    }
+
     @Test("Work from another thread wakes the loop, and none of it is lost")
     func waker() throws {
         let loop = try EventLoop()

@@ -67,7 +67,9 @@ final class TemporaryDirectory: Sendable {
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    deinit {
+    deinit { remove() }
+
+    func remove() {
         let remove = try? Command(["rm", "-rf", path])
         remove?.wait()
     }

@@ -174,6 +174,29 @@ import Testing
         server.stop()
     }
 
+    @Test("Data that comes in one piece with a key update is not left lying in OpenSSL")
+    func dataBehindKeyUpdate() throws {
+        let identity = try Certificates.shared.get()["good"]
+        let server = try Server { peer in
+            peer.secure(identity)
+            _ = peer.read()
+            var cork: Int32 = 1
+            setsockopt(peer.descriptor, Int32(IPPROTO_TCP), TCP_CORK, &cork, 4)
+            _ = peer.updateKey()
+            peer.write("behind")
+            cork = 0
+            setsockopt(peer.descriptor, Int32(IPPROTO_TCP), TCP_CORK, &cork, 4)
+            _ = peer.read()
+            _ = peer.read()
+        }
+        let dialogue = try Dialogue(port: server.port, directTLS: .only)
+        #expect(dialogue.waitForSecurity())
+        dialogue.connection.send([1])
+        #expect(dialogue.wait(3) { dialogue.text == "behind" })
+        dialogue.connection.abort()
+        server.stop()
+    }
+
     @Test("Renegotiation in TLS 1.2 is refused, and the stream goes on or ends; it does not hang")
     func renegotiation() throws {
         let identity = try Certificates.shared.get()["good"]

@@ -1,0 +1,53 @@
+# `make demo` and `make test` need nothing but Debian 12 and a Swift 6 toolchain: they install what is missing.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.PHONY: help install build release demo test lint format bench clean
+
+KILLS ?= 50
+MESSAGES ?= 500
+SERVER ?= prosody
+SEED ?=
+
+SOURCES := Package.swift Sources Tests
+RELEASE := .build/release/kalij
+STRICT := -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
+
+help:  ## this list
+	@echo "make demo     the main job: kills on a real server, compared with its archive"
+	@echo "              KILLS=$(KILLS) MESSAGES=$(MESSAGES) SERVER=$(SERVER) SEED=... (SERVER: prosody or ejabberd)"
+	@echo "make test     everything: build without warnings, lint, unit tests, real servers, real kills"
+	@echo "make build    debug build"
+	@echo "make release  the command $(RELEASE), linked with Swift's library statically"
+	@echo "make format   formats the sources"
+	@echo "make lint     checks format and style"
+	@echo "make bench    compares with other programs (release build, takes minutes)"
+	@echo "make clean    removes what was built"
+
+install:
+	@Scripts/install-packages build test
+
+build: install
+	swift build --build-tests $(STRICT)
+
+release: install
+	swift build -c release --static-swift-stdlib --product kalij
+
+demo: release
+	@$(RELEASE) demo --kills $(KILLS) --messages $(MESSAGES) --server $(SERVER) $(if $(SEED),--seed $(SEED))
+
+test: build lint release
+	KALIJ_BINARY="$(CURDIR)/$(RELEASE)" swift test --skip-build $(STRICT)
+
+lint:
+	swift format lint --strict --recursive $(SOURCES)
+
+format:
+	swift format format --in-place --recursive $(SOURCES)
+
+bench: install
+	@Scripts/install-packages bench
+	@if [ -d Benchmarks ]; then $(MAKE) -C Benchmarks run; else echo "no benchmarks yet" >&2; exit 1; fi
+
+clean:
+	swift package clean
+	rm -rf .build

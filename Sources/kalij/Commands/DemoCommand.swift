@@ -1,0 +1,69 @@
+import Dispatch
+import Glibc
+import KalijLab
+
+enum DemoCommand: Command {
+    static let name = "demo"
+    static let usage = "[--kills N] [--messages N] [--seed N] [--server prosody|ejabberd] [--keep]"
+    static let summary = "the main job on a local server: kill it, lose nothing"
+    static let details = """
+        Starts a server on loopback in a temporary directory, logs an account in and runs it as `kalij run`, while an
+        independent client (slixmpp) sends it numbered messages without pause and `kalij send` queues replies. Kills
+        `kalij run` with SIGKILL at random moments and starts it again, and some of the `kalij send`. Then reads the
+        server's archive and compares: what was lost, came twice or out of order, each way.
+
+        Needs Debian's prosody, lua-dbi-sqlite3, python3-slixmpp, sqlite3 and openssl (`make demo` installs them), or
+        ejabberd and erlang-p1-sqlite3. It leaves nothing running and nothing outside its temporary directory.
+        Exit status 1 if anything was lost, came twice or out of order, 69 if the demo could not be carried out.
+        """
+    static let options: [Arguments.Option] = [
+        .value("--kills", "N", "kill `kalij run` at least N times (default 50)"),
+        .value("--messages", "N", "at least N messages each way (default 500)"),
+        .value("--seed", "N", "decides the moments of the kills (default: a new one each time)"),
+        .value("--server", "NAME", "prosody (default) or ejabberd"),
+        .flag("--keep", "leave the directory with the database and the logs, and say where"),
+    ]
+
+    static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
+        try arguments.expect(0...0)
+        var options = DemoOptions()
+        options.kills = try arguments.integer("--kills", in: 0...1_000_000) ?? options.kills
+        options.messages = try arguments.integer("--messages", in: 1...10_000_000) ?? options.messages
+        if let seed = try arguments.integer("--seed") { options.seed = UInt64(seed) }
+        if let name = arguments.value("--server") {
+            guard let server = ServerKind(rawValue: name) else {
+                throw Failure(.usage, "--server takes prosody or ejabberd, not \"\(name)\"")
+            }
+            options.server = server
+        }
+        options.json = shared.json
+        options.keep = arguments.has("--keep")
+        return ExitStatus(rawValue: wait(for: options, program: try Files.absolute(existing: "/proc/self/exe"))) ?? .unavailable
+    }
+
+    /// Runs the demo to its end; this thread only waits.
+    private static func wait(for options: DemoOptions, program: String) -> Int32 {
+        let outcome = Outcome()
+        Task.detached {
+            outcome.finish(await runDemo(options: options, kalij: program) { Output.line($0) })
+        }
+        return outcome.wait()
+    }
+
+    /// The demo's exit status, handed from its task to the waiting thread.
+    // Written before `signal()` and read after `wait()`, which order the two.
+    private final class Outcome: @unchecked Sendable {
+        private let finished = DispatchSemaphore(value: 0)
+        private var status: Int32 = 69
+
+        func finish(_ status: Int32) {
+            self.status = status
+            finished.signal()
+        }
+
+        func wait() -> Int32 {
+            finished.wait()
+            return status
+        }
+    }
+}
