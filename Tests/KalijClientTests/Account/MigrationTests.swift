@@ -1,0 +1,118 @@
+import Foundation
+import KalijAddress
+import KalijRoles
+import KalijStore
+import Testing
+
+@testable import KalijClient
+
+/// Rule 12: schema migrations are transactions, run under the fence, tested from every released version's database.
+struct MigrationTests {
+    private let scratch: ScratchDirectory
+    private var directory: AccountDirectory { AccountDirectory(scratch.path) }
+
+    init() throws { scratch = try ScratchDirectory() }
+
+    private func files() throws -> [String: Data] {
+        var files: [String: Data] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: scratch.path) {
+            files[name] = try Data(contentsOf: URL(fileURLWithPath: scratch.file(name)))
+        }
+        return files
+    }
+
+    private func run(_ sql: String) throws {
+        let database = try Database(path: directory.databasePath, durability: .process)
+        try database.execute(sql)
+    }
+
+    @Test("a fresh directory is made for its user alone, and the fence is given back")
+    func fresh() throws {
+        let directory = AccountDirectory(scratch.file("a/b"))
+        #expect(throws: DirectoryError.self) { _ = try directory.read() }
+        let database = try directory.open(.machine, role: .share, now: 1)
+        #expect(try AccountTable(database).all().isEmpty)
+        let attributes = try FileManager.default.attributesOfItem(atPath: directory.databasePath)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(try directory.drive(role: .main, now: 2).careful == false)
+    }
+
+    @Test("a database of a newer version is refused and stays as it is, byte for byte")
+    func newer() throws {
+        _ = try directory.open(.machine, role: .share, now: 1)
+        try run("PRAGMA user_version=99; PRAGMA wal_checkpoint(TRUNCATE)")
+        let before = try files()[("kalij.db")]
+        let refused = StoreError(.newerVersion, "")
+        #expect(throws: refused) { _ = try directory.open(.machine, role: .share, now: 1) }
+        #expect(throws: refused) { _ = try directory.read() }
+        #expect(throws: refused) { _ = try directory.drive(role: .main, now: 1) }
+        #expect(try files()["kalij.db"] == before)
+    }
+
+    @Test("another program's database and what is none are refused and stay as they are")
+    func foreign() throws {
+        try run("PRAGMA journal_mode=DELETE; CREATE TABLE theirs(a); INSERT INTO theirs VALUES (1)")
+        var before = try files()
+        let refused = StoreError(.notOurs, "")
+        #expect(throws: refused) { _ = try directory.open(.machine, role: .share, now: 1) }
+        #expect(throws: refused) { _ = try directory.drive(role: .main, now: 1) }
+        #expect(try files() == before)
+        try Data("a letter, no database".utf8).write(to: URL(fileURLWithPath: directory.databasePath))
+        before = try files()
+        #expect(throws: refused) { _ = try directory.open(.machine, role: .share, now: 1) }
+        #expect(try files() == before)
+    }
+
+    @Test("a damaged database is refused with a message")
+    func corrupt() throws {
+        _ = try directory.open(.machine, role: .share, now: 1)
+        try run("PRAGMA wal_checkpoint(TRUNCATE)")
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: directory.databasePath))
+        bytes.replaceSubrange(100..<4096, with: Data(repeating: 0xA5, count: 3996))
+        try bytes.write(to: URL(fileURLWithPath: directory.databasePath))
+        #expect(throws: StoreError(.corrupt, "")) { _ = try directory.open(.machine, role: .share, now: 1) }
+    }
+
+    @Test("killed between the fence's table and the migration, the next one migrates")
+    func killedInBetween() throws {
+        try run("BEGIN; PRAGMA application_id=\(Schema.accounts.applicationID); \(Fence.schema); COMMIT")
+        #expect(throws: DirectoryError.self) { _ = try directory.read() }
+        let database = try directory.open(.machine, role: .share, now: 1)
+        #expect(try Schema.accounts.version(of: database) == Schema.accounts.version)
+    }
+
+    @Test("one that migrates does not hide from the next driver that the last one died")
+    func diedBefore() throws {
+        try run("BEGIN; PRAGMA application_id=\(Schema.accounts.applicationID); \(Fence.schema); COMMIT")
+        try run("INSERT INTO fence VALUES (1, 5, 'main', 1, 0, 0)")
+        _ = try directory.open(.machine, role: .share, now: 1)
+        #expect(try directory.drive(role: .main, now: 2).careful)
+    }
+
+    @Test("while another process drives a database of an older version nobody migrates it")
+    func driven() throws {
+        try run("BEGIN; PRAGMA application_id=\(Schema.accounts.applicationID); \(Fence.schema); COMMIT")
+        let database = try Database(path: directory.databasePath, durability: .process)
+        let taken = try Fence.take(in: database, lockPath: directory.lockPath, role: .main, now: 1)
+        #expect(throws: FenceError.self) { _ = try directory.open(.machine, role: .share, now: 1) }
+        #expect(try Schema.accounts.version(of: database) == 0)
+        try taken.fence.letGo(database)
+    }
+
+    @Test("a database of version 1 is opened with everything in it")
+    func version1() throws {
+        let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Fixtures/version1.sql")
+        try run(try String(contentsOf: fixture, encoding: .utf8))
+        let database = try directory.open(.machine, role: .share, now: 1)
+        #expect(try Schema.accounts.version(of: database) == Schema.accounts.version)
+        let account = try AccountTable(database).account(try JID("juliet@example.org"), in: directory)
+        #expect((account.resource, account.mechanism) == ("balcony", .plain))
+        let messages = try HistoryReader(database).messages(of: account, with: nil, limit: 9)
+        #expect(messages.map(\.body) == ["Art thou not Romeo?", "Neither, fair maid", "What man art thou?"])
+        #expect(messages.map(\.state) == [.acked, nil, .queued])
+        #expect(try OutboundQueue(database: database, account: account.id).count() == 1)
+        #expect(try SessionRow.load(account.id, from: database).handled.value == 4_294_967_290)
+        #expect(try StatusReader(directory, database).quarantined().map(\.reason) == ["over the limit on depth"])
+    }
+}

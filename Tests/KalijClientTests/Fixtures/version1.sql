@@ -1,0 +1,129 @@
+-- A database of schema version 1, as the first released version writes it. Never changed: later versions must open it.
+PRAGMA application_id=1264675945;
+PRAGMA user_version=1;
+BEGIN;
+CREATE TABLE fence(id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL,
+role TEXT NOT NULL, pid INTEGER NOT NULL, since INTEGER NOT NULL, let_go INTEGER NOT NULL);
+CREATE TABLE account(
+    id INTEGER PRIMARY KEY,
+    jid TEXT NOT NULL UNIQUE,
+    resource TEXT NOT NULL,
+    server TEXT,                    -- HOST:PORT given by the user instead of SRV records
+    direct_tls INTEGER NOT NULL,
+    ca_file TEXT,
+    mechanism TEXT NOT NULL,        -- SASL mechanism of the login; nothing weaker is accepted later
+    keys BLOB,                      -- SCRAM keys (JSON), or
+    password TEXT,                  -- the password, where the mechanism needs it
+    created_at INTEGER NOT NULL);
+
+-- The XEP-0198 session of each account; it outlives connections and processes.
+CREATE TABLE session(
+    account INTEGER PRIMARY KEY REFERENCES account(id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,        -- grows with each bind
+    resume_id TEXT,                 -- NULL: nothing to resume
+    jid TEXT,                       -- the full address that the server bound
+    handled INTEGER NOT NULL,       -- inbound stanzas handled, modulo 2^32
+    acknowledged INTEGER NOT NULL,  -- outbound stanzas acknowledged by the server, modulo 2^32
+    position INTEGER NOT NULL,      -- the last order number given to a message
+    archive INTEGER NOT NULL,       -- whether the server's archive (XEP-0313) stamps this account's messages
+    online_at INTEGER);
+
+-- What was handed to the session and not acknowledged yet: the outbox for stanzas, in order.
+CREATE TABLE queue(
+    -- Never given twice: a connection knows what it has written by the last id.
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+    message INTEGER REFERENCES message(id),
+    stanza BLOB NOT NULL);
+CREATE INDEX queue_order ON queue(account, id);
+
+CREATE TABLE message(
+    id INTEGER PRIMARY KEY,
+    account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+    direction TEXT NOT NULL,        -- 'in' or 'out'
+    conversation TEXT NOT NULL,     -- the bare address of the other side
+    position INTEGER NOT NULL,      -- the order in which messages are shown
+    archive TEXT NOT NULL,          -- whose archive stanza_id belongs to; '' is the account's own
+    stanza_id TEXT,
+    message_id TEXT NOT NULL,       -- the stanza's id, '' if it had none
+    origin_id TEXT,
+    sender TEXT NOT NULL,
+    recipient TEXT NOT NULL,
+    type TEXT NOT NULL,
+    body TEXT,
+    sent_at INTEGER NOT NULL,
+    received_at INTEGER,
+    state TEXT,                     -- of 'out': 'queued', 'sent', 'acked', 'failed'
+    error TEXT,
+    anchor TEXT,                    -- newest known archive id when the bytes first left
+    settled INTEGER NOT NULL DEFAULT 1,  -- 0: sent in a session that was lost, outcome unknown
+    catchup INTEGER NOT NULL DEFAULT 0); -- the catch-up that last confirmed its place
+CREATE INDEX message_order ON message(account, conversation, position);
+CREATE UNIQUE INDEX message_archived ON message(account, archive, stanza_id, sender, message_id)
+    WHERE stanza_id IS NOT NULL;
+CREATE UNIQUE INDEX message_unarchived ON message(account, sender, origin_id)
+    WHERE stanza_id IS NULL AND origin_id IS NOT NULL AND direction = 'in';
+-- Only what was accepted here: other devices choose ids of their own, and may use one twice.
+CREATE UNIQUE INDEX message_own ON message(account, origin_id)
+    WHERE direction = 'out' AND origin_id IS NOT NULL AND received_at IS NULL;
+CREATE INDEX message_pending ON message(account, id) WHERE state IN ('queued', 'sent');
+
+-- Requests that wait for their answer.
+CREATE TABLE request(
+    account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    responder TEXT NOT NULL,        -- '' is the account itself
+    kind TEXT NOT NULL,
+    PRIMARY KEY (account, id)) WITHOUT ROWID;
+
+-- The reading of the archive after a bind.
+CREATE TABLE catchup(
+    account INTEGER PRIMARY KEY REFERENCES account(id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,        -- grows with each
+    phase TEXT NOT NULL,            -- 'before-presence', 'after-presence', 'done'
+    query_id TEXT,
+    cursor TEXT,                    -- the archive id to go on behind
+    since INTEGER,                  -- where to begin without a cursor
+    base INTEGER NOT NULL,          -- the newest message's row when it began
+    problem TEXT);
+
+-- Stanzas that were not processed: over a limit, or failed too often.
+CREATE TABLE quarantine(
+    id INTEGER PRIMARY KEY,
+    account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+    at INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    name TEXT NOT NULL,
+    sender TEXT,
+    size INTEGER NOT NULL,          -- bytes on the wire
+    stanza BLOB NOT NULL);          -- its first 64 KiB
+
+-- How often handling the stanza that would be number `count` of a session was begun.
+CREATE TABLE attempt(
+    account INTEGER PRIMARY KEY REFERENCES account(id) ON DELETE CASCADE,
+    session INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    attempts INTEGER NOT NULL);
+
+CREATE TABLE slow_step(kind TEXT PRIMARY KEY, count INTEGER NOT NULL, longest INTEGER NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE barrier(id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL);
+INSERT INTO fence VALUES (1, 7, 'main', 4711, 1795262400000, 1);
+INSERT INTO barrier VALUES (1, 42);
+INSERT INTO account VALUES (1, 'juliet@example.org', 'balcony', '127.0.0.1:5223', 1, '/etc/ssl/own.pem', 'PLAIN', NULL,
+    'secret', 1795262400000);
+INSERT INTO session VALUES (1, 3, 'resume-me', 'juliet@example.org/balcony', 4294967290, 17, 203, 1, 1795262400000);
+INSERT INTO message VALUES (1, 1, 'out', 'romeo@example.net', 201, '', 'archive-1', 'own-1', 'own-1',
+    'juliet@example.org', 'romeo@example.net', 'chat', 'Art thou not Romeo?', 1795262400000, NULL, 'acked', NULL, NULL, 1, 2);
+INSERT INTO message VALUES (2, 1, 'in', 'romeo@example.net', 202, '', 'archive-2', 'his-1', NULL,
+    'romeo@example.net/orchard', 'juliet@example.org', 'chat', 'Neither, fair maid', 1795262401000, 1795262401500, NULL,
+    NULL, NULL, 1, 2);
+INSERT INTO message VALUES (3, 1, 'out', 'romeo@example.net', 203, '', NULL, 'own-2', 'own-2',
+    'juliet@example.org', 'romeo@example.net', 'chat', 'What man art thou?', 1795262402000, NULL, 'queued', NULL, NULL, 1, 0);
+INSERT INTO queue VALUES (9, 1, 3, CAST('<message id=''own-2'' to=''romeo@example.net'' type=''chat''><body>What man art thou?</body><origin-id xmlns=''urn:xmpp:sid:0'' id=''own-2''/></message>' AS BLOB));
+INSERT INTO catchup VALUES (1, 2, 'done', NULL, 'archive-2', 1794052800000, 0, NULL);
+INSERT INTO request VALUES (1, 'question-1', '', 'page');
+INSERT INTO quarantine VALUES (1, 1, 1795262400000, 'over the limit on depth', 'message', 'mallory@example.com/x', 120000, x'3c6d657373616765');
+INSERT INTO attempt VALUES (1, 3, 4294967290, 1);
+INSERT INTO slow_step VALUES ('stanza', 1, 1200);
+COMMIT;

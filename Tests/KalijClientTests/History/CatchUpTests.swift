@@ -1,0 +1,139 @@
+import KalijStore
+import KalijXML
+import Testing
+
+@testable import KalijClient
+
+/// After a bind that is no resume the archive is read from the last stored id to its end, page by page.
+struct CatchUpTests {
+    /// A message of romeo's.
+    static func message(_ body: String, from: String = "romeo@example.net/x") -> String {
+        "<message from='\(from)' to='juliet@example.org' type='chat' id='m-\(body)'><body>\(body)</body></message>"
+    }
+
+    static func live(_ body: String, archive: String) -> String {
+        message(body).replacing(
+            "</message>",
+            with: "<stanza-id xmlns='urn:xmpp:sid:0' by='juliet@example.org' id='\(archive)'/></message>")
+    }
+
+    static func lastPage(_ desk: Desk) throws -> String {
+        let sql = "SELECT CAST(stanza AS TEXT) AS xml FROM queue WHERE xml LIKE '%urn:xmpp:mam:2%' ORDER BY id DESC"
+        return try #require(try desk.text(sql))
+    }
+
+    @Test("pages are read to the end, then presence is announced, then what was archived in between is read")
+    func pages() throws {
+        let desk = try Desk.online()
+        try desk.answerFeatures(archive: true)
+        #expect(try Self.lastPage(desk).contains("2026-11-07T12:00:00Z"), "the first login looks back 14 days")
+        try desk.receive(try desk.archived("a1", Self.message("one")))
+        try desk.receive(try desk.archived("a2", Self.message("two")))
+        try desk.answerPage(last: "a2")
+        #expect(try Self.lastPage(desk).contains("<after>a2</after>"))
+        try desk.receive(try desk.archived("a3", Self.message("three")))
+        #expect(try !desk.queue().contains("presence"))
+        try desk.answerPage(last: "a3", complete: true)
+        #expect(try desk.queue().suffix(2) == ["presence", "iq set query"])
+        #expect(try Self.lastPage(desk).contains("<after>a3</after>"))
+        #expect(try desk.answerPage(complete: true).told == ["caught up"])
+        #expect(try desk.history() == ["in one", "in two", "in three"])
+    }
+
+    @Test("the order of the archive wins over that of arrival; what is not in it comes behind")
+    func order() throws {
+        let desk = try Desk.online()
+        try desk.answerFeatures(archive: true)
+        try desk.answerPage(complete: true)
+        try desk.receive(Self.live("two", archive: "a2"))
+        try desk.receive(Self.live("one", archive: "a1"))
+        try desk.receive(Self.message("unarchived"))
+        try desk.accept("mine")
+        for (id, body) in [("a1", "one"), ("a2", "two"), ("a3", "three")] {
+            try desk.receive(try desk.archived(id, Self.message(body)))
+        }
+        try desk.answerPage(last: "a3", complete: true)
+        #expect(try desk.history() == ["in one", "in two", "in three", "in unarchived", "out mine (queued)"])
+    }
+
+    @Test("own messages are met by their origin-id and settled; those of other devices are stored as sent")
+    func own() throws {
+        let desk = try Desk.caughtUp()
+        let id = try #require(try desk.accept("mine").originID)
+        try desk.write()
+        _ = try desk.steps.resumeFailed(nil)
+        try desk.bind(resumeID: "session-2")
+        #expect(try desk.history() == ["out mine (sent) unsettled"])
+        try desk.answerFeatures(archive: true)
+        let origin = "<origin-id xmlns='urn:xmpp:sid:0' id='\(id)'/>"
+        let mine = """
+            <message from='juliet@example.org/balcony' to='romeo@example.net' type='chat' id='\(id)'><body>mine</body>\
+            \(origin)</message>
+            """
+        #expect(try desk.receive(try desk.archived("a1", mine)).told == ["mine is acked"])
+        // Another device that numbers its messages anew each day: both are kept.
+        for archive in ["a2", "a3"] {
+            let other = """
+                <message from='juliet@example.org/phone' to='romeo@example.net' type='chat' id='\(archive)'>\
+                <body>\(archive)</body><origin-id xmlns='urn:xmpp:sid:0' id='1'/></message>
+                """
+            try desk.receive(try desk.archived(archive, other))
+        }
+        #expect(try desk.history() == ["out mine (acked)", "out a2 (acked)", "out a3 (acked)"])
+    }
+
+    @Test(
+        "a result that does not belong to the open page is dropped",
+        arguments: [
+            ("from='juliet@example.org'", "queryid='guessed'"), ("from='mallory@example.net'", nil),
+            ("from='example.org'", nil),
+        ])
+    func forged(from: String, query: String?) throws {
+        let desk = try Desk.online()
+        try desk.answerFeatures(archive: true)
+        var forged = try desk.archived("a1", Self.message("forged")).replacing("from='juliet@example.org'", with: from)
+        if let query { forged = forged.replacing(#/queryid='[^']*'/#, with: query) }
+        #expect(try desk.receive(forged).told.isEmpty)
+        let late = try desk.archived("a1", Self.message("forged"))
+        try desk.answerPage(complete: true)
+        try desk.answerPage(complete: true)
+        try desk.receive(late)
+        #expect(try desk.history().isEmpty)
+    }
+
+    @Test("a message delivered before the archive was known gets its id there, and is not stored again")
+    func unstamped() throws {
+        let desk = try Desk.online()
+        let message = Self.message("hello").replacing(
+            "</message>", with: "<origin-id xmlns='urn:xmpp:sid:0' id='o1'/></message>")
+        try desk.receive(message)
+        try desk.answerFeatures(archive: true)
+        try desk.receive(try desk.archived("a1", message))
+        #expect(try desk.history() == ["in hello"])
+        #expect(try desk.text("SELECT stanza_id FROM message") == "a1")
+    }
+
+    @Test("an error that was archived is no message")
+    func archivedError() throws {
+        let desk = try Desk.online()
+        try desk.answerFeatures(archive: true)
+        try desk.receive(try desk.archived("a1", Self.message("mine").replacing("'chat'", with: "'error'")))
+        #expect(try desk.history().isEmpty)
+    }
+
+    @Test("an own message that is accepted during the catch-up and archived in it keeps the archive's place")
+    func acceptedMeanwhile() throws {
+        let desk = try Desk.online()
+        try desk.answerFeatures(archive: true)
+        try desk.answerPage(complete: true)
+        let id = try #require(try desk.accept("mine").originID)
+        try desk.write()
+        try desk.receive(Self.live("answer", archive: "a2"))
+        let mine =
+            "<message from='juliet@example.org/balcony' to='romeo@example.net' id='\(id)'><body>mine</body></message>"
+        try desk.receive(try desk.archived("a1", mine))
+        try desk.receive(try desk.archived("a2", Self.message("answer")))
+        try desk.answerPage(last: "a2", complete: true)
+        #expect(try desk.history() == ["out mine (acked)", "in answer"])
+    }
+}

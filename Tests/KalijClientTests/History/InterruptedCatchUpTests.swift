@@ -1,0 +1,120 @@
+import KalijStore
+import KalijXML
+import Testing
+
+@testable import KalijClient
+
+/// A catch-up that does not come to its end leaves no gap, and never hangs.
+struct InterruptedCatchUpTests {
+    private static func message(_ body: String) -> String { CatchUpTests.message(body) }
+
+    @Test("it goes on in another process, from the rows alone")
+    func resumedElsewhere() throws {
+        let desk = try Desk.online()
+        try desk.answerFeatures(archive: true)
+        try desk.receive(try desk.archived("a1", Self.message("one")))
+        let other = SessionSteps(
+            runner: StepRunner(
+                database: try Database(path: desk.directory.databasePath, durability: .process), fence: desk.fence,
+                barrier: try Barrier(path: desk.directory.databasePath), clock: desk.clock.clock),
+            account: desk.account)
+        let result = try Element.parse(Desk.inClient(try desk.archived("a2", Self.message("two"))))
+        _ = try other.handle(result, count: try other.load().handled.advanced())
+        try desk.answerPage(last: "a2", complete: true)
+        #expect(try desk.history() == ["in one", "in two"])
+        #expect(try desk.text("SELECT cursor FROM catchup") == "a2")
+    }
+
+    @Test("lost between presence and the second reading, it does not leave out what was archived in between")
+    func lostInTheMiddle() throws {
+        let desk = try Desk.online()
+        try desk.answerFeatures(archive: true)
+        try desk.receive(try desk.archived("a1", Self.message("one")))
+        try desk.answerPage(last: "a1", complete: true)
+        // a2 to a40 were archived before the server knew of our presence; then 60 were delivered, and the session is lost.
+        for number in 41...100 { try desk.receive(CatchUpTests.live("\(number)", archive: "a\(number)")) }
+        try desk.bind(resumeID: "session-2")
+        try desk.answerFeatures(archive: true)
+        #expect(try CatchUpTests.lastPage(desk).contains("<after>a1</after>"))
+        for number in 2...100 { try desk.receive(try desk.archived("a\(number)", Self.message("\(number)"))) }
+        try desk.answerPage(last: "a100", complete: true)
+        try desk.answerPage(complete: true)
+        #expect(try desk.history() == ["in one"] + (2...100).map { "in \($0)" })
+    }
+
+    @Test("refused by the archive, it says so, announces presence, and the next one begins where this one stopped")
+    func refused() throws {
+        let desk = try Desk.online()
+        try desk.answerFeatures(archive: true)
+        try desk.receive(try desk.archived("a1", Self.message("one")))
+        try desk.answerPage(last: "a1")
+        let id = try #require(try desk.questions("page").last)
+        let told = try desk.receive(
+            """
+            <iq type='error' id='\(id)'><error type='wait'><internal-server-error \
+            xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>
+            """
+        ).told
+        #expect(told == ["caught up: the server's archive refused: internal-server-error (wait)"])
+        #expect(try desk.queue().last == "presence")
+        for number in 30...60 { try desk.receive(CatchUpTests.live("\(number)", archive: "a\(number)")) }
+        try desk.bind(resumeID: "session-2")
+        try desk.answerFeatures(archive: true)
+        #expect(try CatchUpTests.lastPage(desk).contains("<after>a1</after>"))
+    }
+
+    @Test("an archive that lost the message it stopped at is asked by time, from before that message was stored")
+    func lostCursor() throws {
+        let desk = try Desk.caughtUp()
+        try desk.receive(CatchUpTests.live("one", archive: "a1"))
+        desk.clock.move(by: 40 * 24 * 3600 * 1000)
+        try desk.bind(resumeID: "session-2")
+        try desk.answerFeatures(archive: true)
+        #expect(try CatchUpTests.lastPage(desk).contains("<after>a1</after>"))
+        let id = try #require(try desk.questions("page").last)
+        try desk.receive(
+            """
+            <iq type='error' id='\(id)'><error type='cancel'><item-not-found \
+            xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>
+            """)
+        #expect(try CatchUpTests.lastPage(desk).contains("2026-11-20T12:00:00Z"))
+        try desk.receive(try desk.archived("b1", Self.message("two")))
+        try desk.answerPage(last: "b1", complete: true)
+        #expect(try desk.answerPage(complete: true).told == ["caught up"])
+        #expect(try desk.history() == ["in one", "in two"])
+    }
+
+    @Test("a page with neither complete nor last ends it, and it says so", arguments: [nil, "a1"])
+    func endlessPage(last: String?) throws {
+        let desk = try Desk.online()
+        try desk.answerFeatures(archive: true)
+        try desk.receive(try desk.archived("a1", Self.message("one")))
+        try desk.answerPage(last: "a1")
+        let told = try desk.answerPage(last: last).told
+        #expect(told == ["caught up: the server's archive ended a page without saying where it goes on"])
+        #expect(try desk.queue().last == "presence")
+        #expect(try desk.questions("page").isEmpty)
+    }
+
+    @Test("a server without an archive gets presence at once; an error of one that had it does not end the trust")
+    func withoutArchive() throws {
+        let desk = try Desk.online()
+        try desk.answerFeatures(archive: false)
+        #expect(try desk.queue().last == "presence")
+        let known = try Desk.caughtUp()
+        try known.bind(resumeID: "session-2")
+        let id = try #require(try known.questions("features").last)
+        try known.receive("<iq type='error' id='\(id)'><error type='wait'/></iq>")
+        try known.receive(CatchUpTests.live("one", archive: "a1"))
+        #expect(try known.text("SELECT stanza_id FROM message") == "a1")
+    }
+
+    @Test("what was stored last is read again, for a server's live order is not always that of its archive")
+    func overlap() throws {
+        let desk = try Desk.caughtUp()
+        for number in 1...50 { try desk.receive(CatchUpTests.live("\(number)", archive: "a\(number)")) }
+        try desk.bind(resumeID: "session-2")
+        try desk.answerFeatures(archive: true)
+        #expect(try CatchUpTests.lastPage(desk).contains("<after>a30</after>"))
+    }
+}

@@ -1,0 +1,59 @@
+import KalijAddress
+import KalijStore
+import KalijXML
+import Testing
+
+@testable import KalijClient
+
+/// Rule 6: a message gets its id, which is also its origin-id, when it is accepted; then it is on the disk.
+struct AcceptingTests {
+    @Test("an accepted message is a row and a stanza in the queue, which the next process finds")
+    func accepted() throws {
+        let desk = try Desk()
+        let message = try desk.accept("Wherefore art thou?\r\n\tRomeo & <Juliet> \u{1F339}")
+        let other = try Database(reading: desk.directory.databasePath)
+        let entries = try OutboundQueue(database: other, account: desk.account.id).entries(after: 0, limit: 10)
+        #expect(entries.map(\.message) == [message.id])
+        let stanza = try Element.parse(
+            Desk.inClient(String(decoding: try #require(entries.first).stanza, as: UTF8.self)))
+        #expect(stanza["id"] == message.originID)
+        #expect(stanza.child("origin-id", "urn:xmpp:sid:0")?["id"] == message.originID)
+        #expect(stanza.child("body")?.text == message.body)
+        #expect(try HistoryReader(other).messages(of: desk.account, with: nil, limit: 5) == [message])
+    }
+
+    @Test(
+        "what XML cannot carry is refused, and nothing of it is stored",
+        arguments: [("\u{0}", 0), ("bell \u{7}", 7), ("\u{1B}[0m", 0x1B), ("\u{FFFE}", 0xFFFE), ("\u{FFFF}", 0xFFFF)])
+    func characters(_ body: String, _ code: UInt32) throws {
+        let desk = try Desk()
+        #expect(throws: AcceptError.notXML(code)) { try desk.accept(body) }
+        #expect(try desk.history().isEmpty)
+    }
+
+    @Test("an empty message and one that no server would take are refused; the largest one that fits is not")
+    func sizes() throws {
+        let desk = try Desk()
+        #expect(throws: AcceptError.empty) { try desk.accept("") }
+        let overhead = try desk.accept("x").body.map { _ in try #require(try desk.write().last).stanza.count - 1 } ?? 0
+        let largest = String(repeating: "x", count: Outgoing.largestStanza - overhead)
+        #expect(throws: AcceptError.tooLong(Outgoing.largestStanza + 1)) { try desk.accept(largest + "x") }
+        // "&" takes five bytes on the wire.
+        #expect(throws: AcceptError.self) { try desk.accept(String(repeating: "&", count: 13_000)) }
+        try desk.accept(largest)
+        #expect(try desk.history().count == 2)
+        #expect(try desk.queue().count == 2)
+    }
+
+    @Test("messages accepted by several processes are sent in the order of their places in the history")
+    func order() throws {
+        let desk = try Desk()
+        let others = try (0..<3).map { _ in try Database(path: desk.directory.databasePath, durability: .machine) }
+        for number in 0..<12 {
+            _ = try Outgoing.accept(
+                "\(number)", to: try JID("romeo@example.net"), of: desk.account, in: others[number % 3], now: Desk.noon)
+        }
+        #expect(try desk.queue() == (0..<12).map { "message chat \($0)" })
+        #expect(try desk.history() == (0..<12).map { "out \($0) (queued)" })
+    }
+}

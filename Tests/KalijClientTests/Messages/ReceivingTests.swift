@@ -1,0 +1,117 @@
+import KalijStore
+import KalijXML
+import Testing
+
+@testable import KalijClient
+
+/// Rule 7: the key of a received message is (archive, stanza-id, from, message id).
+struct ReceivingTests {
+    private static func live(_ body: String, from: String = "romeo@example.net/x", id: String = "m1", archive: String)
+        -> String
+    {
+        """
+        <message from='\(from)' to='juliet@example.org' type='chat' id='\(id)'><body>\(body)</body>\
+        <stanza-id xmlns='urn:xmpp:sid:0' by='juliet@example.org' id='\(archive)'/></message>
+        """
+    }
+
+    @Test("a message is stored once, however often it is delivered and read from the archive")
+    func once() throws {
+        let desk = try Desk.caughtUp()
+        #expect(try desk.receive(Self.live("hello", archive: "a1")).told == ["message hello"])
+        #expect(try desk.receive(Self.live("hello", archive: "a1")).told.isEmpty)
+        try desk.bind(resumeID: "session-2")
+        try desk.answerFeatures(archive: true)
+        let plain = "<message from='romeo@example.net/x' type='chat' id='m1'><body>hello</body></message>"
+        for _ in 0..<2 { #expect(try desk.receive(try desk.archived("a1", plain)).told.isEmpty) }
+        #expect(try desk.history() == ["in hello"])
+    }
+
+    @Test("messages of two senders with the same stanza-id are both stored, as are two of one sender")
+    func sameStanzaID() throws {
+        let desk = try Desk.caughtUp()
+        try desk.receive(Self.live("one", archive: "a1"))
+        try desk.receive(Self.live("two", from: "nurse@example.net/y", archive: "a1"))
+        try desk.receive(Self.live("three", id: "m2", archive: "a1"))
+        #expect(try desk.history() == ["in one", "in two", "in three"])
+    }
+
+    @Test("a message id alone never tells that a message is known")
+    func sameMessageID() throws {
+        let desk = try Desk.caughtUp()
+        try desk.receive(Self.live("one", archive: "a1"))
+        try desk.receive(Self.live("two", archive: "a2"))
+        let unarchived = "<message from='romeo@example.net/x' id='m1'><body>three</body></message>"
+        try desk.receive(unarchived)
+        try desk.receive(unarchived)
+        #expect(try desk.history() == ["in one", "in two", "in three", "in three"])
+    }
+
+    @Test("a stanza-id is trusted only from the account's own archive, and only once disco has shown it")
+    func untrusted() throws {
+        let desk = try Desk.caughtUp()
+        for (number, by) in ["mallory@example.net", "juliet@example.org/balcony", "example.org", ""].enumerated() {
+            try desk.receive(
+                """
+                <message from='mallory@example.net/x' id='\(number)'><body>\(number)</body>\
+                <stanza-id xmlns='urn:xmpp:sid:0' by='\(by)' id='forged'/></message>
+                """)
+        }
+        #expect(try desk.number("SELECT count(*) FROM message WHERE stanza_id IS NULL") == 4)
+        let unknown = try Desk.online()
+        try unknown.receive(Self.live("hello", archive: "forged"))
+        #expect(try unknown.number("SELECT count(*) FROM message WHERE stanza_id IS NULL") == 1)
+    }
+
+    @Test("without an archive a sender's origin-id tells that a message is known, another sender's does not")
+    func originID() throws {
+        let desk = try Desk.online()
+        func message(from: String) -> String {
+            "<message from='\(from)'><body>x</body><origin-id xmlns='urn:xmpp:sid:0' id='o1'/></message>"
+        }
+        for from in ["romeo@example.net/x", "romeo@example.net/x", "nurse@example.net/y"] {
+            try desk.receive(message(from: from))
+        }
+        #expect(try desk.number("SELECT count(*) FROM message") == 2)
+    }
+
+    @Test("what says nothing and was not archived is not kept")
+    func notKept() throws {
+        let desk = try Desk.caughtUp()
+        try desk.receive(
+            "<message from='romeo@example.net/x'><composing xmlns='http://jabber.org/protocol/chatstates'/></message>")
+        #expect(try desk.history().isEmpty)
+    }
+
+    @Test("an error marks the message that it answers as failed, and no other")
+    func errors() throws {
+        let desk = try Desk.caughtUp()
+        let (one, two) = (try desk.accept("one"), try desk.accept("two"))
+        try desk.write()
+        let error = """
+            <error type='cancel'><service-unavailable xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></message>
+            """
+        let (first, second) = (try #require(one.originID), try #require(two.originID))
+        // Somebody else's word for it counts for nothing.
+        try desk.receive("<message type='error' from='mallory@example.net' id='\(second)'>" + error)
+        try desk.receive("<message type='error' from='romeo@example.net' id='unknown'>" + error)
+        let told = try desk.receive(
+            "<message type='error' from='romeo@example.net/x' id='\(first)'><body>one</body>" + error)
+        #expect(told.told == ["one is failed"])
+        try desk.acknowledgeAll()
+        #expect(try desk.history() == ["out one (failed)", "out two (acked)"])
+        #expect(try desk.text("SELECT error FROM message WHERE body = 'one'") == "service-unavailable (cancel)")
+    }
+
+    @Test("a carbon of another account's claim is a message like any other, not one of ours")
+    func forgedCarbon() throws {
+        let desk = try Desk.caughtUp()
+        try desk.receive(
+            """
+            <message from='mallory@example.net/x'><sent xmlns='urn:xmpp:carbons:2'><forwarded xmlns='urn:xmpp:forward:0'>\
+            <message xmlns='jabber:client' from='juliet@example.org/phone' to='romeo@example.net'><body>forged</body>\
+            </message></forwarded></sent></message>
+            """)
+        #expect(try desk.history().isEmpty)
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import KalijStore
+import KalijXML
+import Testing
+
+@testable import KalijClient
+
+/// Handling a stanza writes a few rows whatever the account's size (rule 11); what it costs is counted in pages of the
+/// write-ahead log, which does not depend on the machine.
+struct PageTests {
+    /// The most that a received message may cost, on average. Issue 2 allows 6.
+    private static let threshold = 6.0
+
+    private func pages(_ desk: Desk) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: desk.directory.databasePath + "-wal")
+        let size = try #require(attributes[.size] as? Int)
+        // A header of 32 bytes, then a header of 24 bytes before each page.
+        return (size - 32) / (4096 + 24)
+    }
+
+    private func message(_ number: Int, by account: String) -> String {
+        let words = ["soft", "what", "light", "through", "yonder", "window", "breaks"]
+        let body = (0..<(8 + number % 23)).map { words[(number + $0) % words.count] }.joined(separator: " ")
+        return """
+            <message from='romeo\(number % 20)@example.net/orchard' to='juliet@example.org/balcony' type='chat' \
+            id='\(UUID().uuidString.lowercased())'><body>\(body)</body>\
+            <origin-id xmlns='urn:xmpp:sid:0' id='\(UUID().uuidString.lowercased())'/>\
+            <request xmlns='urn:xmpp:receipts'/><markable xmlns='urn:xmpp:chat-markers:0'/>\
+            <stanza-id xmlns='urn:xmpp:sid:0' by='juliet@example.org' id='\(UUID().uuidString.lowercased())'/></message>
+            """
+    }
+
+    @Test("1,000 received messages in steps of their own cost at most 6 pages each")
+    func received() throws {
+        let desk = try Desk.caughtUp()
+        // Not the first thousand: the trees have their depth.
+        for number in 0..<500 { try desk.receive(message(number, by: "")) }
+        try desk.database.execute("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA wal_autocheckpoint=0")
+        for number in 0..<1000 { try desk.receive(message(number, by: "")) }
+        let each = Double(try pages(desk)) / 1000
+        print("pages of the write-ahead log per received message: \(each)")
+        #expect(each <= Self.threshold)
+    }
+
+    @Test("what sending a message reads does not grow with the history")
+    func sending() throws {
+        let desk = try Desk.caughtUp()
+        for sql in [
+            "SELECT m.stanza_id FROM message m NOT INDEXED WHERE m.account = 1 AND m.id > 5 ORDER BY m.id DESC LIMIT 1",
+            "SELECT id FROM message WHERE account = 1 AND direction = 'out' AND origin_id = 'x' AND received_at IS NULL",
+            "SELECT id FROM message WHERE account = 1 AND state IN ('queued', 'sent') AND state = 'sent' ORDER BY id",
+        ] {
+            let plan = try desk.database.prepare("EXPLAIN QUERY PLAN " + sql).all { $0.text(3) }.joined(separator: "; ")
+            #expect(plan.hasPrefix("SEARCH"), "\(sql): \(plan)")
+            #expect(!plan.contains("TEMP B-TREE"), "\(sql): \(plan)")
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import KalijXML
+import Testing
+
+@testable import KalijClient
+
+/// RFC 6120, 8.2.3: each request gets exactly one answer; an answer counts only from whom was asked.
+struct QueryTests {
+    private func answers(to xml: String) throws -> [Element] {
+        let desk = try Desk.caughtUp()
+        try desk.receive(xml)
+        return try OutboundQueue(database: desk.database, account: desk.account.id).entries(after: 0, limit: 9).map {
+            try Element.parse(Desk.inClient(String(decoding: $0.stanza, as: UTF8.self)))
+        }
+    }
+
+    @Test("a ping is answered (XEP-0199)")
+    func ping() throws {
+        let answers = try answers(to: "<iq type='get' from='example.org' id='p'><ping xmlns='urn:xmpp:ping'/></iq>")
+        let expected = try Element.parse("<iq xmlns='jabber:client' type='result' to='example.org' id='p'/>")
+        #expect(answers == [expected])
+    }
+
+    @Test("what is not understood is refused with service-unavailable", arguments: ["get", "set"])
+    func unknown(_ type: String) throws {
+        let answers = try answers(to: "<iq type='\(type)' from='a@b/c' id='u'><query xmlns='urn:unknown'/></iq>")
+        let answer = try #require(answers.first)
+        #expect(answers.count == 1)
+        #expect((answer["type"], answer["id"], answer["to"]) == ("error", "u", "a@b/c"))
+        let error = try #require(answer.child("error"))
+        #expect(error.child("service-unavailable", "urn:ietf:params:xml:ns:xmpp-stanzas") != nil)
+    }
+
+    @Test("answers are not answered", arguments: ["result", "error"])
+    func answered(_ type: String) throws {
+        #expect(try answers(to: "<iq type='\(type)' from='a@b/c' id='u'/>").isEmpty)
+    }
+
+    @Test("an answer counts from the account alone, and once", arguments: ["mallory@example.net", "example.org"])
+    func responder(_ from: String) throws {
+        let desk = try Desk.online()
+        let id = try #require(try desk.questions("features").last)
+        try desk.receive("<iq type='result' id='\(id)' from='\(from)'/>")
+        #expect(try desk.questions("features") == [id])
+        try desk.receive("<iq type='result' id='\(id)' from='juliet@example.org/balcony'/>")
+        #expect(try desk.questions("features").isEmpty)
+        let queue = try desk.queue()
+        try desk.receive("<iq type='result' id='\(id)'/>")
+        #expect(try desk.queue() == queue)
+    }
+}

@@ -1,0 +1,139 @@
+import KalijStore
+import KalijStream
+import Testing
+
+@testable import KalijClient
+
+/// XEP-0198, 5: what a resumption settles, and what leaves again.
+struct ResumingTests {
+    /// Three messages written in a session, of which the server has acknowledged none.
+    private func written() throws -> (desk: Desk, entries: [OutboundQueue.Entry]) {
+        let desk = try Desk.caughtUp()
+        for body in ["one", "two", "three"] { try desk.accept(body) }
+        return (desk, try desk.write())
+    }
+
+    @Test("<resumed/> settles exactly what it acknowledges; the rest leaves again, the same bytes in the same order")
+    func resumed() throws {
+        let (desk, entries) = try written()
+        let told = try desk.steps.resumed(try desk.steps.load().acknowledged.advanced()).told
+        #expect(told == ["one is acked"])
+        #expect(try desk.history() == ["out one (acked)", "out two (sent)", "out three (sent)"])
+        #expect(try desk.write().map(\.stanza) == entries.dropFirst().map(\.stanza))
+        #expect(try desk.steps.load().resumeID == "session-1")
+    }
+
+    @Test("counts turn over at 2^32")
+    func turningOver() throws {
+        let (desk, _) = try written()
+        try desk.database.execute("UPDATE session SET acknowledged = 4294967295")
+        #expect(try desk.steps.resumed(HandledCount(1)).told == ["one is acked", "two is acked"])
+        #expect(try desk.steps.load().acknowledged == HandledCount(1))
+        #expect(try desk.queue() == ["message chat three"])
+    }
+
+    @Test("a count of more than was sent, or of less than before, is refused and settles nothing")
+    func impossible() throws {
+        let (desk, _) = try written()
+        let (before, acknowledged) = (try desk.dump(), try desk.steps.load().acknowledged)
+        for count in [acknowledged.advanced(by: 4), HandledCount(acknowledged.value &- 1)] {
+            #expect(throws: SessionError.self) { _ = try desk.steps.resumed(count) }
+            #expect(throws: SessionError.self) { _ = try desk.steps.acknowledged(count) }
+        }
+        #expect(try desk.dump() == before)
+        // As the count of a session that is lost it says nothing.
+        #expect(try desk.steps.resumeFailed(acknowledged.advanced(by: 4)).told.isEmpty)
+        #expect(try desk.queue().count == 3)
+    }
+
+    @Test("a failed resumption with h settles what it acknowledges; the rest stays sent and is reported at the bind")
+    func failedWithCount() throws {
+        let (desk, _) = try written()
+        let told = try desk.steps.resumeFailed(try desk.steps.load().acknowledged.advanced(by: 2)).told
+        #expect(told == ["one is acked", "two is acked"])
+        #expect(try desk.steps.load().resumeID == nil)
+        #expect(try desk.steps.bound(desk.account.jid).told == ["three is unsettled"])
+        #expect(try desk.history() == ["out one (acked)", "out two (acked)", "out three (sent) unsettled"])
+    }
+
+    @Test("a failed resumption without h leaves all of it unsettled, and none of it is sent again by itself")
+    func failedWithoutCount() throws {
+        let (desk, _) = try written()
+        #expect(try desk.steps.resumeFailed(nil).told.isEmpty)
+        try desk.accept("four")
+        #expect(
+            try desk.steps.bound(desk.account.jid).told == [
+                "one is unsettled", "two is unsettled", "three is unsettled",
+            ])
+        #expect(try desk.queue() == ["message chat four"])
+        // Reported once.
+        #expect(try desk.steps.bound(desk.account.jid).told.isEmpty)
+    }
+
+    @Test("what was accepted and never left goes out in the new session, in the order accepted")
+    func queuedGoesOut() throws {
+        let desk = try Desk.caughtUp()
+        try desk.accept("one")
+        try desk.accept("two")
+        try desk.bind(resumeID: "session-2")
+        #expect(try desk.queue() == ["message chat one", "message chat two", "iq get query"])
+        try desk.write()
+        try desk.acknowledgeAll()
+        #expect(try desk.history() == ["out one (acked)", "out two (acked)"])
+    }
+
+    @Test("a new session starts at zero and invalidates the questions of the one before")
+    func newSession() throws {
+        let desk = try Desk.online()
+        let question = try #require(try desk.questions("features").last)
+        try desk.receive("<presence/>")
+        try desk.bind(resumeID: "session-2")
+        let session = try desk.steps.load()
+        #expect((session.handled, session.acknowledged) == (.zero, .zero))
+        #expect(session.resumeID == "session-2")
+        #expect(try desk.questions("features").count == 1)
+        #expect(try !desk.questions("features").contains(question))
+    }
+
+    @Test("the queue's ids are never used twice, because a connection knows by the last one what it has written")
+    func queueIDs() throws {
+        let desk = try Desk.caughtUp()
+        try desk.accept("one")
+        let last = try #require(try desk.write().last?.id)
+        try desk.acknowledgeAll()
+        #expect(try desk.queue().isEmpty)
+        try desk.accept("two")
+        let entries = try OutboundQueue(database: desk.database, account: desk.account.id).entries(
+            after: last, limit: 9)
+        #expect(entries.count == 1)
+        #expect(try #require(entries.first).id > last)
+    }
+
+    @Test("without stream management a message stays sent once it has left, and is reported at the next bind")
+    func unmanaged() throws {
+        let desk = try Desk.online(resumeID: nil)
+        try desk.accept("one")
+        _ = try desk.steps.left(try desk.write())
+        #expect(try desk.queue().isEmpty)
+        #expect(try desk.steps.bound(desk.account.jid).told == ["one is unsettled"])
+    }
+
+    @Test("a message keeps the newest id of the archive that was known when it first left")
+    func anchor() throws {
+        let desk = try Desk.caughtUp()
+        for id in ["a1", "a2"] {
+            try desk.receive(
+                """
+                <message from='romeo@example.net/x' id='\(id)'><body>\(id)</body>\
+                <stanza-id xmlns='urn:xmpp:sid:0' by='juliet@example.org' id='\(id)'/></message>
+                """)
+        }
+        try desk.accept("one")
+        try desk.write()
+        try desk.receive(
+            "<message from='a@b/c' id='3'><body>3</body><stanza-id xmlns='urn:xmpp:sid:0' by='juliet@example.org' id='a3'/></message>"
+        )
+        try desk.write()
+        #expect(try desk.text("SELECT anchor FROM message WHERE body = 'one'") == "a2")
+    }
+}

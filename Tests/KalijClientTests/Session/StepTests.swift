@@ -1,0 +1,94 @@
+import KalijStore
+import KalijStream
+import KalijXML
+import Testing
+
+@testable import KalijClient
+
+/// Rule 1: everything that one stanza changes is in one transaction. Rule 5: counters are modulo 2^32 and committed with
+/// the stanza.
+struct StepTests {
+    private static let hello = "<message from='romeo@example.net/x' type='chat' id='1'><body>hello</body></message>"
+
+    @Test("a step that throws changes nothing: counter, rows, queue, effects")
+    func rolledBack() throws {
+        struct Broken: Error {}
+        let desk = try Desk.caughtUp()
+        let before = try desk.dump()
+        #expect(throws: Broken.self) {
+            _ = try desk.runner.run("stanza", for: desk.account) { step in
+                try step.count(HandledCount(99))
+                try Dispatcher(step: step).handle(try Element.parse(Desk.inClient(Self.hello)))
+                try step.send(Element("presence", xmlns: "jabber:client"))
+                throw Broken()
+            }
+        }
+        #expect(try desk.dump() == before)
+        try desk.receive(Self.hello)
+        #expect(try desk.history() == ["in hello"])
+    }
+
+    @Test("the handled count is committed with the stanza and turns over at 2^32")
+    func counting() throws {
+        let desk = try Desk.caughtUp()
+        try desk.database.execute("UPDATE session SET handled = 4294967294")
+        try desk.receive("<presence from='romeo@example.net/x'/>")
+        #expect(try desk.steps.load().handled == HandledCount(UInt32.max))
+        try desk.receive(Self.hello)
+        #expect(try desk.steps.load().handled == .zero)
+        #expect(try desk.number("SELECT handled FROM session") == 0)
+        #expect(try desk.history() == ["in hello"])
+    }
+
+    @Test("a step of an owner whose fence was raised over is refused as a whole")
+    func staleOwner() throws {
+        let desk = try Desk.caughtUp()
+        try desk.database.execute("UPDATE fence SET number = number + 1")
+        let before = try desk.dump()
+        #expect(throws: (any Error).self) { try desk.receive(Self.hello) }
+        #expect(try desk.dump() == before)
+    }
+
+    @Test("a step over 100 ms is told, one over 1 s is counted")
+    func slowSteps() throws {
+        let desk = try Desk.caughtUp()
+        let told = try desk.runner.run("stanza", for: desk.account) { _ in desk.clock.move(by: 1500) }.told
+        #expect(told == ["slow step: stanza"])
+        #expect(try desk.number("SELECT longest FROM slow_step WHERE kind = 'stanza' AND count = 1") == 1500)
+    }
+
+    @Test("the barrier is raised before an acknowledgement, and only if something was committed since")
+    func barrier() throws {
+        let desk = try Desk.caughtUp()
+        try desk.runner.raiseBarrier()
+        let raised = try desk.number("SELECT number FROM barrier") ?? 0
+        try desk.runner.raiseBarrier()
+        #expect(try desk.number("SELECT number FROM barrier") == raised)
+        try desk.receive(Self.hello)
+        #expect(try desk.number("SELECT number FROM barrier") == raised)
+        try desk.runner.raiseBarrier()
+        #expect(try desk.number("SELECT number FROM barrier") == raised + 1)
+    }
+
+    @Test(
+        "nothing that a peer can send makes a step fail, for the server would send it again",
+        arguments: [
+            "<message/>", "<message from='@' to='///' type='nonsense'><body/></message>",
+            "<message from='romeo@example.net'><delay xmlns='urn:xmpp:delay' stamp='+999999999-13-45T99:99:99Z'/><body>x</body></message>",
+            "<message from='a@b'><body>x</body><origin-id xmlns='urn:xmpp:sid:0'/><stanza-id xmlns='urn:xmpp:sid:0'/></message>",
+            "<message type='error' id='1'/>", "<message type='error' from='a@b' id='1'><error/></message>",
+            "<message type='error' from='&#xE000;@b' id=''><error type='x'><nonsense xmlns='urn:x'/></error></message>",
+            "<message from='a@b'><result xmlns='urn:xmpp:mam:2'/></message>",
+            "<message from='a@b'><result xmlns='urn:xmpp:mam:2' id='1' queryid=''><forwarded xmlns='urn:xmpp:forward:0'/></result></message>",
+            "<iq/>", "<iq type='get'/>", "<iq type='set' id='' from=''/>", "<iq type='result'/>",
+            "<iq type='error' id='x' from='//'/>", "<iq type='nonsense' id='1'><a xmlns='b'/></iq>",
+            "<presence/>", "<presence from='' type='subscribe'/>", "<unknown/>",
+        ])
+    func anything(_ xml: String) throws {
+        for desk in [try Desk.caughtUp(), try Desk.online()] {
+            let before = try desk.steps.load().handled
+            try desk.receive(xml)
+            #expect(try desk.steps.load().handled == before.advanced())
+        }
+    }
+}

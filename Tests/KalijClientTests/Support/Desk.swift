@@ -1,0 +1,193 @@
+import KalijAddress
+import KalijRoles
+import KalijStore
+import KalijStream
+import KalijXML
+import Synchronization
+import Testing
+
+@testable import KalijClient
+
+/// One account in a directory of its own, whose steps are run by hand: what the server would send is given as text, what
+/// the engine would do next time is asked of the database alone.
+///
+/// The account is juliet@example.org; the clock stands at 2026-11-21T12:00:00Z unless a test moves it.
+final class Desk {
+    static let noon: Int64 = 1_795_262_400_000
+
+    let scratch: ScratchDirectory
+    let directory: AccountDirectory
+    let database: Database
+    let fence: Fence
+    let clock: FixedClock
+    let account: Account
+    let runner: StepRunner
+    let steps: SessionSteps
+
+    init(resource: String = "balcony") throws {
+        scratch = try ScratchDirectory()
+        directory = AccountDirectory(scratch.path)
+        clock = FixedClock(Desk.noon)
+        let driven = try directory.drive(role: .main, now: Desk.noon)
+        (database, fence) = (driven.database, driven.fence)
+        try AccountTable(database).store(
+            jid: try JID("juliet@example.org"), server: ServerSettings(),
+            login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "secret"), resource: resource, now: Desk.noon
+        )
+        account = try AccountTable(database).account(nil, in: directory)
+        runner = StepRunner(
+            database: database, fence: fence, barrier: try Barrier(path: directory.databasePath), clock: clock.clock)
+        steps = SessionSteps(runner: runner, account: account)
+    }
+
+    /// One with a session that was bound a moment ago and whose question for features waits in the queue.
+    static func online(resumeID: String? = "session-1") throws -> Desk {
+        let desk = try Desk()
+        try desk.bind(resumeID: resumeID)
+        return desk
+    }
+
+    /// One whose server was found to keep an archive, with nothing in it, and which is past its catch-up.
+    static func caughtUp() throws -> Desk {
+        let desk = try online()
+        try desk.answerFeatures(archive: true)
+        try desk.answerPage(complete: true)
+        try desk.answerPage(complete: true)
+        try desk.acknowledgeAll()
+        return desk
+    }
+
+    func bind(resumeID: String? = "session-1") throws {
+        _ = try steps.bound(try JID("juliet@example.org/balcony"))
+        _ = try steps.established(resumeID: resumeID)
+    }
+
+    // MARK: From the server
+
+    /// A stanza arrives and is counted.
+    @discardableResult
+    func receive(_ xml: String) throws -> Step.Effects {
+        let count = try steps.load().handled.advanced()
+        return try steps.handle(try Element.parse(Desk.inClient(xml)), count: count)
+    }
+
+    /// The server has handled everything in the queue.
+    func acknowledgeAll() throws {
+        _ = try steps.acknowledged(try steps.load().acknowledged.advanced(by: UInt32(try steps.queued())))
+    }
+
+    func answerFeatures(archive: Bool) throws {
+        let id = try #require(try questions("features").last)
+        let feature = archive ? "<feature var='urn:xmpp:mam:2'/>" : ""
+        try receive(
+            """
+            <iq type='result' id='\(id)' from='juliet@example.org'><query xmlns='http://jabber.org/protocol/disco#info'>
+            \(feature)</query></iq>
+            """)
+    }
+
+    /// The result of the open page that is the message `xml`, archived as `id`.
+    func archived(_ id: String, _ xml: String, at stamp: String = "2026-11-20T10:00:00Z") throws -> String {
+        let query = try #require(try text("SELECT query_id FROM catchup"))
+        return """
+            <message from='juliet@example.org'><result xmlns='urn:xmpp:mam:2' queryid='\(query)' id='\(id)'>\
+            <forwarded xmlns='urn:xmpp:forward:0'><delay xmlns='urn:xmpp:delay' stamp='\(stamp)'/>\
+            \(Desk.inClient(xml))</forwarded></result></message>
+            """
+    }
+
+    @discardableResult
+    func answerPage(last: String? = nil, complete: Bool = false) throws -> Step.Effects {
+        let id = try #require(try questions("page").last)
+        let set = last.map { "<set xmlns='http://jabber.org/protocol/rsm'><last>\($0)</last></set>" } ?? ""
+        return try receive(
+            """
+            <iq type='result' id='\(id)'><fin xmlns='urn:xmpp:mam:2'\(complete ? " complete='true'" : "")>\(set)</fin></iq>
+            """)
+    }
+
+    // MARK: From the user
+
+    @discardableResult
+    func accept(_ body: String, to recipient: String = "romeo@example.net") throws -> Message {
+        try Outgoing.accept(body, to: try JID(recipient), of: account, in: database, now: clock.now)
+    }
+
+    /// What a connection writes now: everything behind `id`.
+    @discardableResult
+    func write(after id: Int64 = 0) throws -> [OutboundQueue.Entry] {
+        let entries = try OutboundQueue(database: database, account: account.id).entries(after: id, limit: 1000)
+        _ = try steps.leaving(entries)
+        return entries
+    }
+
+    // MARK: What is there
+
+    /// The messages in their order: `in hello`, `out hello (sent)`, with ` unsettled` behind what is not known.
+    func history() throws -> [String] {
+        try database.prepare("SELECT direction, body, state, settled FROM message ORDER BY position").all { row in
+            let state = row.optionalText(2).map { " (\($0))" } ?? ""
+            return "\(row.text(0)) \(row.optionalText(1) ?? "-")\(state)\(row.bool(3) ? "" : " unsettled")"
+        }
+    }
+
+    /// What waits to be acknowledged, oldest first: names and what tells them apart.
+    func queue() throws -> [String] {
+        try OutboundQueue(database: database, account: account.id).entries(after: 0, limit: 1000).map { entry in
+            let stanza = try Element.parse(entry.stanza)
+            let body = stanza.children.first { $0.name == "body" }?.text
+            let detail = body ?? stanza.children.first?.name ?? ""
+            return stanza.name + (stanza["type"].map { " " + $0 } ?? "") + (detail.isEmpty ? "" : " " + detail)
+        }
+    }
+
+    func questions(_ kind: String) throws -> [String] {
+        try database.prepare("SELECT id FROM request WHERE kind = ?").all([.text(kind)]) { $0.text(0) }
+    }
+
+    func text(_ sql: String) throws -> String? { try database.prepare(sql).first { $0.optionalText(0) } ?? nil }
+    func number(_ sql: String) throws -> Int64? { try database.prepare(sql).first { $0.optionalInteger(0) } ?? nil }
+
+    /// Everything that is stored, as text, to show that nothing changed.
+    func dump() throws -> [String] {
+        try ["account", "session", "queue", "message", "request", "catchup", "quarantine", "attempt"].flatMap { table in
+            let columns = try database.prepare("SELECT name FROM pragma_table_info('\(table)')").all { $0.text(0) }
+            let row = columns.map { "quote(\($0))" }.joined(separator: "||' '||")
+            return try database.prepare("SELECT \(row) FROM \(table)").all { "\(table): \($0.text(0))" }
+        }
+    }
+
+    /// Stanzas on a stream are in the client's namespace.
+    static func inClient(_ xml: String) -> String {
+        guard let end = xml.firstIndex(where: { $0 == " " || $0 == ">" || $0 == "/" }) else { return xml }
+        return xml[..<end] + " xmlns='jabber:client'" + xml[end...]
+    }
+}
+
+/// A clock that stands still until it is moved.
+final class FixedClock: Sendable {
+    private let time: Mutex<Int64>
+
+    init(_ milliseconds: Int64) { time = Mutex(milliseconds) }
+
+    var now: Int64 { time.withLock { $0 } }
+    func move(by milliseconds: Int64) { time.withLock { $0 += milliseconds } }
+    var clock: Clock { Clock(now: { self.now }, monotonic: { self.now * 1_000_000 }) }
+}
+
+extension Step.Effects {
+    /// What the application is told, in short.
+    var told: [String] {
+        events.map { event in
+            switch event.kind {
+            case .message(let message): "message \(message.body ?? "-")"
+            case .state(let message): "\(message.body ?? "-") is \(message.state?.rawValue ?? "-")"
+            case .unsettled(let message): "\(message.body ?? "-") is unsettled"
+            case .caughtUp(let problem): problem.map { "caught up: \($0)" } ?? "caught up"
+            case .quarantined(let reason, _): "quarantined: \(reason)"
+            case .slowStep(let kind, _): "slow step: \(kind)"
+            default: "\(event.kind)"
+            }
+        }
+    }
+}
