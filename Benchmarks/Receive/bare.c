@@ -46,7 +46,7 @@ int main(int count, char **words) {
     run(to, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
     sqlite3_exec(from, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'", copy_schema, 0, 0);
     run(to, "INSERT INTO account VALUES (1, 'juliet@localhost', 'r', NULL, 1, NULL, 'PLAIN', NULL, 'x', 0);"
-            "INSERT INTO session VALUES (1, 1, 'x', NULL, 0, 0, 0, 0, 0)");
+            "INSERT INTO session(account, number, handled, acknowledged, position, archive) VALUES (1, 1, 0, 0, 0, 0)");
     check(sqlite3_open(words[2], &full), full, words[2]);
     run(full, "PRAGMA synchronous=FULL");
     sqlite3_stmt *begin = prepare(to, "BEGIN IMMEDIATE"), *commit = prepare(to, "COMMIT"),

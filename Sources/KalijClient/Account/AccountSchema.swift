@@ -27,6 +27,7 @@ extension Schema {
             handled INTEGER NOT NULL,       -- inbound stanzas handled, modulo 2^32
             acknowledged INTEGER NOT NULL,  -- outbound stanzas acknowledged by the server, modulo 2^32
             position INTEGER NOT NULL,      -- the last order number given to a message
+            holding INTEGER NOT NULL DEFAULT 0, -- whether queued messages wait until the archive has been read
             archive INTEGER NOT NULL,       -- whether the server's archive (XEP-0313) stamps this account's messages
             online_at INTEGER);
 

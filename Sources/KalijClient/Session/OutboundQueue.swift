@@ -19,33 +19,91 @@ struct OutboundQueue {
             [.integer(account), .optional(message), .optional(request), .blob(stanza)])
     }
 
+    /// How many entries there are.
     func count() throws -> Int {
-        Int(
-            try database.statement("SELECT count(*) FROM queue WHERE account = ?").first([.integer(account)]) {
-                $0.integer(0)
-            } ?? 0)
+        try number(database.statement("SELECT count(*) FROM queue WHERE account = ?"))
     }
 
-    /// Up to `limit` entries behind the entry `id`.
+    /// How many entries the server can have counted or may count next: all, or while messages are held the others.
+    func countable() throws -> Int {
+        try number(
+            database.statement(
+                """
+                SELECT count(*) FROM queue WHERE account = ?1
+                    AND (message IS NULL OR NOT (SELECT holding FROM session WHERE account = ?1))
+                """))
+    }
+
+    private func number(_ statement: Statement) throws -> Int {
+        Int(try statement.first([.integer(account)]) { $0.integer(0) } ?? 0)
+    }
+
+    /// Up to `limit` entries behind the entry `id` that may leave now.
     func entries(after id: Int64, limit: Int) throws -> [Entry] {
-        try database.statement("SELECT id, message, stanza FROM queue WHERE account = ? AND id > ? ORDER BY id LIMIT ?")
-            .all([.integer(account), .integer(id), .integer(Int64(limit))]) {
-                Entry(id: $0.integer(0), message: $0.optionalInteger(1), stanza: $0.blob(2))
-            }
+        try database.statement(
+            """
+            SELECT id, message, stanza FROM queue WHERE account = ?1 AND id > ?2
+                AND (message IS NULL OR NOT (SELECT holding FROM session WHERE account = ?1))
+            ORDER BY id LIMIT ?3
+            """
+        ).all([.integer(account), .integer(id), .integer(Int64(limit))]) {
+            Entry(id: $0.integer(0), message: $0.optionalInteger(1), stanza: $0.blob(2))
+        }
     }
 
-    /// Removes the first `number` entries; returns the messages they carried.
+    /// Removes the first `number` countable entries; returns the messages they carried.
     func removeFirst(_ number: Int) throws -> [Int64] {
         guard number > 0 else { return [] }
         var last: Int64 = 0
         var messages: [Int64] = []
-        try database.statement("SELECT id, message FROM queue WHERE account = ? ORDER BY id LIMIT ?")
-            .each([.integer(account), .integer(Int64(number))]) { row in
-                last = row.integer(0)
-                if let message = row.optionalInteger(1) { messages.append(message) }
-            }
-        try database.run("DELETE FROM queue WHERE account = ? AND id <= ?", [.integer(account), .integer(last)])
+        try database.statement(
+            """
+            SELECT id, message FROM queue WHERE account = ?1
+                AND (message IS NULL OR NOT (SELECT holding FROM session WHERE account = ?1))
+            ORDER BY id LIMIT ?2
+            """
+        ).each([.integer(account), .integer(Int64(number))]) { row in
+            last = row.integer(0)
+            if let message = row.optionalInteger(1) { messages.append(message) }
+        }
+        try database.run(
+            """
+            DELETE FROM queue WHERE account = ?1 AND id <= ?2
+                AND (message IS NULL OR NOT (SELECT holding FROM session WHERE account = ?1))
+            """, [.integer(account), .integer(last)])
         return messages
+    }
+
+    // MARK: Holding
+
+    /// Holds all messages back, if some of them have left before and the archive can tell whether they arrived.
+    ///
+    /// Right after a resume: nothing that is still in the queue is in the server's count then.
+    func hold() throws {
+        try database.run(
+            """
+            UPDATE session SET holding = archive AND EXISTS (SELECT 1 FROM queue q JOIN message m ON m.id = q.message
+                WHERE q.account = ?1 AND m.state = 'sent') WHERE account = ?1
+            """, [.integer(account)])
+    }
+
+    /// Lets messages leave again, but for those that the archive has shown meanwhile. They go behind what has left since
+    /// they were held, so that the queue stays in the order in which the server counts.
+    /// - Returns: whether anything was held.
+    func release() throws -> Bool {
+        try database.run("UPDATE session SET holding = 0 WHERE account = ? AND holding = 1", [.integer(account)])
+        guard database.changes > 0 else { return false }
+        let last = try database.statement("SELECT max(id) FROM queue WHERE account = ?")
+            .first([.integer(account)]) { $0.integer(0) } ?? 0
+        try database.run(
+            """
+            INSERT INTO queue(account, message, stanza) SELECT q.account, q.message, q.stanza
+            FROM queue q JOIN message m ON m.id = q.message
+            WHERE q.account = ? AND m.state IN ('queued', 'sent') ORDER BY q.id
+            """, [.integer(account)])
+        try database.run(
+            "DELETE FROM queue WHERE account = ? AND message IS NOT NULL AND id <= ?", [.integer(account), .integer(last)])
+        return true
     }
 
     /// Removes the entry `id`, of a session without acknowledgements.

@@ -144,6 +144,7 @@ struct CatchUp {
                 "UPDATE catchup SET phase = 'after-presence', query_id = NULL, problem = ? WHERE account = ?",
                 [.text(reason), account])
             step.emit(.caughtUp(problem: reason))
+            try release()
             return step.tryArchiveAgain()
         }
         if error?.condition == .itemNotFound, state.cursor != nil {
@@ -211,6 +212,12 @@ struct CatchUp {
             WHERE account = ?3
             """, [.optional(problem), .integer(step.now - Self.slack), account])
         step.emit(.caughtUp(problem: problem))
+        try release()
+    }
+
+    /// Messages that waited for the archive leave, unless it has shown that they arrived.
+    private func release() throws {
+        if try OutboundQueue(database: database, account: step.account.id).release() { step.flush() }
     }
 
     private func state() throws -> State? {
