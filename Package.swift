@@ -49,7 +49,7 @@ let package = Package(
         .testTarget(name: "KalijStreamTests", dependencies: ["KalijStream", "KalijXML", "KalijAddress"]),
         .testTarget(name: "KalijStoreTests", dependencies: ["KalijStore"]),
         .testTarget(name: "KalijRolesTests", dependencies: ["KalijRoles", "KalijStore"]),
-        .testTarget(name: "KalijTransportTests", dependencies: ["KalijTransport", "KalijLab"]),
+        .testTarget(name: "KalijTransportTests", dependencies: ["KalijTransport", "COpenSSL"]),
         .testTarget(
             name: "KalijClientTests",
             dependencies: ["KalijClient", "KalijXML", "KalijAddress", "KalijStream", "KalijStore"]),

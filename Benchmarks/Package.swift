@@ -10,5 +10,8 @@ let package = Package(
         .executableTarget(
             name: "parse",
             dependencies: [.product(name: "KalijXML", package: "kalij"), "CYardstickXML2"]),
+        .executableTarget(
+            name: "hostile",
+            dependencies: [.product(name: "KalijXML", package: "kalij"), "CYardstickXML2"]),
     ]
 )

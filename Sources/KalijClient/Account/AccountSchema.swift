@@ -36,6 +36,7 @@ extension Schema {
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
             message INTEGER REFERENCES message(id),
+            request TEXT,                   -- the id of the request that it asks
             stanza BLOB NOT NULL);
         CREATE INDEX queue_order ON queue(account, id);
 
@@ -84,8 +85,8 @@ extension Schema {
             number INTEGER NOT NULL,        -- grows with each
             phase TEXT NOT NULL,            -- 'before-presence', 'after-presence', 'done'
             query_id TEXT,
-            cursor TEXT,                    -- the archive id to go on behind
-            since INTEGER,                  -- where to begin without a cursor
+            cursor TEXT,                    -- the archive id up to which it was read
+            since INTEGER,                  -- where to begin without a cursor, or if the archive has lost it
             base INTEGER NOT NULL,          -- the newest message's row when it began
             problem TEXT);
 

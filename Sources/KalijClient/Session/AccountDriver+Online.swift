@@ -28,6 +28,7 @@ extension AccountDriver {
             attemptBegun = nil
             stage = .online(management)
             commit(effects)
+            readArchiveInTime(effects)
         case .acknowledgementRequested:
             requestsToAnswer += 1
         case .acknowledged(let newly):
@@ -61,6 +62,31 @@ extension AccountDriver {
     func commit(_ effects: Step.Effects) {
         context.emit(effects.events)
         if effects.queued { writer.mayHaveMore = true }
+        if effects.archiveAgain {
+            timers.archive(context.timing.archiveRetry, on: context.loop) { [weak self] in self?.readArchive() }
+        }
+    }
+
+    /// Messages that may come live before the archive is read again.
+    private static let longestTail = 200
+
+    private func readArchiveInTime(_ effects: Step.Effects) {
+        for event in effects.events {
+            if case .message = event.kind { tail += 1 }
+            if case .caughtUp = event.kind { tail = 0 }
+        }
+        guard tail >= Self.longestTail else { return }
+        tail = 0
+        context.loop.enqueue { [weak self] in self?.readArchive() }
+    }
+
+    /// Reads what was archived since it was last read to its end.
+    private func readArchive() {
+        guard isOnline else { return }
+        attempt {
+            commit(try steps.readArchive())
+            try flush()
+        }
     }
 
     // MARK: Acknowledging

@@ -27,6 +27,8 @@ final class AccountDriver {
     var isCareful: Bool
     /// The stanza whose attempt was begun in this process and has not ended, and which attempt it is.
     var attemptBegun: (count: HandledCount, number: Int)?
+    /// Messages that came live since the archive was read.
+    var tail = 0
     /// Whether the server offers stream management on the present connection.
     var managesStream = false
     /// Connections in a row that ended between `<resume/>` and its answer.

@@ -13,10 +13,10 @@ struct OutboundQueue {
         let stanza: [UInt8]
     }
 
-    func append(_ stanza: [UInt8], message: Int64?) throws {
+    func append(_ stanza: [UInt8], message: Int64?, request: String? = nil) throws {
         try database.run(
-            "INSERT INTO queue(account, message, stanza) VALUES (?, ?, ?)",
-            [.integer(account), .optional(message), .blob(stanza)])
+            "INSERT INTO queue(account, message, request, stanza) VALUES (?, ?, ?, ?)",
+            [.integer(account), .optional(message), .optional(request), .blob(stanza)])
     }
 
     func count() throws -> Int {

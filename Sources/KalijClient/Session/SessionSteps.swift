@@ -22,6 +22,8 @@ struct SessionSteps {
         try runner.run("resumed", for: account) { step in
             guard try settle(to: count, in: step) else { throw SessionError.impossibleCount(count.value) }
             try markOnline(step)
+            let session = try SessionRow.load(account.id, from: step.database)
+            try CatchUp(step: step).resume(hasArchive: session.archive)
             step.flush()
         }
     }
@@ -73,6 +75,14 @@ struct SessionSteps {
         try runner.run("quarantine", for: account) { step in
             try step.count(count)
             try stanza.store(in: step)
+        }
+    }
+
+    /// Reads what was archived since it was last read to its end.
+    func readArchive() throws -> Step.Effects {
+        try runner.run("archive", for: account) { step in
+            guard try SessionRow.load(account.id, from: step.database).archive else { return }
+            try CatchUp(step: step).again()
         }
     }
 

@@ -6,6 +6,7 @@ final class SessionTimers {
     private var stable: Timer?
     private var answer: Timer?
     private var keepalive: Timer?
+    private var archive: Timer?
     /// Whether the session has lasted long enough to trust the way to the server.
     private(set) var wasStable = false
     /// Whether anything was received since the last look.
@@ -40,9 +41,15 @@ final class SessionTimers {
         keepalive = loop.schedule(after: seconds, body)
     }
 
+    /// The archive is to be asked again in `seconds`.
+    func archive(_ seconds: Double, on loop: EventLoop, _ body: @escaping () -> Void) {
+        archive?.cancel()
+        archive = loop.schedule(after: seconds, body)
+    }
+
     func cancel() {
-        for timer in [deadline, stable, answer, keepalive] { timer?.cancel() }
-        (deadline, stable, answer, keepalive) = (nil, nil, nil, nil)
+        for timer in [deadline, stable, answer, keepalive, archive] { timer?.cancel() }
+        (deadline, stable, answer, keepalive, archive) = (nil, nil, nil, nil, nil)
         wasStable = false
         heard = false
     }

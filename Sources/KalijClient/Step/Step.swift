@@ -24,11 +24,14 @@ final class Step {
     }
 
     /// Hands a stanza to the session; it leaves after the commit and is kept until the server acknowledges it.
-    func send(_ stanza: Element, message: Int64? = nil) throws {
+    func send(_ stanza: Element, request: String? = nil) throws {
         try OutboundQueue(database: database, account: account.id)
-            .append(stanza.bytes(in: "jabber:client"), message: message)
+            .append(stanza.bytes(in: "jabber:client"), message: nil, request: request)
         effects.queued = true
     }
+
+    /// Says that the archive is to be asked again in a while.
+    func tryArchiveAgain() { effects.archiveAgain = true }
 
     /// Says that the queue is to be looked at after the commit.
     func flush() { effects.queued = true }
@@ -68,5 +71,7 @@ final class Step {
         var events: [EngineEvent] = []
         /// Whether the queue has something new to write.
         var queued = false
+        /// Whether the archive is to be asked again in a while.
+        var archiveAgain = false
     }
 }

@@ -29,6 +29,8 @@ struct ParserState {
     /// Where the open top-level element began, in bytes of the stream.
     var start = 0
     var startLine = 1
+    /// Declarations in scope, summed over the elements that were skipped.
+    var namespaceWork = 0
     /// What to add to the context's own positions: a context that was started in the middle counts from its header.
     var bytesBefore = 0
     var linesBefore = 0
@@ -121,7 +123,7 @@ extension ParserState {
             return openStream(context, name, namespace, declarations: declarations, spaces, count: count, attributes)
         }
         if depth == outer &+ 1 { begin(context) }
-        if skipping != nil { return }
+        if skipping != nil { return countWork(context) }
         if let limit = builder.open(name, namespace, declarations: declarations, count: count, attributes) {
             skip(limit)
             if depth == outer &+ 1 { describeSkipped(name, namespace, Int(count), attributes) }
@@ -149,6 +151,7 @@ extension ParserState {
     /// A top-level element begins: remembers where, and what of it came with earlier chunks.
     private mutating func begin(_ context: Context) {
         startLine = line(context)
+        namespaceWork = 0
         if previousEnd >= chunkStart {
             // All of its start tag is in this chunk, after nothing but white space.
             var offset = previousEnd &- chunkStart
@@ -163,6 +166,17 @@ extension ParserState {
         let before = min(chunkStart - start, limits.prefixBytes, end - first)
         earlier.append(UnsafeRawBufferPointer(start: first, count: before))
     }
+
+    /// libxml2 looks through all declarations in scope to find the namespace of an element.
+    private mutating func countWork(_ context: Context) {
+        namespaceWork &+= Int(context.pointee.nsNr)
+        if namespaceWork > ParserState.mostNamespaceWork {
+            fail(context, "policy-violation", "too many namespace declarations")
+        }
+    }
+
+    /// Some seconds; a stanza of less than 512 KiB cannot reach it.
+    private static let mostNamespaceWork = 8_000_000_000
 
     /// The start tag that is being read, without its last bytes ">" or "/>".
     private func startTag(_ context: Context) -> UnsafeBufferPointer<UInt8>? {

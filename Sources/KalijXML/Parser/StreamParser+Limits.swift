@@ -27,6 +27,9 @@ extension StreamParser {
         let position = state.pointee.position(context)
         let received = state.pointee.fed + state.pointee.held.count
         if received - position > StreamParser.waitingBytes { judgeWaiting(context) }
+        if let names = context.pointee.dict, xmlDictSize(names) > StreamParser.mostNames {
+            state.pointee.fail(context, "policy-violation", "a stanza with more than \(StreamParser.mostNames) names")
+        }
         let isOpen = state.pointee.depth > outer
         let length = received - (isOpen ? state.pointee.start : position)
         if isOpen, state.pointee.skipping == nil, length > limits.stanzaBytes { state.pointee.skip(.stanzaBytes) }
@@ -35,6 +38,9 @@ extension StreamParser {
             state.pointee.fail(context, "policy-violation", "a stanza of \(limits.hardStanzaBytes) bytes or more")
         }
     }
+
+    /// libxml2's dictionary gets slow with more; a stanza of less than 1 MiB cannot hold as many.
+    private static let mostNames = 262_144
 
     /// libxml2 keeps so much back only while it waits for the end of something.
     private static let waitingBytes = 16_384

@@ -37,10 +37,11 @@ enum Conversions {
 
     /// RFC 4648 with padding; white space is ignored.
     static func base64(_ bytes: UnsafeRawBufferPointer) -> Data? {
-        if bytes.contains(where: isSpace) {
-            return Data(base64Encoded: Data(bytes.filter { !isSpace($0) }))
-        }
-        return Data(base64Encoded: Data(bytes))
+        let text = Data(bytes.contains(where: isSpace) ? bytes.filter { !isSpace($0) } : Array(bytes))
+        // Foundation forgives missing and superfluous padding.
+        let padding = text.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        guard text.count % 4 == 0, padding <= 2 else { return nil }
+        return Data(base64Encoded: text)
     }
 
     /// The form of 36 characters.

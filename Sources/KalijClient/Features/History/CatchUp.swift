@@ -9,13 +9,16 @@ import KalijXML
     import Foundation
 #endif
 
-/// Reads what was archived while no session was there (XEP-0313): after each bind that is no resume, from the last
-/// stored archive id to the end.
+/// Reads the account's archive (XEP-0313) from where it was read to its end.
 ///
-/// The archive is read before presence is announced, so that what was missed is stored before anything live, and once
-/// more from there afterwards, for what was archived in between. Each page's answer moves the cursor; a session lost in
-/// the middle begins anew from what is stored. Places in the order are given anew while reading, so that the order of
-/// the archive wins over that of arrival.
+/// Only a page moves the cursor, never a message that is delivered live: what came live since is read once more, which
+/// gives each message its place in the archive's order and finds what was archived and never delivered. That is done
+/// - after a bind: once before presence is announced, so that what was missed is stored before anything live, and once
+///   more afterwards, for what was archived in between;
+/// - after a resume, because a server may drop what it had not sent (measured: ejabberd 23.01, when connections follow
+///   one another faster than it takes them over);
+/// - now and then in a long session, so that there is never much to read again.
+/// A session lost in the middle goes on at the cursor.
 struct CatchUp {
     let step: Step
     private var database: Database { step.database }
@@ -34,37 +37,64 @@ struct CatchUp {
         let cursor: String?
         let since: Int64?
         let base: Int64
-        let hadProblem: Bool
-        /// Whether the archive was read to its end.
-        var isFinished: Bool { phase == .done && !hadProblem }
     }
 
     /// How far an account's first login looks back, in milliseconds.
     private static let firstLogin: Int64 = 14 * 24 * 3600 * 1000
-    /// How far before the time at which a message was stored the archive is read if it has lost that message.
+    /// How far before the time at which the archive was read to its end it is read if it has lost the cursor.
     private static let slack: Int64 = 24 * 3600 * 1000
-    /// How many stored messages are read again, because some servers deliver live in another order than they archive.
+    /// How many messages of the last round are read again.
     private static let overlap: Int64 = 20
 
     /// Begins after a bind; `hasArchive` says whether there is something to read.
-    ///
-    /// One that did not come to its end goes on where it was: what was stored since, as it was delivered, has left a gap.
     func begin(hasArchive: Bool) throws {
-        let base = try database.prepare("SELECT max(id) FROM message").first { $0.integer(0) } ?? 0
-        let unfinished = try state().flatMap { $0.isFinished ? nil : $0 }
-        let (cursor, since) = try unfinished.map { ($0.cursor, $0.since) } ?? anchor()
-        try database.run(
-            """
-            INSERT INTO catchup(account, number, phase, cursor, since, base) VALUES (?, 1, 'before-presence', ?, ?, ?)
-            ON CONFLICT (account) DO UPDATE SET number = number + 1, phase = excluded.phase, query_id = NULL,
-                cursor = excluded.cursor, since = excluded.since, base = excluded.base, problem = NULL
-            """, [account, .optional(cursor), .optional(since), .integer(base)])
+        try newRound(.beforePresence)
         if hasArchive {
             try askPage()
         } else {
             try announcePresence()
             try finish(problem: "the server has no archive")
         }
+    }
+
+    /// Goes on after a resume: asks again for what was asked and not answered, or reads what came since the last end.
+    func resume(hasArchive: Bool) throws {
+        let pending = try Requests(step: step).dropAll()
+        guard let state = try state(), !pending.contains(.features) else { return try ArchiveFeature(step: step).ask() }
+        guard hasArchive else { return }
+        if state.phase == .done { try newRound(.afterPresence) }
+        try askPage()
+    }
+
+    /// Reads what came since the last end, in a session that lasts; or tries again what the archive could not do.
+    func again() throws {
+        guard let state = try state(), try !Requests(step: step).isWaiting(for: .page) else { return }
+        if state.phase == .done { try newRound(.afterPresence) }
+        try askPage()
+    }
+
+    private func newRound(_ phase: Phase) throws {
+        try database.run(
+            """
+            INSERT INTO catchup(account, number, phase, since, base)
+            VALUES (?1, 1, ?2, ?3, (SELECT coalesce(max(id), 0) FROM message))
+            ON CONFLICT (account) DO UPDATE SET number = number + 1, phase = excluded.phase, query_id = NULL,
+                cursor = coalesce(?4, cursor), base = excluded.base, problem = NULL
+            """,
+            [account, .text(phase.rawValue), .integer(step.now - Self.firstLogin), .optional(try anchor())])
+    }
+
+    /// A message a few before the newest one that a page has shown. A new round begins behind it, not at the cursor:
+    /// some servers write messages into the archive a little later than others whose place is behind theirs (measured:
+    /// ejabberd 23.01).
+    private func anchor() throws -> String? {
+        try database.statement(
+            """
+            SELECT stanza_id FROM (SELECT id, stanza_id FROM message NOT INDEXED
+                WHERE account = ? AND archive = '' AND stanza_id IS NOT NULL AND catchup > 0 ORDER BY id DESC LIMIT ?)
+            ORDER BY id LIMIT 1
+            """
+        ).first([account, .integer(Self.overlap)]) { $0.optionalText(0) } ?? nil
     }
 
     /// A `<result/>` of the page that is being read; anything else that claims to be one is dropped.
@@ -107,12 +137,21 @@ struct CatchUp {
 
     private func failed(_ iq: Element, _ state: State) throws {
         let error = StanzaError(iq)
+        let reason = "the server's archive refused: \(error?.description ?? "no reason given")"
+        if error?.kind == .wait {
+            if state.phase == .beforePresence { try announcePresence() }
+            try database.run(
+                "UPDATE catchup SET phase = 'after-presence', query_id = NULL, problem = ? WHERE account = ?",
+                [.text(reason), account])
+            step.emit(.caughtUp(problem: reason))
+            return step.tryArchiveAgain()
+        }
         if error?.condition == .itemNotFound, state.cursor != nil {
             // The archive has lost the message that we stopped at (XEP-0313 4.3): go by time.
             try database.run("UPDATE catchup SET cursor = NULL WHERE account = ?", [account])
             return try askPage()
         }
-        try completed(state, problem: "the server's archive refused: \(error?.description ?? "no reason given")")
+        try completed(state, problem: reason)
     }
 
     private func askPage() throws {
@@ -166,32 +205,21 @@ struct CatchUp {
 
     private func finish(problem: String?) throws {
         try database.run(
-            "UPDATE catchup SET phase = 'done', query_id = NULL, problem = ? WHERE account = ?",
-            [.optional(problem), account])
+            """
+            UPDATE catchup SET phase = 'done', query_id = NULL, problem = ?1,
+                since = CASE WHEN ?1 IS NULL THEN ?2 ELSE since END
+            WHERE account = ?3
+            """, [.optional(problem), .integer(step.now - Self.slack), account])
         step.emit(.caughtUp(problem: problem))
-    }
-
-    /// Where a new one begins: behind a stored message, and from which time on if the archive has lost that.
-    private func anchor() throws -> (cursor: String?, since: Int64?) {
-        let row = try database.prepare(
-            """
-            SELECT stanza_id, received_at FROM (SELECT stanza_id, received_at, id FROM message NOT INDEXED
-                WHERE account = ? AND archive = '' AND stanza_id IS NOT NULL ORDER BY id DESC LIMIT ?)
-            ORDER BY id LIMIT 1
-            """
-        ).first([account, .integer(Self.overlap + 1)]) { ($0.optionalText(0), $0.optionalInteger(1)) }
-        let first = step.now - Self.firstLogin
-        return (row?.0, min(first, (row?.1).map { $0 - Self.slack } ?? first))
     }
 
     private func state() throws -> State? {
         try database.statement(
-            "SELECT number, phase, query_id, cursor, since, base, problem IS NOT NULL FROM catchup WHERE account = ?"
+            "SELECT number, phase, query_id, cursor, since, base FROM catchup WHERE account = ?"
         ).first([account]) { row in
             State(
                 number: row.integer(0), phase: Phase(rawValue: row.text(1)) ?? .done, queryID: row.optionalText(2),
-                cursor: row.optionalText(3), since: row.optionalInteger(4), base: row.integer(5),
-                hadProblem: row.bool(6))
+                cursor: row.optionalText(3), since: row.optionalInteger(4), base: row.integer(5))
         }
     }
 }

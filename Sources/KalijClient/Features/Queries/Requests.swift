@@ -29,7 +29,22 @@ struct Requests {
         let iq = Element("iq", xmlns: "jabber:client", attributes: ["type": type, "id": id], children: [payload])
         try database.run(
             "INSERT INTO request VALUES (?, ?, '', ?)", [account, .text(id), .text(kind.rawValue)])
-        try step.send(iq)
+        try step.send(iq, request: id)
+    }
+
+    /// Whether an answer of this kind is awaited.
+    func isWaiting(for kind: Kind) throws -> Bool {
+        try database.statement("SELECT 1 FROM request WHERE account = ? AND kind = ?")
+            .first([account, .text(kind.rawValue)]) { _ in true } ?? false
+    }
+
+    /// Forgets what waits in a session that goes on, to be asked anew: an answer may have been dropped with the
+    /// connection. Requests that the server has not counted are not sent again.
+    func dropAll() throws -> Set<Kind> {
+        let kinds = try database.statement("SELECT kind FROM request WHERE account = ?").all([account]) { $0.text(0) }
+        try database.run("DELETE FROM queue WHERE account = ? AND request IS NOT NULL", [account])
+        try invalidateAll()
+        return Set(kinds.compactMap(Kind.init))
     }
 
     /// What an answer answers, taken from the list of what waits; nil if it is none of ours.
