@@ -12,7 +12,8 @@ struct BadServerTests {
     @Test(
         "what is no stream ends the connection with a reason, and the next one is tried",
         arguments: [
-            ("garbage", "not usable"), ("dtd", "not usable"), ("huge", "is no XMPP stream"), ("silent", "no session after"),
+            ("garbage", "not usable"), ("dtd", "not usable"), ("huge", "is no XMPP stream"),
+            ("silent", "no session after"),
             ("header-only", "no session after"), ("wrong-namespace", "stream"),
         ])
     func instead(_ mode: String, _ reason: String) throws {

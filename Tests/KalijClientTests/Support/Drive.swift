@@ -48,13 +48,13 @@ final class Drive {
             guard let engine, stopped == nil else { return }
             do { if try !isEnough(engine, event) { return } } catch { problem = error }
             stopped = engine.loop.now
-            engine.loop.enqueue { engine.stop() }
+            engine.loop.enqueue { [weak engine] in engine?.stop() }
         }
         engine = made
         defer { engine = nil }
-        made.loop.schedule(after: seconds) {
-            if stopped == nil { stopped = made.loop.now }
-            made.stop()
+        made.loop.schedule(after: seconds) { [weak made] in
+            if stopped == nil { stopped = made?.loop.now }
+            made?.stop()
         }
         try made.run()
         if let problem { throw problem }
@@ -67,14 +67,17 @@ final class Drive {
     func accept(_ body: String) throws -> Message {
         let database = try database()
         return try Outgoing.accept(
-            body, to: try JID("romeo@localhost"), of: try AccountTable(database).account(nil, in: directory), in: database,
+            body, to: try JID("romeo@localhost"), of: try AccountTable(database).account(nil, in: directory),
+            in: database,
             now: Clock.system.now())
     }
 
     func number(_ sql: String) throws -> Int64? { try database().prepare(sql).first { $0.optionalInteger(0) } ?? nil }
 
     func states() throws -> [String] {
-        try database().prepare("SELECT body, state FROM message ORDER BY position").all { "\($0.text(0)) \($0.text(1))" }
+        try database().prepare("SELECT body, state FROM message ORDER BY position").all {
+            "\($0.text(0)) \($0.text(1))"
+        }
     }
 
     /// The reasons for which connections ended.

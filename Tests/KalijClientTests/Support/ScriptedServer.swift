@@ -18,7 +18,8 @@ final class ScriptedServer {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
         process.arguments =
             [
-                root.appendingPathComponent("Sources/KalijLab/Resources/scripted.py").path, "--port", "\(port)", "--cert",
+                root.appendingPathComponent("Sources/KalijLab/Resources/scripted.py").path, "--port", "\(port)",
+                "--cert",
                 identity.certificate, "--key", identity.key,
             ] + mode
         process.standardOutput = output
