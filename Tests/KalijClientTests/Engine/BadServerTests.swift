@@ -1,0 +1,55 @@
+import Foundation
+import KalijStore
+import KalijTransport
+import Testing
+
+@testable import KalijClient
+
+/// A server that sends garbage, a DTD, a stanza of 100 MB, or nothing at all: a clear reason, memory within limits,
+/// another attempt later.
+@Suite(.timeLimit(.minutes(1)))
+struct BadServerTests {
+    @Test(
+        "what is no stream ends the connection with a reason, and the next one is tried",
+        arguments: [
+            ("garbage", "not usable"), ("dtd", "not usable"), ("huge", "is no XMPP stream"),
+            ("silent", "no session after"),
+            ("header-only", "no session after"), ("wrong-namespace", "stream"),
+        ])
+    func instead(_ mode: String, _ reason: String) throws {
+        let server = try ScriptedServer(mode)
+        let drive = try Drive(server)
+        try drive.run { _, _ in drive.told.count { $0 == "connecting" } == 2 }
+        #expect(drive.told.prefix(1) == ["connecting"])
+        #expect(try #require(drive.reasons.first).contains(reason), "\(drive.reasons)")
+        #expect(drive.told.count { $0 == "connecting" } == 2)
+    }
+
+    @Test("within a session the same, and the next session comes up", arguments: ["garbage", "dtd"])
+    func late(_ mode: String) throws {
+        let server = try ScriptedServer("--late", mode)
+        let drive = try Drive(server)
+        try drive.run { _, _ in drive.told.count { $0 == "online" } == 2 }
+        #expect(drive.told.count { $0 == "online" } == 2)
+        #expect(drive.reasons.contains { $0.contains("not usable") }, "\(drive.reasons)")
+    }
+
+    @Test("a stanza of 100 MB ends the stream long before all of it is in memory")
+    func huge() throws {
+        let server = try ScriptedServer("--late", "huge")
+        let drive = try Drive(server)
+        let before = try peak()
+        try drive.run { _, event in event.short.hasPrefix("offline") }
+        #expect(try #require(drive.reasons.first).contains("policy-violation"), "\(drive.reasons)")
+        // Other tests of this process take some, too; the stanza alone would be 100 MB.
+        #expect(try peak() - before < 60_000)
+        #expect(try drive.number("SELECT count(*) FROM quarantine") == 0)
+    }
+
+    /// The most memory that this process has had, in kilobytes.
+    private func peak() throws -> Int {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+        return try #require(Int(line.split(whereSeparator: { $0 == " " || $0 == "\t" })[1]))
+    }
+}

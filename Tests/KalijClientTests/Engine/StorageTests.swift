@@ -1,0 +1,189 @@
+import Foundation
+import KalijRoles
+import KalijStore
+import KalijStream
+import KalijTransport
+import KalijXML
+import Testing
+
+@testable import KalijClient
+
+/// Disk full during a step: the step is rolled back, nothing is acknowledged, and it goes on when there is room. What the
+/// machine is to blame for is never an attempt (rule 2).
+@Suite(.timeLimit(.minutes(1)))
+struct StorageTests {
+    /// A driver on a database of its own, whose room the test decides on.
+    private final class Driven {
+        let loop: EventLoop
+        let database: Database
+        let account: Account
+        let driver: AccountDriver
+        private(set) var told: [String] = []
+        var onEvent: (String) -> Void = { _ in }
+
+        init(_ drive: Drive) throws {
+            loop = try EventLoop()
+            let driven = try drive.directory.drive(role: .main, now: 1)
+            database = driven.database
+            let runner = StepRunner(
+                database: database, fence: driven.fence, barrier: try Barrier(path: drive.directory.databasePath),
+                clock: .system)
+            account = try AccountTable(database).account(nil, in: drive.directory)
+            var report: (EngineEvent) -> Void = { _ in }
+            let context = DriverContext(
+                loop: loop, runner: runner, timing: Drive.timing, report: { report($0) },
+                fatal: { Issue.record($0) }, changed: {})
+            driver = AccountDriver(account, context: context, careful: driven.careful)
+            report = { [weak self] event in
+                self?.told.append(event.short)
+                self?.onEvent(event.short)
+            }
+        }
+
+        func number(_ sql: String) throws -> Int64 { try database.prepare(sql).first { $0.integer(0) } ?? 0 }
+
+        /// The database may grow by `pages` from now on.
+        func leaveRoom(_ pages: Int64) throws {
+            try database.execute("PRAGMA max_page_count=\(try number("PRAGMA page_count") + pages)")
+        }
+    }
+
+    /// A recorded stream of `count` messages of a kilobyte.
+    private func recording(_ count: Int, in scratch: ScratchDirectory) throws -> String {
+        let body = String(repeating: "x", count: 1000)
+        let stanzas = (0..<count).map { number in
+            """
+            <message from='romeo@localhost/x' to='juliet@localhost' id='\(number)'><body>\(number) \(body)</body>\
+            <origin-id xmlns='urn:xmpp:sid:0' id='\(number)'/></message>\
+            \(number % 10 == 9 ? "<r xmlns='urn:xmpp:sm:3'/>" : "")
+            """
+        }
+        try stanzas.joined().write(toFile: scratch.file("recording.xml"), atomically: true, encoding: .utf8)
+        return scratch.file("recording.xml")
+    }
+
+    @Test("a full disk stops the reading, and with room again every stanza is stored once, in order")
+    func full() throws {
+        let scratch = try ScratchDirectory()
+        let server = try ScriptedServer("replay", try recording(300, in: scratch))
+        let driven = try Driven(try Drive(server))
+        try driven.leaveRoom(12)
+        var (stored, waits): (Int64, Int) = (0, 0)
+        driven.onEvent = { event in
+            guard event == "waiting for storage" else { return }
+            waits += 1
+            let now = (try? driven.number("SELECT count(*) FROM message")) ?? -1
+            if waits == 1 { stored = now } else { #expect(now == stored) }
+            // The counter stands where the rows do: the answer to the question for features is the one more.
+            #expect((try? driven.number("SELECT handled FROM session")) == stored + 1)
+            #expect(driven.driver.connection?.isReading == false)
+            if waits == 3 { try? driven.leaveRoom(10_000) }
+        }
+        driven.driver.connect()
+        func wait() {
+            if (try? driven.number("SELECT count(*) FROM message")) == 300 { return driven.loop.stop() }
+            driven.loop.schedule(after: 0.02) { wait() }
+        }
+        wait()
+        driven.loop.schedule(after: 20) { [loop = driven.loop] in loop.stop() }
+        driven.loop.run()
+        #expect(waits == 3)
+        #expect(stored > 0 && stored < 300)
+        #expect(driven.told.contains("storage available"))
+        #expect(!driven.told.contains { $0.hasPrefix("offline") }, "\(driven.told.suffix(5))")
+        let ids = try driven.database.prepare("SELECT message_id FROM message ORDER BY position").all { $0.text(0) }
+        #expect(ids == (0..<300).map { "\($0)" })
+        #expect(try driven.number("SELECT count(*) FROM quarantine") == 0)
+        driven.driver.letGo {}
+    }
+
+    private func message(_ id: Int, _ body: String) throws -> StreamParserEvent {
+        .element(
+            try Element.parse(
+                "<message xmlns='jabber:client' from='romeo@localhost/x' id='\(id)'><body>\(body)</body></message>"))
+    }
+
+    @Test("a stanza that breaks its step each time is set aside at the third attempt, and the session goes on")
+    func poison() throws {
+        let server = try ScriptedServer("silent")
+        let driven = try Driven(try Drive(server))
+        try driven.database.execute(
+            """
+            CREATE TRIGGER poison BEFORE INSERT ON message WHEN NEW.body = 'poison'
+            BEGIN SELECT RAISE(ABORT, 'broken'); END
+            """)
+        let driver = driven.driver
+        for attempt in 1...3 {
+            // Each time a new connection resumes the session and the same stanza comes again.
+            driver.attemptBegun = nil
+            driver.isCareful = true
+            driver.stage = .online(StreamManagement(handled: HandledCount(6)))
+            if attempt < 3 {
+                #expect(throws: StoreError.self) {
+                    try driver.handle(try message(1, "poison"), StreamManagement(handled: HandledCount(6)))
+                }
+            } else {
+                try driver.handle(try message(1, "poison"), StreamManagement(handled: HandledCount(6)))
+            }
+        }
+        #expect(driven.told.contains("quarantined: not processed after 3 attempts"))
+        #expect(try driven.number("SELECT handled FROM session") == 7)
+        guard case .online(let management?) = driver.stage else { throw ScriptedServer.Failure(reason: "offline") }
+        try driver.handle(try message(2, "fine"), management)
+        #expect(try driven.number("SELECT count(*) FROM message WHERE body = 'fine'") == 1)
+    }
+
+    @Test("a full disk is no attempt, however often it is met")
+    func fullIsNoAttempt() throws {
+        let server = try ScriptedServer("silent")
+        let driven = try Driven(try Drive(server))
+        let driver = driven.driver
+        driver.isCareful = true
+        driver.stage = .online(StreamManagement(handled: HandledCount(6)))
+        let large = String(repeating: "x", count: 100_000)
+        try driven.leaveRoom(2)
+        for _ in 0..<5 {
+            driver.attempt { try driver.handle(try message(1, large), StreamManagement(handled: HandledCount(6))) }
+        }
+        #expect(driven.told.count { $0 == "waiting for storage" } == 5)
+        try driven.leaveRoom(1000)
+        driver.attempt { try driver.handle(try message(1, large), StreamManagement(handled: HandledCount(6))) }
+        #expect(try driven.number("SELECT count(*) FROM message") == 1)
+        #expect(try driven.number("SELECT count(*) FROM quarantine") == 0)
+        driver.letGo {}
+    }
+
+    @Test("an acknowledgement is owed until the barrier has been raised")
+    func barrier() throws {
+        let server = try ScriptedServer("silent")
+        let driven = try Driven(try Drive(server))
+        let driver = driven.driver
+        try driver.context.runner.raiseBarrier()
+        let before = try driven.number("SELECT number FROM barrier")
+        driver.stage = .online(StreamManagement())
+        try driver.handle(try message(1, "one"), StreamManagement())
+        let request = StreamParserEvent.element(try Element.parse("<r xmlns='urn:xmpp:sm:3'/>"))
+        guard case .online(let management) = driver.stage else { return }
+        try driver.handle(request, management)
+        #expect(driver.requestsToAnswer == 1)
+        #expect(try driven.number("SELECT number FROM barrier") == before)
+        try driver.acknowledge()
+        #expect(driver.requestsToAnswer == 0)
+        #expect(try driven.number("SELECT number FROM barrier") == before + 1)
+    }
+
+    @Test("a stream error before a resumption does not count against the session; one in its place does")
+    func streamErrors() throws {
+        let server = try ScriptedServer("silent")
+        let driven = try Driven(try Drive(server))
+        let driver = driven.driver
+        let error = NegotiationError.stream(StreamError(.systemShutdown))
+        for _ in 0..<3 {
+            driver.stage = .negotiating(
+                Negotiation(.init(account: driven.account.jid, credentials: .password("x"), nonce: "0123456789abcdef")))
+            driver.attempt { throw error }
+        }
+        #expect(driver.unansweredResumes == 0)
+        driver.letGo {}
+    }
+}

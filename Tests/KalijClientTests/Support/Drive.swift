@@ -1,0 +1,99 @@
+import KalijAddress
+import KalijRoles
+import KalijStore
+import KalijTransport
+
+@testable import KalijClient
+
+/// A directory with one account at a scripted server, and engines that drive it.
+final class Drive {
+    let scratch: ScratchDirectory
+    let directory: AccountDirectory
+    /// What was told, in short.
+    private(set) var told: [String] = []
+
+    init(_ server: ScriptedServer) throws {
+        scratch = try ScratchDirectory()
+        directory = AccountDirectory(scratch.path)
+        let settings = ServerSettings(
+            override: HostAndPort("127.0.0.1:\(server.port)"), directTLS: true,
+            caFile: try ScriptedServer.Identity.shared.get().certificate)
+        try AccountTable(try directory.open(.machine, role: .share, now: 1)).store(
+            jid: try JID("juliet@localhost"), server: settings,
+            login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "secret"), resource: "test", now: 1)
+    }
+
+    /// Short times, so that what gives up does so within a test.
+    static var timing: Timing {
+        var timing = Timing()
+        timing.negotiation = 1
+        timing.acknowledgement = 1
+        timing.longestRetry = 1
+        timing.longestStorageRetry = 0.2
+        return timing
+    }
+
+    /// Runs an engine until `isEnough` says so, or for `seconds`.
+    /// - Returns: how long the engine took to end after it was told to stop.
+    @discardableResult
+    func run(
+        _ role: Role = .main, timing: Timing = Drive.timing, seconds: Double = 10,
+        _ isEnough: @escaping (Engine, EngineEvent) throws -> Bool
+    ) throws -> Double {
+        var stopped: Double?
+        var problem: (any Error)?
+        var engine: Engine?
+        let made = try Engine(directory, options: .init(role: role, timing: timing)) { event in
+            self.told.append(event.short)
+            guard let engine, stopped == nil else { return }
+            do { if try !isEnough(engine, event) { return } } catch { problem = error }
+            stopped = engine.loop.now
+            engine.loop.enqueue { [weak engine] in engine?.stop() }
+        }
+        engine = made
+        defer { engine = nil }
+        made.loop.schedule(after: seconds) { [weak made] in
+            if stopped == nil { stopped = made?.loop.now }
+            made?.stop()
+        }
+        try made.run()
+        if let problem { throw problem }
+        return made.loop.now - (stopped ?? made.loop.now)
+    }
+
+    func database() throws -> Database { try Database(path: directory.databasePath, durability: .machine) }
+
+    @discardableResult
+    func accept(_ body: String) throws -> Message {
+        let database = try database()
+        return try Outgoing.accept(
+            body, to: try JID("romeo@localhost"), of: try AccountTable(database).account(nil, in: directory),
+            in: database,
+            now: Clock.system.now())
+    }
+
+    func number(_ sql: String) throws -> Int64? { try database().prepare(sql).first { $0.optionalInteger(0) } ?? nil }
+
+    func states() throws -> [String] {
+        try database().prepare("SELECT body, state FROM message ORDER BY position").all {
+            "\($0.text(0)) \($0.text(1))"
+        }
+    }
+
+    /// The reasons for which connections ended.
+    var reasons: [String] { told.filter { $0.hasPrefix("offline: ") }.map { String($0.dropFirst(9)) } }
+}
+
+extension EngineEvent {
+    var short: String {
+        switch kind {
+        case .connecting: "connecting"
+        case .online(_, let resumed): resumed ? "resumed" : "online"
+        case .offline(let reason, _): "offline: \(reason)"
+        case .refused(let reason): "refused: \(reason)"
+        case .waitingForStorage: "waiting for storage"
+        case .storageAvailable: "storage available"
+        default: Step.Effects(events: [self]).told.first ?? ""
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+
+/// The laboratory's scripted server as a process of its own: direct TLS on loopback, and what real servers cannot be made
+/// to do.
+final class ScriptedServer {
+    struct Failure: Error { let reason: String }
+
+    let port: UInt16
+    private let process = Process()
+    private let output = Pipe()
+
+    /// - Parameter mode: the script's mode and arguments, as its usage says.
+    init(_ mode: String...) throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let identity = try Identity.shared.get()
+        port = try Self.freePort()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+        process.arguments =
+            [
+                root.appendingPathComponent("Sources/KalijLab/Resources/scripted.py").path, "--port", "\(port)",
+                "--cert",
+                identity.certificate, "--key", identity.key,
+            ] + mode
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        guard try line() == "ready" else { throw Failure(reason: "the scripted server does not start") }
+    }
+
+    deinit { stop() }
+
+    func stop() {
+        guard process.isRunning else { return }
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    /// The next line that it prints; waits for it.
+    func line() throws -> String {
+        var bytes: [UInt8] = []
+        while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first, byte != 0x0A { bytes.append(byte) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func freePort() throws -> UInt16 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
+            }
+        }
+        guard isBound else { throw Failure(reason: "no port is free") }
+        return UInt16(bigEndian: address.sin_port)
+    }
+
+    /// A self-signed certificate for localhost.
+    struct Identity: Sendable {
+        let certificate: String
+        let key: String
+        private let scratch: ScratchDirectory
+
+        static let shared: Result<Identity, any Error> = Result { try Identity() }
+
+        private init() throws {
+            scratch = try ScratchDirectory()
+            (certificate, key) = (scratch.file("cert.pem"), scratch.file("key.pem"))
+            let openssl = Process()
+            openssl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            openssl.arguments = [
+                "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
+                "30", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out",
+                certificate,
+            ]
+            openssl.standardError = FileHandle.nullDevice
+            try openssl.run()
+            openssl.waitUntilExit()
+            guard openssl.terminationStatus == 0 else { throw Failure(reason: "openssl makes no certificate") }
+        }
+    }
+}
