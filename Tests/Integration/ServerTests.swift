@@ -4,7 +4,9 @@ import Testing
 
 /// The laboratory's servers are the real ones, and they do what the other tests rely on.
 @Suite(.serialized) struct ServerTests {
-    @Test("a server starts, takes logins, archives for both sides, and leaves nothing behind", arguments: ServerKind.allCases)
+    @Test(
+        "a server starts, takes logins, archives for both sides, and leaves nothing behind",
+        arguments: ServerKind.allCases)
     func conversation(kind: ServerKind) async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }
@@ -25,7 +27,9 @@ import Testing
         #expect(heard == expected, "delivered live in order")
         for account in [alice, bob] {
             let entries = try await account.archive()
-            #expect(entries.compactMap(\.body).filter { $0.hasPrefix("m") } == expected, "archived in order, once, for \(account.address)")
+            #expect(
+                entries.compactMap(\.body).filter { $0.hasPrefix("m") } == expected,
+                "archived in order, once, for \(account.address)")
             #expect(entries.count == 43)
             #expect(Set(entries.map(\.archiveID)).count == 43, "every entry has an id of its own")
         }

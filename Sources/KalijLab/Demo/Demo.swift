@@ -46,15 +46,15 @@ public func runDemo(
 private func perform(
     _ options: DemoOptions, kalij: String, laboratory: Laboratory, terminal: Terminal
 ) async throws -> KillResult {
-    var plan = KillOptions(kalij: kalij)
+    var plan = KillOptions(kalij: kalij, server: options.server)
     plan.kills = options.kills
     plan.messages = options.messages
     plan.seed = options.seed
-    plan.server = options.server
     let prepared = try await KillRun.prepare(plan, laboratory: laboratory) { terminal.say("· \($0)") }
     terminal.say("· bob (slixmpp) sends m 1, m 2, ...; kalij send queues r 1, r 2, ...; seed \(plan.seed)")
-    terminal.say("· kalij run is killed with SIGKILL \(plan.kills) times, \(plan.lifetime.lowerBound) to "
-        + "\(plan.lifetime.upperBound) ms after its start")
+    terminal.say(
+        "· kalij run is killed with SIGKILL \(plan.kills) times, \(plan.lifetime.lowerBound) to "
+            + "\(plan.lifetime.upperBound) ms after its start")
     let bar = ProgressBar()
     let run = KillRun(plan, laboratory: laboratory, server: prepared.server, kalij: prepared.kalij) { progress in
         if progress.phase == .killing {

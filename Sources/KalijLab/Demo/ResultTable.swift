@@ -13,7 +13,8 @@ extension KillResult {
             "bob to alice (kalij run)", "\(incoming.expected)", "\(incoming.found)", "\(incoming.lost)",
             "\(incoming.twice)", "\(incoming.outOfOrder)")
         messages.add(
-            "alice to bob (kalij send)", "\(outgoing.expected)", "\(outgoing.found)", "\(outgoing.lost)",
+            "alice to bob (kalij send)", "\(outgoing.expected + outgoing.unconfirmed)", "\(outgoing.found)",
+            "\(outgoing.lost)",
             "\(outgoing.twice)", "\(outgoing.outOfOrder)")
         var lives = TextTable()
         lives.add("kalij run killed", "\(kills)")

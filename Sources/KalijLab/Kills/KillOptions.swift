@@ -6,21 +6,25 @@ public struct KillOptions: Sendable {
     public var messages = 500
     /// Decides every moment of a kill. (What the processes do meanwhile is not repeatable.)
     public var seed: UInt64 = 1
-    public var server = ServerKind.prosody
+    public let server: ServerKind
     /// The absolute path of the `kalij` to kill.
     public var kalij: String
-    /// How long after its start `kalij run` is killed, in milliseconds, all moments being equally likely.
-    public var lifetime: ClosedRange<Int> = 20...600
+    /// How long after its start `kalij run` is killed, in milliseconds, all moments being equally likely. It resumes
+    /// its session after about 80 ms, so a kill in twenty or so hits while it connects.
+    public var lifetime: ClosedRange<Int> = 20...1500
     /// The share of `kalij send` processes that are killed too, 1...60 ms after their start.
     public var sendKills = 0.1
     /// Messages a second that the other side sends; 0 for as fast as the server takes them.
-    public var rate: Double = 100
+    public var rate: Double = 60
+    /// The pause between two `kalij send`, in milliseconds.
+    public var sendPause = 10
     /// The run gives up after this many seconds.
     public var limit: Double = 3600
 
-    /// The standard run: 50 kills, 500 messages each way, Prosody.
-    public init(kalij: String) {
+    /// The standard run: 50 kills, 500 messages each way.
+    public init(kalij: String, server: ServerKind = .prosody) {
         self.kalij = kalij
+        self.server = server
     }
 }
 

@@ -84,8 +84,8 @@ public struct KillRun: Sendable {
             kalij: kalij, table: table, lifetime: options.lifetime, tally: tally, watch: watch,
             generator: SeededGenerator(seed: options.seed))
         let replies = ReplySender(
-            kalij: kalij, recipient: "bob@localhost", killShare: options.sendKills, tally: tally,
-            generator: SeededGenerator(seed: options.seed ^ 0x5eed))
+            kalij: kalij, recipient: "bob@localhost", killShare: options.sendKills, pause: options.sendPause,
+            tally: tally, generator: SeededGenerator(seed: options.seed ^ 0x5eed))
         let first = try await killer.first()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -172,7 +172,13 @@ extension KillRun {
         result.crashes = counts.crashes
         result.killsWithUnacknowledgedOut = counts.lives.count { ($0.queued ?? 0) > 0 }
         let sessions = SessionHistory(watch.events)
-        result.killsWithUnacknowledgedIn = counts.lives.count { sessions.hadUnacknowledged(at: $0.killed) }
+        // ejabberd's archive ids are the time in microseconds.
+        let arrivals =
+            options.server == .ejabberd
+            ? evidence.ownArchive.compactMap { Double($0.archiveID) }.map { $0 / 1e6 } : []
+        result.killsWithUnacknowledgedIn = counts.lives.count {
+            sessions.hadUnacknowledged(at: $0.killed, arrivals: arrivals)
+        }
         // The first life is the one with the first bind.
         for life in counts.lives.dropFirst() {
             result.starts += 1

@@ -30,13 +30,13 @@ struct Killer {
     /// - Throws: ``LaboratoryError`` if the process ends by itself five times.
     mutating func run(_ first: Subprocess) async throws {
         var process = first
-        var began = ContinuousClock.now
+        var began = wallClock()
         while true {
-            let moment = began + .milliseconds(Int.random(in: lifetime, using: &generator))
-            try await Task.sleep(until: moment, clock: .continuous)
+            let milliseconds = Double(Int.random(in: lifetime, using: &generator))
+            try await Task.sleep(for: .seconds(began + milliseconds / 1000 - wallClock()))
             let crashed = process.ending()
             process.signal(SIGKILL)
-            let killed = ContinuousClock.now
+            let killed = wallClock()
             _ = await process.wait(seconds: 10)
             let queued = try? await table.queued()
             tally.change { counts in
@@ -47,8 +47,8 @@ struct Killer {
                 throw LaboratoryError("kalij run ended by itself five times: \(kalij.errors(of: "run"))")
             }
             if tally.isOver || Task.isCancelled { return }
+            began = wallClock()
             process = try kalij.run()
-            began = .now
         }
     }
 }

@@ -9,11 +9,17 @@ public struct StoredMessage: Codable, Sendable, Equatable {
     public let id: Int
     public let direction: String
     public let position: Int
-    public let stanza_id: String?
-    public let origin_id: String?
+    public let stanzaID: String?
+    public let originID: String?
     public let sender: String?
     public let body: String?
     public let state: String?
+
+    enum CodingKeys: String, CodingKey {
+        case id, direction, position, sender, body, state
+        case stanzaID = "stanza_id"
+        case originID = "origin_id"
+    }
 }
 
 /// Looks into Kalij's database with the sqlite3 shell, read-only: not one line of Kalij's own reading code is used.

@@ -5,6 +5,8 @@ struct ReplySender {
     let kalij: KalijCommand
     let recipient: String
     let killShare: Double
+    /// Milliseconds between two.
+    let pause: Int
     let tally: Tally
     var generator: SeededGenerator
 
@@ -24,6 +26,7 @@ struct ReplySender {
                 ending = await process.wait(seconds: 10)
             }
             failuresInARow = record(number, ending: ending, killing: killing) ? 0 : failuresInARow + 1
+            try? await Task.sleep(for: .milliseconds(pause))
             guard failuresInARow < 20 else {
                 throw LaboratoryError("kalij send failed 20 times in a row: \(kalij.errors(of: "send"))")
             }

@@ -1,8 +1,8 @@
 /// The sessions of one account over a whole run, as the server logged them.
 struct SessionHistory {
-    private let seen: [SessionWatch.Seen]
+    private let seen: [SeenEvent]
 
-    init(_ seen: [SessionWatch.Seen]) {
+    init(_ seen: [SeenEvent]) {
         self.seen = seen
     }
 
@@ -11,8 +11,8 @@ struct SessionHistory {
 
     /// The time from the end of each connection to the next session, summed up.
     var secondsOffline: Double {
-        var total = Duration.zero
-        var since: ContinuousClock.Instant?
+        var total = 0.0
+        var since: Double?
         for one in seen {
             switch one.event {
             case .hibernated: since = since ?? one.at
@@ -22,11 +22,11 @@ struct SessionHistory {
             case .refused: break
             }
         }
-        return Double(total.components.seconds) + Double(total.components.attoseconds) / 1e18
+        return total
     }
 
     /// What happened in an interval.
-    func events(from start: ContinuousClock.Instant, to end: ContinuousClock.Instant) -> [SessionEvent] {
+    func events(from start: Double, to end: Double) -> [SessionEvent] {
         seen.filter { $0.at >= start && $0.at <= end }.map(\.event)
     }
 
@@ -34,16 +34,16 @@ struct SessionHistory {
     ///
     /// The server sees the end of the connection within a moment of the kill; how much was open then is told by the
     /// next resumption.
-    func hadUnacknowledged(at kill: ContinuousClock.Instant) -> Bool {
+    /// - Parameter arrivals: when the server archived messages for the account, in seconds since 1970; needed where
+    ///   the log does not tell what was queued before and what after the end of the connection.
+    func hadUnacknowledged(at kill: Double, arrivals: [Double]) -> Bool {
         guard
-            let end = seen.firstIndex(where: {
-                $0.event == .hibernated && $0.at >= kill && $0.at < kill + .milliseconds(250)
-            })
+            let end = seen.firstIndex(where: { $0.event == .hibernated && $0.at >= kill && $0.at < kill + 0.25 }),
+            let next = seen[end...].first(where: { $0.event.startsConnection }),
+            case .resumed(let least?, let queued) = next.event
         else { return false }
-        guard case .resumed(_, let open?) = seen[end...].first(where: { $0.event.startsConnection })?.event else {
-            return false
-        }
-        return open > 0
+        let since = arrivals.count { $0 > seen[end].at && $0 <= next.at }
+        return max(least, (queued ?? 0) - since) > 0
     }
 }
 

@@ -2,14 +2,9 @@ import Synchronization
 
 /// Follows an account's sessions in the server's log, with the moment at which each event was seen there.
 final class SessionWatch: Sendable {
-    struct Seen: Sendable {
-        let at: ContinuousClock.Instant
-        let event: SessionEvent
-    }
-
     private struct State {
         var reader: any SessionLogReader
-        var seen: [Seen] = []
+        var seen: [SeenEvent] = []
     }
 
     private let state: Mutex<State>
@@ -28,7 +23,7 @@ final class SessionWatch: Sendable {
     }
 
     /// Everything seen so far.
-    var events: [Seen] {
+    var events: [SeenEvent] {
         state.withLock { $0.seen }
     }
 
@@ -39,8 +34,7 @@ final class SessionWatch: Sendable {
 
     private func look() {
         state.withLock { state in
-            let now = ContinuousClock.now
-            state.seen += state.reader.newEvents().map { Seen(at: now, event: $0) }
+            state.seen += state.reader.newEvents()
         }
     }
 }

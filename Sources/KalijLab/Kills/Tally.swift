@@ -2,8 +2,9 @@ import Synchronization
 
 /// One life of `kalij run`.
 struct Life: Sendable {
-    var began: ContinuousClock.Instant
-    var killed: ContinuousClock.Instant
+    /// Seconds since 1970, as in the server's log.
+    var began: Double
+    var killed: Double
     /// Rows of `queue` right after the kill; nil if the shell could not look.
     var queued: Int?
 }

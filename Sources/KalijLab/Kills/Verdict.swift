@@ -2,6 +2,8 @@
 public struct DirectionVerdict: Codable, Sendable, Equatable {
     /// Messages that must be there: archived by the server (in), accepted with exit status 0 (out).
     public var expected = 0
+    /// Sent by a `kalij send` that was killed before it could say so, and found nevertheless.
+    public var unconfirmed = 0
     /// Different messages found: in the raw table (in), in the server's archive (out).
     public var found = 0
     /// Expected and not found.
@@ -14,6 +16,13 @@ public struct DirectionVerdict: Codable, Sendable, Equatable {
     public var invented = 0
     /// Delivered and found, but missing in the server's archive: the server's fault, counted for information.
     public var unarchived = 0
+
+    /// Figures that are 0 unless given.
+    public init(expected: Int = 0, unconfirmed: Int = 0, found: Int = 0) {
+        self.expected = expected
+        self.unconfirmed = unconfirmed
+        self.found = found
+    }
 
     /// Whether nothing is wrong.
     public var isClean: Bool { lost == 0 && twice == 0 && outOfOrder == 0 && invented == 0 }
@@ -83,6 +92,7 @@ public struct Evidence: Sendable {
         verdict.twice = max(archived.count - inArchive.count, live.count - Set(live).count)
         verdict.invented = different.count { !accepted.contains($0) && !uncertain.contains($0) }
         verdict.unarchived = different.count - inArchive.count
+        verdict.unconfirmed = uncertain.count { different.contains($0) }
         verdict.outOfOrder = descents(archived)
         return verdict
     }

@@ -33,7 +33,8 @@ public struct Peer: Sendable {
         let lines = output.split(separator: "\n")
         let decoder = JSONDecoder()
         let entries = try lines.dropLast().map { try decoder.decode(ArchiveEntry.self, from: Data($0.utf8)) }
-        guard let last = lines.last, last.contains("\"event\": \"complete\""), last.contains(" \(entries.count)}") else {
+        guard let last = lines.last, last.contains("\"event\": \"complete\""), last.contains(" \(entries.count)}")
+        else {
             throw LaboratoryError("the archive of \(address) was not read to its end: \(lines.last ?? "nothing")")
         }
         return entries
@@ -154,6 +155,7 @@ public final class Chat: Sendable {
             if let event = try events().first(where: { $0.event == name }) { return event }
             try await Task.sleep(for: .milliseconds(10))
         }
-        throw LaboratoryError("the peer was not \(name) after \(seconds) s: \(readText(of: files + ".err").suffix(500))")
+        throw LaboratoryError(
+            "the peer was not \(name) after \(seconds) s: \(readText(of: files + ".err").suffix(500))")
     }
 }

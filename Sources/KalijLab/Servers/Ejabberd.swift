@@ -34,6 +34,7 @@ public final class Ejabberd: XMPPServer {
         var configuration = resourceText(PackageResources.ejabberd_yml)
         for (name, value) in values { configuration = configuration.replacing(name, with: value) }
         try writeText(configuration, to: folder + "/ejabberd.yml")
+        try await makeArchive(folder + "/archive.sqlite", laboratory: laboratory)
     }
 
     public func start() async throws {
@@ -46,7 +47,7 @@ public final class Ejabberd: XMPPServer {
         launch.environment.merge([
             "ERL_LIBS": Self.libraries, "EJABBERD_CONFIG_PATH": folder + "/ejabberd.yml",
             "EJABBERD_LOG_PATH": logPath, "EJABBERD_PID_PATH": folder + "/pid", "HOME": folder,
-            "ERL_CRASH_DUMP": "/dev/null",
+            "ERL_CRASH_DUMP": "/dev/null", "TZ": "UTC",
         ]) { $1 }
         launch.directory = folder
         launch.errors = .file(folder + "/console")

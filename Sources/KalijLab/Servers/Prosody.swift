@@ -24,6 +24,7 @@ public final class Prosody: XMPPServer {
         let certificate = try await Certificate.make(in: folder + "/certs", laboratory: laboratory)
         certificateAuthority = certificate.certificate
         try writeText(resourceText(PackageResources.prosody_cfg_lua), to: folder + "/prosody.cfg.lua")
+        try await makeArchive(folder + "/archive.sqlite", laboratory: laboratory)
     }
 
     private var environment: [String: String] {

@@ -1,0 +1,61 @@
+/// Prosody 0.12's debug log. Each line is `DATE SOURCE\tLEVEL\tTEXT`, the source being the session (`c2s55f2...`).
+///
+/// It is written at once, and its dates have no fraction, so the moment of reading is the better one.
+struct ProsodySessionReader: SessionLogReader {
+    private var tail: LogTail
+    private let account: String
+    /// Sessions known to be the account's.
+    private var own: Set<Substring> = []
+    /// For each session, the stanzas queued since its connection ended.
+    private var queuedAsleep: [Substring: Int] = [:]
+    /// What was open when the session that is being resumed lost its connection.
+    private var pending: Int?
+
+    init(log: String, account: String) {
+        tail = LogTail(path: log)
+        self.account = account
+    }
+
+    mutating func newEvents() -> [SeenEvent] {
+        let now = wallClock()
+        return tail.newLines().flatMap { read($0) }.map { SeenEvent(at: now, event: $0) }
+    }
+
+    private mutating func read(_ line: String) -> [SessionEvent] {
+        let fields = line.split(separator: "\t", maxSplits: 2)
+        guard fields.count == 3, let source = fields[0].split(separator: " ").last, source.hasPrefix("c2s") else {
+            return []
+        }
+        let text = fields[2]
+        if text.hasPrefix("Authenticated as ") {
+            if text == "Authenticated as \(account)" { own.insert(source) } else { own.remove(source) }
+            return []
+        }
+        guard own.contains(source) else { return [] }
+        if text.hasPrefix("Resource bound: ") { return [.bound] }
+        if text.hasPrefix("Tried to resume ") { return [.refused] }
+        if text.hasPrefix("Session going into hibernation") {
+            queuedAsleep[source] = 0
+            return [.hibernated]
+        }
+        if text.hasPrefix("hibernating since ") {
+            queuedAsleep[source, default: 0] += 1
+            return []
+        }
+        // Said before the client's h is applied.
+        if text.hasPrefix("Pre-resumption #queue = "), let queue = lastNumber(of: text) {
+            pending = queue - (queuedAsleep[source] ?? 0)
+            return []
+        }
+        if text.hasPrefix("resending all unacked stanzas") {
+            queuedAsleep[source] = nil
+            defer { pending = nil }
+            return [.resumed(unacknowledged: pending, queued: nil)]
+        }
+        return []
+    }
+}
+
+private func lastNumber(of text: Substring) -> Int? {
+    text.split(separator: " ").last.flatMap { Int($0) }
+}

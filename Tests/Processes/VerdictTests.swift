@@ -1,0 +1,98 @@
+import Foundation
+import KalijLab
+import Testing
+
+/// The judge of a run of kills finds every kind of fault, each in its column.
+@Suite struct VerdictTests {
+    @Test("a faithful run is clean in both directions")
+    func clean() throws {
+        let evidence = try Sample().evidence()
+        #expect(evidence.incoming() == DirectionVerdict(expected: 5, found: 5))
+        #expect(evidence.outgoing() == DirectionVerdict(expected: 3, unconfirmed: 1, found: 4))
+        #expect(evidence.incoming().isClean && evidence.outgoing().isClean)
+    }
+
+    @Test("a message that the table lacks is lost; one that the server never archived is not")
+    func lost() throws {
+        var sample = try Sample()
+        sample.stored.remove(at: 2)
+        #expect(sample.evidence().incoming().lost == 1)
+        sample = try Sample()
+        sample.ownArchive.remove(at: 2)
+        let verdict = sample.evidence().incoming()
+        #expect(verdict.isClean && verdict.unarchived == 1)
+    }
+
+    @Test("a copy in the table, and a message sent again, are twice")
+    func twice() throws {
+        var sample = try Sample()
+        sample.stored.append(sample.stored[0])
+        #expect(sample.evidence().incoming().twice == 1)
+        sample = try Sample()
+        sample.peerArchive.append(2)
+        #expect(sample.evidence().outgoing().twice == 1)
+        sample = try Sample()
+        sample.heard.append(2)
+        #expect(sample.evidence().outgoing().twice == 1, "also when the archive hides it")
+    }
+
+    @Test("another order than the archive's, or than that of acceptance, is out of order")
+    func order() throws {
+        var sample = try Sample()
+        sample.stored.swapAt(1, 2)
+        #expect(sample.evidence().incoming().outOfOrder == 1)
+        sample = try Sample()
+        sample.peerArchive.swapAt(0, 1)
+        #expect(sample.evidence().outgoing().outOfOrder == 1)
+    }
+
+    @Test("an accepted reply that did not arrive is lost; one whose send was killed is not")
+    func accepted() throws {
+        var sample = try Sample()
+        sample.peerArchive.removeAll { $0 == 3 }
+        sample.heard.removeAll { $0 == 3 }
+        #expect(sample.evidence().outgoing().lost == 1)
+        sample = try Sample()
+        sample.peerArchive.removeAll { $0 == 4 }
+        sample.heard.removeAll { $0 == 4 }
+        #expect(sample.evidence().outgoing().isClean)
+    }
+
+    @Test("what nobody sent is invented")
+    func invented() throws {
+        var sample = try Sample()
+        sample.stored.append(6)
+        #expect(sample.evidence().incoming().invented == 1)
+        sample = try Sample()
+        sample.peerArchive.append(9)
+        #expect(sample.evidence().outgoing().invented == 1)
+    }
+}
+
+/// Five messages received; four replies, of which the last was sent by a process killed before it could say so.
+private struct Sample {
+    var ownArchive = Array(1...5)
+    var stored = Array(1...5)
+    var peerArchive = Array(1...4)
+    var heard = Array(1...4)
+    private let decoder = JSONDecoder()
+
+    init() throws {}
+
+    func evidence() -> Evidence {
+        Evidence(
+            ownArchive: ownArchive.compactMap { entry("m \($0)") },
+            peerArchive: peerArchive.compactMap { entry("r \($0)") },
+            offered: 5, received: stored.enumerated().compactMap { row("m \($1)", position: $0) },
+            heard: heard.map { "r \($0)" }, accepted: [1, 2, 3], uncertain: [4])
+    }
+
+    private func entry(_ body: String) -> ArchiveEntry? {
+        try? decoder.decode(ArchiveEntry.self, from: Data(#"{"archive_id": "a", "body": "\#(body)"}"#.utf8))
+    }
+
+    private func row(_ body: String, position: Int) -> StoredMessage? {
+        let text = #"{"id": 1, "direction": "in", "position": \#(position), "body": "\#(body)"}"#
+        return try? decoder.decode(StoredMessage.self, from: Data(text.utf8))
+    }
+}
