@@ -62,6 +62,11 @@ extension AccountDriver {
     func commit(_ effects: Step.Effects) {
         context.emit(effects.events)
         if effects.queued { writer.mayHaveMore = true }
+        if effects.awaitsAnswer {
+            awaitAnswer()
+        } else if effects.events.contains(where: { if case .caughtUp = $0.kind { true } else { false } }) {
+            timers.questionsEnded()
+        }
         if effects.archiveAgain {
             timers.archive(context.timing.archiveRetry, on: context.loop) { [weak self] in self?.readArchive() }
         }
@@ -86,6 +91,18 @@ extension AccountDriver {
         attempt {
             commit(try steps.readArchive())
             try flush()
+        }
+    }
+
+    private func awaitAnswer() {
+        timers.question(context.timing.question, on: context.loop) { [weak self] in
+            guard let self, isOnline else { return }
+            // While the disk is full, answers may have come and not been read.
+            guard storageRetry == nil else { return awaitAnswer() }
+            attempt {
+                self.commit(try self.steps.unanswered())
+                try self.flush()
+            }
         }
     }
 

@@ -45,6 +45,8 @@ public struct Timing: Sendable {
     public var keepalive: Double = 300
     /// For an answer to `<r/>` after the network changed.
     public var networkCheck: Double = 10
+    /// For an answer to what presence and held messages wait for.
+    public var question: Double = 120
     /// Before an archive that could not answer is asked again.
     public var archiveRetry: Double = 5
     /// How long a session must last before the next connection is tried without the delay of the failures before.
