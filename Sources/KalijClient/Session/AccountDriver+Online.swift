@@ -62,9 +62,11 @@ extension AccountDriver {
     func commit(_ effects: Step.Effects) {
         context.emit(effects.events)
         if effects.queued { writer.mayHaveMore = true }
-        if effects.archiveAgain {
-            timers.archive(context.timing.archiveRetry, on: context.loop) { [weak self] in self?.readArchive() }
-        }
+        if effects.archiveAgain { readArchiveLater() }
+    }
+
+    func readArchiveLater() {
+        timers.archive(context.timing.archiveRetry, on: context.loop) { [weak self] in self?.readArchive() }
     }
 
     /// Messages that may come live before the archive is read again.
