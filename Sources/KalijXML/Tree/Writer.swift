@@ -47,9 +47,9 @@ private struct Writer {
 
     /// The namespace to declare on an element, nil if it is in effect already.
     private func declaration(_ index: UInt32, root: UInt32, inherited: String?) -> UnsafeRawBufferPointer? {
+        if index != root, tree.nodes[Int(index)].namespace == .inherited { return nil }
         let own = tree.bytes(tree.namespace(index))
         if index != root {
-            if tree.nodes[Int(index)].namespace == .inherited { return nil }
             return sameBytes(own, tree.bytes(tree.namespace(tree.nodes[Int(index)].parent))) ? nil : own
         }
         // A root without any namespace is to take the one of the place.
