@@ -1,4 +1,4 @@
-/// Compiles the text of a query. The grammar is the one of `Documentation` "The query language".
+/// Compiles the text of a query. Errors are found here, never later.
 struct QueryParser {
     /// Stands for an interpolated value in the bytes of a query.
     static let hole: UInt8 = 0
@@ -10,7 +10,13 @@ struct QueryParser {
     /// Whether names get ids: those in the program's own text do, those of a stranger's do not.
     private let interning: Bool
 
-    /// - Parameter bytes: The query, with ``hole`` for each interpolated value.
+    /// Compiles a query that has ``hole`` for each interpolated value.
+    ///
+    /// - Parameters:
+    ///   - bytes: The query.
+    ///   - interning: Whether its names get ids.
+    /// - Returns: The program.
+    /// - Throws: What is wrong with the query.
     static func compile(_ bytes: [UInt8], interning: Bool) throws(QuerySyntaxError) -> Program {
         var parser = QueryParser(bytes: bytes, interning: interning)
         do {
