@@ -43,12 +43,12 @@ struct QueryParser {
     private mutating func parseQuery() throws(QuerySyntaxError) {
         if bytes.isEmpty {
             result.isRooted = true
-            result.steps = [Step(kind: .children, namespace: .any)]
+            result.steps = [ParsedStep(namespace: .any)]
             return
         }
         if peek == UInt8(ascii: "@"), peek(1) != UInt8(ascii: "@") {
             result.isRooted = true
-            result.steps = [Step(namespace: .any)]
+            result.steps = [ParsedStep(namespace: .any)]
             return try parseExtraction()
         }
         result.isRooted = take("/")
@@ -61,7 +61,7 @@ struct QueryParser {
                 place += 2
                 // Nothing is reached yet: "/.." and ".." both go up from the element asked.
                 if result.steps.isEmpty { result.isRooted = false }
-                result.steps.append(Step(kind: .parent))
+                result.steps.append(ParsedStep(kind: .parent))
                 if isAtEnd { return }
                 guard take("/") else { throw expected("\"/\" or the end after \"..\"") }
                 if isAtEnd { return }
@@ -79,7 +79,7 @@ struct QueryParser {
     private mutating func parseSegment(kind: Step.Kind) throws(QuerySyntaxError) -> Bool {
         let start = place
         let isFirst = result.steps.isEmpty
-        var step = Step(kind: kind)
+        var step = ParsedStep(kind: kind)
         let hasNamespace = try parseNamespace(&step)
         if take("!") {
             step.isNegated = true
@@ -111,7 +111,7 @@ struct QueryParser {
     }
 
     /// The namespace in braces, if there is one.
-    private mutating func parseNamespace(_ step: inout Step) throws(QuerySyntaxError) -> Bool {
+    private mutating func parseNamespace(_ step: inout ParsedStep) throws(QuerySyntaxError) -> Bool {
         guard peek == UInt8(ascii: "{") else { return false }
         let text = try parseBraces()
         step.namespace = text == [UInt8(ascii: "*")] ? .any : .exactly(test(text))
