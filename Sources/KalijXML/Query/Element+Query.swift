@@ -63,9 +63,11 @@ extension Element {
         let program = query.program
         var values = BoundValues(interpolations: query.interpolations, arguments: query.boundArguments)
         if !arguments.isEmpty { values.arguments += arguments.map(\.queryText) }
-        precondition(
-            values.arguments.count == program.arguments,
-            "query \"\(program.source)\" takes \(program.arguments) arguments, not \(values.arguments.count)")
+        guard values.arguments.count == program.arguments else {
+            // A mistake in the program's own text; a query from text binds its own arguments.
+            fatalError(
+                "query \"\(program.source)\" takes \(program.arguments) arguments, not \(values.arguments.count)")
+        }
         let view = tree.view
         let (extraction, attribute) = (program.extraction, program.attribute)
         // The pointers of the run are good while the tree, the program and the values are in use here.
