@@ -67,9 +67,11 @@ extension AccountDriver {
         } else if effects.events.contains(where: { if case .caughtUp = $0.kind { true } else { false } }) {
             timers.questionsEnded()
         }
-        if effects.archiveAgain {
-            timers.archive(context.timing.archiveRetry, on: context.loop) { [weak self] in self?.readArchive() }
-        }
+        if effects.archiveAgain { readArchiveLater() }
+    }
+
+    func readArchiveLater() {
+        timers.archive(context.timing.archiveRetry, on: context.loop) { [weak self] in self?.readArchive() }
     }
 
     /// Messages that may come live before the archive is read again.

@@ -47,7 +47,7 @@ public struct Timing: Sendable {
     public var networkCheck: Double = 10
     /// For an answer to what presence and held messages wait for.
     public var question: Double = 120
-    /// Before an archive that could not answer is asked again.
+    /// Before the archive is read once more after a bind, or asked again if it could not answer.
     public var archiveRetry: Double = 5
     /// How long a session must last before the next connection is tried without the delay of the failures before.
     public var stable: Double = 10
