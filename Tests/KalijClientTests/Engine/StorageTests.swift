@@ -14,6 +14,8 @@ import Testing
 struct StorageTests {
     /// A driver on a database of its own, whose room the test decides on.
     private final class Driven {
+        /// Keeps the directory.
+        let drive: Drive
         let loop: EventLoop
         let database: Database
         let account: Account
@@ -22,6 +24,7 @@ struct StorageTests {
         var onEvent: (String) -> Void = { _ in }
 
         init(_ drive: Drive) throws {
+            self.drive = drive
             loop = try EventLoop()
             let driven = try drive.directory.drive(role: .main, now: 1)
             database = driven.database
