@@ -88,8 +88,10 @@ struct StorageTests {
             driven.loop.schedule(after: 0.02) { wait() }
         }
         wait()
-        driven.loop.schedule(after: 20) { [loop = driven.loop] in loop.stop() }
+        let patience = driven.loop.schedule(after: 20) { [loop = driven.loop] in loop.stop() }
         driven.loop.run()
+        patience.cancel()
+        driven.onEvent = { _ in }
         #expect(waits == 3)
         #expect(stored > 0 && stored < 300)
         #expect(driven.told.contains("storage available"))
