@@ -52,7 +52,10 @@ let package = Package(
         .testTarget(name: "KalijTransportTests", dependencies: ["KalijTransport", "COpenSSL"]),
         .testTarget(
             name: "KalijClientTests",
-            dependencies: ["KalijClient", "KalijXML", "KalijAddress", "KalijStream", "KalijStore"]),
+            dependencies: [
+                "KalijClient", "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijRoles", "KalijTransport",
+            ],
+            exclude: ["Fixtures"]),
         .testTarget(name: "Integration", dependencies: ["KalijLab"]),
         .testTarget(name: "Processes", dependencies: ["KalijLab"]),
     ]

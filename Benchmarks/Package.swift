@@ -11,6 +11,9 @@ let package = Package(
             name: "parse",
             dependencies: [.product(name: "KalijXML", package: "kalij"), "CYardstickXML2"]),
         .executableTarget(
+            name: "query",
+            dependencies: [.product(name: "KalijXML", package: "kalij"), "CYardstickXML2"]),
+        .executableTarget(
             name: "hostile",
             dependencies: [.product(name: "KalijXML", package: "kalij"), "CYardstickXML2"]),
     ]

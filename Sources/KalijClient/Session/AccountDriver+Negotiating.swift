@@ -74,6 +74,9 @@ extension AccountDriver {
         isCareful = false
         begin(management)
         emit(.online(jid: try steps.load().jid ?? "", resumed: false))
+        // A message that the server took in while it learned of our presence may be archived after the archive was read,
+        // and delivered to nobody.
+        readArchiveLater()
     }
 
     private func begin(_ management: StreamManagement?) {

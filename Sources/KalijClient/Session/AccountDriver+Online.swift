@@ -62,9 +62,16 @@ extension AccountDriver {
     func commit(_ effects: Step.Effects) {
         context.emit(effects.events)
         if effects.queued { writer.mayHaveMore = true }
-        if effects.archiveAgain {
-            timers.archive(context.timing.archiveRetry, on: context.loop) { [weak self] in self?.readArchive() }
+        if effects.awaitsAnswer {
+            awaitAnswer()
+        } else if effects.events.contains(where: { if case .caughtUp = $0.kind { true } else { false } }) {
+            timers.questionsEnded()
         }
+        if effects.archiveAgain { readArchiveLater() }
+    }
+
+    func readArchiveLater() {
+        timers.archive(context.timing.archiveRetry, on: context.loop) { [weak self] in self?.readArchive() }
     }
 
     /// Messages that may come live before the archive is read again.
@@ -86,6 +93,18 @@ extension AccountDriver {
         attempt {
             commit(try steps.readArchive())
             try flush()
+        }
+    }
+
+    private func awaitAnswer() {
+        timers.question(context.timing.question, on: context.loop) { [weak self] in
+            guard let self, isOnline else { return }
+            // While the disk is full, answers may have come and not been read.
+            guard storageRetry == nil else { return awaitAnswer() }
+            attempt {
+                self.commit(try self.steps.unanswered())
+                try self.flush()
+            }
         }
     }
 

@@ -38,7 +38,7 @@ final class AccountDriver {
     private var backoff: Backoff
     private var retry: Timer?
     private var storageBackoff: Backoff
-    private var storageRetry: Timer?
+    private(set) var storageRetry: Timer?
     private var isStorageBlocked = false
     let timers = SessionTimers()
 

@@ -45,7 +45,9 @@ public struct Timing: Sendable {
     public var keepalive: Double = 300
     /// For an answer to `<r/>` after the network changed.
     public var networkCheck: Double = 10
-    /// Before an archive that could not answer is asked again.
+    /// For an answer to what presence and held messages wait for.
+    public var question: Double = 120
+    /// Before the archive is read once more after a bind, or asked again if it could not answer.
     public var archiveRetry: Double = 5
     /// How long a session must last before the next connection is tried without the delay of the failures before.
     public var stable: Double = 10

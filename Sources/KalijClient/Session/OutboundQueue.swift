@@ -93,7 +93,8 @@ struct OutboundQueue {
     func release() throws -> Bool {
         try database.run("UPDATE session SET holding = 0 WHERE account = ? AND holding = 1", [.integer(account)])
         guard database.changes > 0 else { return false }
-        let last = try database.statement("SELECT max(id) FROM queue WHERE account = ?")
+        let last =
+            try database.statement("SELECT max(id) FROM queue WHERE account = ?")
             .first([.integer(account)]) { $0.integer(0) } ?? 0
         try database.run(
             """
@@ -102,7 +103,8 @@ struct OutboundQueue {
             WHERE q.account = ? AND m.state IN ('queued', 'sent') ORDER BY q.id
             """, [.integer(account)])
         try database.run(
-            "DELETE FROM queue WHERE account = ? AND message IS NOT NULL AND id <= ?", [.integer(account), .integer(last)])
+            "DELETE FROM queue WHERE account = ? AND message IS NOT NULL AND id <= ?",
+            [.integer(account), .integer(last)])
         return true
     }
 

@@ -83,6 +83,11 @@ struct SessionSteps {
         }
     }
 
+    /// The server leaves a question unanswered: what waits for it goes on without.
+    func unanswered() throws -> Step.Effects {
+        try runner.run("unanswered", for: account) { try CatchUp(step: $0).unanswered() }
+    }
+
     /// Reads what was archived since it was last read to its end.
     func readArchive() throws -> Step.Effects {
         try runner.run("archive", for: account) { step in

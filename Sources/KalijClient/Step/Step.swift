@@ -33,6 +33,9 @@ final class Step {
     /// Says that the archive is to be asked again in a while.
     func tryArchiveAgain() { effects.archiveAgain = true }
 
+    /// Says that the server was asked something that other things wait for, though not for ever.
+    func awaitAnswer() { effects.awaitsAnswer = true }
+
     /// Says that the queue is to be looked at after the commit.
     func flush() { effects.queued = true }
 
@@ -73,5 +76,7 @@ final class Step {
         var queued = false
         /// Whether the archive is to be asked again in a while.
         var archiveAgain = false
+        /// Whether the server was asked something that other things wait for.
+        var awaitsAnswer = false
     }
 }

@@ -18,7 +18,7 @@ public final class StreamParser {
         self.init(limits: limits, outer: 1)
     }
 
-    /// - Parameter outer: 1 for a stream, whose children are delivered; 0 for a document, which is delivered whole.
+    /// `outer` is 1 for a stream, whose children are delivered, and 0 for a document, which is delivered whole.
     init(limits: ParserLimits, outer: Int) {
         self.limits = limits
         self.outer = outer

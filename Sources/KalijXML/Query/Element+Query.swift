@@ -7,8 +7,8 @@ extension Element {
     /// - Returns: The results. Elements are references into this tree.
     public func find<R: QueryValue>(_ query: Query<R>, _ arguments: any QueryArgument...) -> [R] {
         var results: [R] = []
-        visit(query, arguments) { match in
-            if let value = R.value(of: match) { results.append(value) }
+        visit(query, arguments) { found, bytes in
+            if let value = R.value(of: match(query, found, bytes)) { results.append(value) }
             return true
         }
         return results
@@ -17,8 +17,8 @@ extension Element {
     /// The first result of a query, nil if there is none. See ``find(_:_:)``.
     public func findFirst<R: QueryValue>(_ query: Query<R>, _ arguments: any QueryArgument...) -> R? {
         var result: R?
-        visit(query, arguments) { match in
-            result = R.value(of: match)
+        visit(query, arguments) { found, bytes in
+            result = R.value(of: match(query, found, bytes))
             return result == nil
         }
         return result
@@ -37,8 +37,8 @@ extension Element {
     private func isFound<R: QueryValue>(_ query: Query<R>, _ arguments: [any QueryArgument]) -> Bool {
         var isFound = false
         let converts = query.program.conversion != nil
-        visit(query, arguments) { match in
-            isFound = !converts || R.value(of: match) != nil
+        visit(query, arguments) { found, bytes in
+            isFound = !converts || R.value(of: match(query, found, bytes)) != nil
             return !isFound
         }
         return isFound
@@ -49,43 +49,46 @@ extension Element {
         _ query: Query<String>, _ arguments: any QueryArgument..., body: (UnsafeRawBufferPointer) -> Value
     ) -> Value? {
         var value: Value?
-        visit(query, arguments) { match in
-            value = body(match.bytes)
+        visit(query, arguments) { _, bytes in
+            value = body(bytes)
             return false
         }
         return value
     }
 
+    @inline(__always)
     private func visit<R>(
-        _ query: Query<R>, _ arguments: [any QueryArgument], _ body: (QueryMatch) -> Bool
+        _ query: Query<R>, _ arguments: [any QueryArgument], _ body: (UInt32, UnsafeRawBufferPointer) -> Bool
     ) {
         let program = query.program
-        var texts = query.boundArguments
-        if !arguments.isEmpty { texts += arguments.map(\.queryText) }
-        precondition(
-            texts.count == program.arguments,
-            "query \"\(program.source)\" takes \(program.arguments) arguments, not \(texts.count)")
-        let run = QueryRun(
-            program: program, tree: tree, asked: index, interpolations: query.interpolations, arguments: texts)
-        let tree = tree
-        run.run(from: index) { found in
-            switch program.extraction {
-            case .element, .attributes, .form:
-                return body(
-                    QueryMatch(
-                        tree: tree, index: found, program: program, bytes: UnsafeRawBufferPointer(start: nil, count: 0))
-                )
-            case .attribute:
-                guard let bytes = run.value(program.attribute, found) else { return true }
-                return body(QueryMatch(tree: tree, index: found, program: program, bytes: bytes))
-            case .name:
-                let bytes = tree.bytes(tree.nodes[Int(found)].name)
-                return body(QueryMatch(tree: tree, index: found, program: program, bytes: bytes))
-            case .text:
-                return tree.withText(found) { bytes in
-                    bytes.isEmpty || body(QueryMatch(tree: tree, index: found, program: program, bytes: bytes))
+        var values = BoundValues(interpolations: query.interpolations, arguments: query.boundArguments)
+        if !arguments.isEmpty { values.arguments += arguments.map(\.queryText) }
+        guard values.arguments.count == program.arguments else {
+            // A mistake in the program's own text; a query from text binds its own arguments.
+            fatalError(
+                "query \"\(program.source)\" takes \(program.arguments) arguments, not \(values.arguments.count)")
+        }
+        let view = tree.view
+        let (extraction, attribute) = (program.extraction, program.attribute)
+        // The pointers of the run are good while the tree, the program and the values are in use here.
+        withExtendedLifetime((tree, program)) {
+            withUnsafePointer(to: values) { values in
+                let run = QueryRun(program: program, tree: view, asked: index, values: values)
+                run.run(from: index) { found in
+                    switch extraction {
+                    case .element, .attributes, .form: return body(found, UnsafeRawBufferPointer(start: nil, count: 0))
+                    case .attribute:
+                        guard let bytes = run.value(attribute, found) else { return true }
+                        return body(found, bytes)
+                    case .name: return body(found, view.bytes(view.nodes[Int(found)].name))
+                    case .text: return view.withText(found) { $0.isEmpty || body(found, $0) }
+                    }
                 }
             }
         }
+    }
+
+    private func match<R>(_ query: Query<R>, _ found: UInt32, _ bytes: UnsafeRawBufferPointer) -> QueryMatch {
+        QueryMatch(tree: tree, index: found, program: query.program, bytes: bytes)
     }
 }

@@ -24,7 +24,14 @@ final class Program: @unchecked Sendable {
         self.names = names
         stepCount = parsed.steps.count
         steps = .allocate(capacity: max(stepCount, 1))
-        for (place, step) in parsed.steps.enumerated() { (steps + place).initialize(to: step) }
+        for (place, parsedStep) in parsed.steps.enumerated() {
+            let filters = UnsafeMutablePointer<Filter>.allocate(capacity: max(parsedStep.filters.count, 1))
+            for (number, filter) in parsedStep.filters.enumerated() { (filters + number).initialize(to: filter) }
+            let step = Step(
+                kind: parsedStep.kind, name: parsedStep.name, isNegated: parsedStep.isNegated,
+                namespace: parsedStep.namespace, filters: filters, filterCount: parsedStep.filters.count)
+            (steps + place).initialize(to: step)
+        }
         isRooted = parsed.isRooted
         ascends = parsed.steps.contains { $0.kind != .children }
         extraction = parsed.extraction
@@ -37,7 +44,10 @@ final class Program: @unchecked Sendable {
     }
 
     deinit {
-        steps.deinitialize(count: stepCount)
+        for place in 0..<stepCount {
+            steps[place].filters.deinitialize(count: steps[place].filterCount)
+            steps[place].filters.deallocate()
+        }
         steps.deallocate()
         for name in names { name.deallocate() }
     }
@@ -45,7 +55,7 @@ final class Program: @unchecked Sendable {
 
 /// What the parser found.
 struct ParsedQuery {
-    var steps: [Step] = []
+    var steps: [ParsedStep] = []
     var isRooted = false
     var extraction = Extraction.element
     var attribute = AttributeTest()
@@ -97,18 +107,28 @@ enum Conversion: String, CaseIterable {
     }
 }
 
-/// One way to go: to children, to the parent, or back to the element reached (`..//name`).
-struct Step {
-    enum Kind { case children, parent, itself }
-    var kind = Kind.children
+struct ParsedStep {
+    var kind = Step.Kind.children
     var name = NameTest.any
     var isNegated = false
     var namespace = NamespaceTest.same
     var filters: [Filter] = []
 }
 
+/// One way to go: to children, to the parent, or back to the element reached (`..//name`).
+struct Step: BitwiseCopyable {
+    enum Kind: BitwiseCopyable { case children, parent, itself }
+    var kind: Kind
+    var name: NameTest
+    var isNegated: Bool
+    var namespace: NamespaceTest
+    /// Freed with the program.
+    var filters: UnsafeMutablePointer<Filter>
+    var filterCount: Int
+}
+
 /// A name to compare with: by id if both have one, else by bytes.
-struct NameTest {
+struct NameTest: BitwiseCopyable {
     static var any: NameTest {
         NameTest(reference: .inherited, bytes: UnsafeRawBufferPointer(start: nil, count: 0))
     }
@@ -120,7 +140,7 @@ struct NameTest {
     var isAny: Bool { reference == .inherited }
 
     @inline(__always)
-    func matches(_ name: NameReference, _ tree: Tree) -> Bool {
+    func matches(_ name: NameReference, _ tree: TreeView) -> Bool {
         if name == reference { return name != .none }
         // Two ids are two names. Anything else may be a name that got its id after the tree was made.
         if name.isGlobal && reference.isGlobal { return false }
@@ -128,14 +148,14 @@ struct NameTest {
     }
 }
 
-enum NamespaceTest {
+enum NamespaceTest: BitwiseCopyable {
     /// That of the parent; any, if there is no parent.
     case same
     case any
     case exactly(NameTest)
 }
 
-struct AttributeTest {
+struct AttributeTest: BitwiseCopyable {
     var name = NameTest.any
     /// `.any` for an attribute without a namespace.
     var namespace = NameTest.any

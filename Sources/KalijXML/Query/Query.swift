@@ -67,7 +67,8 @@ public struct Query<Result: QueryValue>: Sendable {
                 return bytes
             }
         } catch {
-            preconditionFailure("\(error)")
+            // A mistake in the program's own text; a precondition would lose the message in a release build.
+            fatalError("\(error)")
         }
         interpolations = values
         boundArguments = []

@@ -1,4 +1,4 @@
-/// Compiles the text of a query. The grammar is the one of `Documentation` "The query language".
+/// Compiles the text of a query. Errors are found here, never later.
 struct QueryParser {
     /// Stands for an interpolated value in the bytes of a query.
     static let hole: UInt8 = 0
@@ -10,7 +10,13 @@ struct QueryParser {
     /// Whether names get ids: those in the program's own text do, those of a stranger's do not.
     private let interning: Bool
 
-    /// - Parameter bytes: The query, with ``hole`` for each interpolated value.
+    /// Compiles a query that has ``hole`` for each interpolated value.
+    ///
+    /// - Parameters:
+    ///   - bytes: The query.
+    ///   - interning: Whether its names get ids.
+    /// - Returns: The program.
+    /// - Throws: What is wrong with the query.
     static func compile(_ bytes: [UInt8], interning: Bool) throws(QuerySyntaxError) -> Program {
         var parser = QueryParser(bytes: bytes, interning: interning)
         do {
@@ -37,12 +43,12 @@ struct QueryParser {
     private mutating func parseQuery() throws(QuerySyntaxError) {
         if bytes.isEmpty {
             result.isRooted = true
-            result.steps = [Step(kind: .children, namespace: .any)]
+            result.steps = [ParsedStep(namespace: .any)]
             return
         }
         if peek == UInt8(ascii: "@"), peek(1) != UInt8(ascii: "@") {
             result.isRooted = true
-            result.steps = [Step(namespace: .any)]
+            result.steps = [ParsedStep(namespace: .any)]
             return try parseExtraction()
         }
         result.isRooted = take("/")
@@ -55,7 +61,7 @@ struct QueryParser {
                 place += 2
                 // Nothing is reached yet: "/.." and ".." both go up from the element asked.
                 if result.steps.isEmpty { result.isRooted = false }
-                result.steps.append(Step(kind: .parent))
+                result.steps.append(ParsedStep(kind: .parent))
                 if isAtEnd { return }
                 guard take("/") else { throw expected("\"/\" or the end after \"..\"") }
                 if isAtEnd { return }
@@ -73,7 +79,7 @@ struct QueryParser {
     private mutating func parseSegment(kind: Step.Kind) throws(QuerySyntaxError) -> Bool {
         let start = place
         let isFirst = result.steps.isEmpty
-        var step = Step(kind: kind)
+        var step = ParsedStep(kind: kind)
         let hasNamespace = try parseNamespace(&step)
         if take("!") {
             step.isNegated = true
@@ -105,7 +111,7 @@ struct QueryParser {
     }
 
     /// The namespace in braces, if there is one.
-    private mutating func parseNamespace(_ step: inout Step) throws(QuerySyntaxError) -> Bool {
+    private mutating func parseNamespace(_ step: inout ParsedStep) throws(QuerySyntaxError) -> Bool {
         guard peek == UInt8(ascii: "{") else { return false }
         let text = try parseBraces()
         step.namespace = text == [UInt8(ascii: "*")] ? .any : .exactly(test(text))

@@ -1,9 +1,18 @@
-/// One run of a program over a tree.
-struct QueryRun {
-    let program: Program
-    let tree: Tree
-    let interpolations: [String]
-    let arguments: [String]
+/// What the filters of a query compare with.
+struct BoundValues {
+    var interpolations: [String]
+    var arguments: [String]
+}
+
+/// One run of a program over a tree. It holds plain pointers, because counting references costs more than the run;
+/// who starts it keeps the program, the tree and the values alive.
+struct QueryRun: BitwiseCopyable {
+    private let steps: UnsafeMutablePointer<Step>
+    private let stepCount: Int
+    private let isRooted: Bool
+    private let ascends: Bool
+    private let tree: TreeView
+    private let values: UnsafePointer<BoundValues>
 
     /// The document above the root: it holds the root alone, and is no element.
     private static let document = UInt32.max
@@ -11,10 +20,10 @@ struct QueryRun {
     /// Calls `visit` with each element that the path reaches, in document order, until it says no.
     @inline(__always)
     func run(from asked: UInt32, _ visit: (UInt32) -> Bool) {
-        if program.ascends { return runByLevels(from: asked, visit) }
-        if program.isRooted {
-            guard matches(program.steps, asked, parentNamespace(of: asked)) else { return }
-            if program.stepCount == 1 {
+        if ascends { return runByLevels(from: asked, visit) }
+        if isRooted {
+            guard matches(steps, asked, parentNamespace(of: asked)) else { return }
+            if stepCount == 1 {
                 _ = visit(asked)
             } else {
                 _ = descend(1, asked, visit)
@@ -28,10 +37,10 @@ struct QueryRun {
     private func descend(_ step: Int, _ parent: UInt32, _ visit: (UInt32) -> Bool) -> Bool {
         var child = tree.nodes[Int(parent)].first
         guard child != 0 else { return true }
-        let isLast = step + 1 == program.stepCount
+        let isLast = step + 1 == stepCount
         let namespace = tree.namespace(parent)
         while child != 0 {
-            if matches(program.steps + step, child, namespace) {
+            if matches(steps + step, child, namespace) {
                 guard isLast ? visit(child) : descend(step + 1, child, visit) else { return false }
             }
             child = tree.nodes[Int(child)].next
@@ -48,14 +57,14 @@ struct QueryRun {
     // is reached twice stands side by side.
     private func runByLevels(from asked: UInt32, _ visit: (UInt32) -> Bool) {
         var level = [asked]
-        for place in 0..<program.stepCount {
-            let step = program.steps + place
+        for place in 0..<stepCount {
+            let step = steps + place
             var next: [UInt32] = []
             for index in level {
                 switch step.pointee.kind {
                 case .parent: reach(parent(of: index), &next)
                 case .itself: testItself(step, index, &next)
-                case .children where place == 0 && program.isRooted: testItself(step, index, &next)
+                case .children where place == 0 && isRooted: testItself(step, index, &next)
                 case .children: reachChildren(step, index, &next)
                 }
             }
@@ -94,13 +103,13 @@ struct QueryRun {
         }
     }
 
-    let root: UInt32
+    private let root: UInt32
 
-    init(program: Program, tree: Tree, asked: UInt32, interpolations: [String], arguments: [String]) {
-        self.program = program
+    init(program: Program, tree: TreeView, asked: UInt32, values: UnsafePointer<BoundValues>) {
+        (steps, stepCount) = (program.steps, program.stepCount)
+        (isRooted, ascends) = (program.isRooted, program.ascends)
         self.tree = tree
-        self.interpolations = interpolations
-        self.arguments = arguments
+        self.values = values
         var top = asked
         if program.ascends { while !tree.isRoot(top) { top = tree.nodes[Int(top)].parent } }
         root = top
@@ -129,7 +138,7 @@ extension QueryRun {
             let own = node.namespace == .inherited ? parentNamespace ?? tree.namespace(index) : node.namespace
             if !wanted.matches(own, tree) { return false }
         }
-        return step.pointee.filters.isEmpty || passes(step.pointee.filters, index)
+        return step.pointee.filterCount == 0 || passes(step, index)
     }
 
     private func isSame(_ left: NameReference, _ right: NameReference) -> Bool {
@@ -138,10 +147,11 @@ extension QueryRun {
         return tree.isName(left, tree.bytes(right))
     }
 
-    private func passes(_ filters: [Filter], _ index: UInt32) -> Bool {
-        for filter in filters {
-            guard let value = value(filter.attribute, index) else { return false }
-            switch filter.condition {
+    private func passes(_ step: UnsafePointer<Step>, _ index: UInt32) -> Bool {
+        for place in 0..<step.pointee.filterCount {
+            let filter = step.pointee.filters + place
+            guard let value = value(filter.pointee.attribute, index) else { return false }
+            switch filter.pointee.condition {
             case .equals(let parts): if !equals(value, parts) { return false }
             case .matches(let expression): if !expression.isFound(in: value) { return false }
             }
@@ -155,8 +165,9 @@ extension QueryRun {
             let length: Int? =
                 switch part {
                 case .literal(let bytes): bytes.withUnsafeBytes { prefixLength(rest, $0) }
-                case .interpolation(let place): withBytes(of: interpolations[place]) { prefixLength(rest, $0) }
-                case .argument(let place): withBytes(of: arguments[place]) { prefixLength(rest, $0) }
+                case .interpolation(let place):
+                    withBytes(of: values.pointee.interpolations[place]) { prefixLength(rest, $0) }
+                case .argument(let place): withBytes(of: values.pointee.arguments[place]) { prefixLength(rest, $0) }
                 }
             guard let length else { return false }
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(length))

@@ -3,7 +3,7 @@ extension Element: Equatable {
         if left.isSame(as: right) { return true }
         var (first, second) = (left.index, right.index)
         while true {
-            guard sameNode(left.tree, first, right.tree, second) else { return false }
+            guard sameNode(left.tree, first, right.tree, second, isRoot: first == left.index) else { return false }
             let (down, downOther) = (left.tree.nodes[Int(first)].first, right.tree.nodes[Int(second)].first)
             if (down == 0) != (downOther == 0) { return false }
             if down != 0 {
@@ -24,12 +24,14 @@ extension Element: Equatable {
         }
     }
 
-    private static func sameNode(_ left: Tree, _ first: UInt32, _ right: Tree, _ second: UInt32) -> Bool {
+    private static func sameNode(_ left: Tree, _ first: UInt32, _ right: Tree, _ second: UInt32, isRoot: Bool) -> Bool {
         let (node, other) = (left.nodes[Int(first)], right.nodes[Int(second)])
         guard node.isText == other.isText, sameBytes(left.ownText(node), right.ownText(other)) else { return false }
         if node.isText { return true }
+        // If both take their parents' namespaces, these have been compared.
+        let inherits = !isRoot && node.namespace == .inherited && other.namespace == .inherited
         guard sameBytes(left.bytes(node.name), right.bytes(other.name)),
-            sameBytes(left.bytes(left.namespace(first)), right.bytes(right.namespace(second))),
+            inherits || sameBytes(left.bytes(left.namespace(first)), right.bytes(right.namespace(second))),
             node.attributeCount == other.attributeCount
         else { return false }
         for place in Int(node.attributes)..<(Int(node.attributes) + Int(node.attributeCount)) {

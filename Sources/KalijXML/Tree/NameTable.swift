@@ -10,7 +10,7 @@ final class NameTable: Sendable {
     /// More names than this get no id; they are then compared by bytes.
     static let capacity = 16_384
 
-    private struct Entry {
+    struct Entry: BitwiseCopyable {
         var bytes: UnsafeRawBufferPointer
     }
 
@@ -21,7 +21,7 @@ final class NameTable: Sendable {
 
     // Fixed in size and place, each entry written once under the lock before its id is known to anybody: readers
     // that hold an id need no lock.
-    private nonisolated(unsafe) let entries: UnsafeMutablePointer<Entry>
+    nonisolated(unsafe) let entries: UnsafeMutablePointer<Entry>
     private let index: Mutex<Index>
     /// Changes whenever a name is added, so that caches know that a name may have got an id since.
     private let generation = Atomic<Int>(0)

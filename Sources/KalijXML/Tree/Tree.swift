@@ -27,16 +27,14 @@ struct Attribute: BitwiseCopyable {
 ///
 /// A parsed tree is one block of memory; the first edit that needs room moves a region out of it.
 final class Tree {
-    var nodes: UnsafeMutablePointer<Node>
+    /// Where everything is.
+    private(set) var view: TreeView
     var nodeCount: Int
     private var nodeCapacity: Int
-    var attributes: UnsafeMutablePointer<Attribute>
     var attributeCount: Int
     private var attributeCapacity: Int
-    var values: UnsafeMutablePointer<UInt8>
     var valueCount: Int
     private var valueCapacity: Int
-    var texts: UnsafeMutablePointer<UInt8>
     var textCount: Int
     private var textCapacity: Int
     private let block: UnsafeMutableRawPointer
@@ -54,10 +52,12 @@ final class Tree {
         // A few bytes more, so that no other allocation begins where the last region ends.
         block = UnsafeMutableRawPointer.allocate(byteCount: size + 8, alignment: 8)
         blockEnd = block + size
-        nodes = block.bindMemory(to: Node.self, capacity: nodeRoom)
-        attributes = (block + nodeBytes).bindMemory(to: Attribute.self, capacity: attributeRoom)
-        values = (block + nodeBytes + attributeBytes).bindMemory(to: UInt8.self, capacity: valueRoom)
-        texts = (block + nodeBytes + attributeBytes + valueRoom).bindMemory(to: UInt8.self, capacity: textRoom)
+        view = TreeView(
+            nodes: block.bindMemory(to: Node.self, capacity: nodeRoom),
+            attributes: (block + nodeBytes).bindMemory(to: Attribute.self, capacity: attributeRoom),
+            values: (block + nodeBytes + attributeBytes).bindMemory(to: UInt8.self, capacity: valueRoom),
+            texts: (block + nodeBytes + attributeBytes + valueRoom).bindMemory(to: UInt8.self, capacity: textRoom),
+            globals: NameTable.shared.entries)
         (nodeCount, attributeCount, valueCount, textCount) = (0, 0, 0, 0)
         (nodeCapacity, attributeCapacity, valueCapacity, textCapacity) = (nodeRoom, attributeRoom, valueRoom, textRoom)
     }
@@ -69,6 +69,11 @@ final class Tree {
         if isOutsideBlock(texts) { texts.deallocate() }
         block.deallocate()
     }
+
+    var nodes: UnsafeMutablePointer<Node> { view.nodes }
+    var attributes: UnsafeMutablePointer<Attribute> { view.attributes }
+    var values: UnsafeMutablePointer<UInt8> { view.values }
+    var texts: UnsafeMutablePointer<UInt8> { view.texts }
 
     private func isOutsideBlock<Value>(_ pointer: UnsafeMutablePointer<Value>) -> Bool {
         let raw = UnsafeMutableRawPointer(pointer)
@@ -88,21 +93,21 @@ final class Tree {
     }
 
     func append(_ node: Node) -> UInt32 {
-        grow(&nodes, &nodeCapacity, used: nodeCount, needed: nodeCount + 1)
+        grow(&view.nodes, &nodeCapacity, used: nodeCount, needed: nodeCount + 1)
         nodes[nodeCount] = node
         nodeCount += 1
         return UInt32(nodeCount - 1)
     }
 
     func append(_ attribute: Attribute) -> UInt32 {
-        grow(&attributes, &attributeCapacity, used: attributeCount, needed: attributeCount + 1)
+        grow(&view.attributes, &attributeCapacity, used: attributeCount, needed: attributeCount + 1)
         attributes[attributeCount] = attribute
         attributeCount += 1
         return UInt32(attributeCount - 1)
     }
 
     func appendValue(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
-        grow(&values, &valueCapacity, used: valueCount, needed: valueCount + bytes.count)
+        grow(&view.values, &valueCapacity, used: valueCount, needed: valueCount + bytes.count)
         if let start = bytes.baseAddress {
             UnsafeMutableRawPointer(values + valueCount).copyMemory(from: start, byteCount: bytes.count)
         }
@@ -111,7 +116,7 @@ final class Tree {
     }
 
     func appendText(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
-        grow(&texts, &textCapacity, used: textCount, needed: textCount + bytes.count)
+        grow(&view.texts, &textCapacity, used: textCount, needed: textCount + bytes.count)
         if let start = bytes.baseAddress {
             UnsafeMutableRawPointer(texts + textCount).copyMemory(from: start, byteCount: bytes.count)
         }
@@ -120,24 +125,40 @@ final class Tree {
     }
 }
 
-// MARK: - Names
+// MARK: - Parsing
 
 extension Tree {
-    /// The bytes of a name; good until the tree is edited.
-    @inline(__always)
-    func bytes(_ name: NameReference) -> UnsafeRawBufferPointer {
-        if name.isGlobal { return NameTable.shared.bytes(name) }
-        if name.isAbsent || name == .text { return UnsafeRawBufferPointer(start: nil, count: 0) }
-        let start = UnsafeRawPointer(values + name.offset)
-        return UnsafeRawBufferPointer(start: start + 4, count: Int(start.loadUnaligned(as: UInt32.self)))
+    /// Takes over what a parser gathered, into a tree that was made just large enough.
+    func fill(nodes: Region<Node>, attributes: Region<Attribute>, values: Region<UInt8>, texts: Region<UInt8>) {
+        self.nodes.update(from: nodes.base, count: nodes.count)
+        self.attributes.update(from: attributes.base, count: attributes.count)
+        self.values.update(from: values.base, count: values.count)
+        self.texts.update(from: texts.base, count: texts.count)
+        (nodeCount, attributeCount, valueCount, textCount) =
+            (nodes.count, attributes.count, values.count, texts.count)
+    }
+}
+
+// MARK: - Reading
+
+extension Tree {
+    func bytes(_ name: NameReference) -> UnsafeRawBufferPointer { view.bytes(name) }
+    func string(_ name: NameReference) -> String { view.string(name) }
+    func isName(_ name: NameReference, _ bytes: UnsafeRawBufferPointer) -> Bool { view.isName(name, bytes) }
+    func namespace(_ index: UInt32) -> NameReference { view.namespace(index) }
+    func value(_ attribute: Attribute) -> UnsafeRawBufferPointer { view.value(attribute) }
+    func ownText(_ node: Node) -> UnsafeRawBufferPointer { view.ownText(node) }
+    func element(from index: UInt32) -> UInt32 { view.element(from: index) }
+    func isRoot(_ index: UInt32) -> Bool { view.isRoot(index) }
+
+    func withText<Result>(_ index: UInt32, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try view.withText(index, body)
     }
 
-    func string(_ name: NameReference) -> String { String(decoding: bytes(name), as: UTF8.self) }
-
-    /// Whether a stored name is `bytes`.
-    @inline(__always)
-    func isName(_ name: NameReference, _ bytes: UnsafeRawBufferPointer) -> Bool {
-        !name.isAbsent && sameBytes(self.bytes(name), bytes)
+    func findAttribute(
+        _ index: UInt32, _ name: UnsafeRawBufferPointer, _ namespace: UnsafeRawBufferPointer?
+    ) -> Int? {
+        view.findAttribute(index, name, namespace)
     }
 
     /// A reference for a name that a program gives, stored if it has no id.
@@ -152,96 +173,5 @@ extension Tree {
     func store(_ name: String) -> NameReference {
         var name = name
         return name.withUTF8 { store(UnsafeRawBufferPointer($0)) }
-    }
-
-    /// The namespace that an element has, its own or its nearest ancestor's.
-    @inline(__always)
-    func namespace(_ index: UInt32) -> NameReference {
-        var index = index
-        while true {
-            let own = nodes[Int(index)].namespace
-            if own != .inherited || index == 0 { return own }
-            let parent = nodes[Int(index)].parent
-            if parent == index { return own }
-            index = parent
-        }
-    }
-}
-
-// MARK: - Content
-
-extension Tree {
-    func value(_ attribute: Attribute) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: values + Int(attribute.value), count: Int(attribute.length))
-    }
-
-    func ownText(_ node: Node) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: texts + Int(node.text), count: Int(node.textLength))
-    }
-
-    /// Whether text stands after a child of the element, so that its text is in pieces.
-    func isMixed(_ index: UInt32) -> Bool {
-        var child = nodes[Int(index)].first
-        while child != 0 {
-            if nodes[Int(child)].isText { return true }
-            child = nodes[Int(child)].next
-        }
-        return false
-    }
-
-    /// Lends an element's whole own text.
-    func withText<Result>(_ index: UInt32, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        let node = nodes[Int(index)]
-        guard node.first != 0, isMixed(index) else { return try body(ownText(node)) }
-        var whole = [UInt8](ownText(node))
-        var child = node.first
-        while child != 0 {
-            let piece = nodes[Int(child)]
-            if piece.isText { whole.append(contentsOf: ownText(piece)) }
-            child = piece.next
-        }
-        return try whole.withUnsafeBytes(body)
-    }
-
-    /// The first element among `index` and its later siblings, 0 if there is none.
-    @inline(__always)
-    func element(from index: UInt32) -> UInt32 {
-        var index = index
-        while index != 0, nodes[Int(index)].isText { index = nodes[Int(index)].next }
-        return index
-    }
-
-    /// The attribute's place, or nil. `namespace` nil asks for one without a namespace.
-    func findAttribute(
-        _ index: UInt32, _ name: UnsafeRawBufferPointer, _ namespace: UnsafeRawBufferPointer?
-    ) -> Int? {
-        let node = nodes[Int(index)]
-        for place in Int(node.attributes)..<(Int(node.attributes) + Int(node.attributeCount)) {
-            let attribute = attributes[place]
-            guard isName(attribute.name, name) else { continue }
-            if let namespace {
-                if isName(attribute.namespace, namespace) { return place }
-            } else if attribute.namespace.isAbsent {
-                return place
-            }
-        }
-        return nil
-    }
-
-    /// A detached node is its own parent; the root is node 0.
-    func isRoot(_ index: UInt32) -> Bool { index == 0 || nodes[Int(index)].parent == index }
-}
-
-// MARK: - Parsing
-
-extension Tree {
-    /// Takes over what a parser gathered, into a tree that was made just large enough.
-    func fill(nodes: Region<Node>, attributes: Region<Attribute>, values: Region<UInt8>, texts: Region<UInt8>) {
-        self.nodes.update(from: nodes.base, count: nodes.count)
-        self.attributes.update(from: attributes.base, count: attributes.count)
-        self.values.update(from: values.base, count: values.count)
-        self.texts.update(from: texts.base, count: texts.count)
-        (nodeCount, attributeCount, valueCount, textCount) =
-            (nodes.count, attributes.count, values.count, texts.count)
     }
 }

@@ -1,7 +1,7 @@
 extension Element {
     /// The canonical XML: the same tree gives the same text, and reading it gives an equal tree.
     ///
-    /// - Parameter inherited: The namespace in effect where the XML will stand; it is then not declared again.
+    /// `inherited` is the namespace in effect where the XML will stand; it is then not declared again.
     public func xml(in inherited: String? = nil) -> String {
         String(decoding: bytes(in: inherited), as: UTF8.self)
     }
@@ -47,9 +47,9 @@ private struct Writer {
 
     /// The namespace to declare on an element, nil if it is in effect already.
     private func declaration(_ index: UInt32, root: UInt32, inherited: String?) -> UnsafeRawBufferPointer? {
+        if index != root, tree.nodes[Int(index)].namespace == .inherited { return nil }
         let own = tree.bytes(tree.namespace(index))
         if index != root {
-            if tree.nodes[Int(index)].namespace == .inherited { return nil }
             return sameBytes(own, tree.bytes(tree.namespace(tree.nodes[Int(index)].parent))) ? nil : own
         }
         // A root without any namespace is to take the one of the place.

@@ -101,9 +101,7 @@ struct MigrationTests {
 
     @Test("a database of version 1 is opened with everything in it")
     func version1() throws {
-        let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Fixtures/version1.sql")
-        try run(try String(contentsOf: fixture, encoding: .utf8))
+        try run(try Self.version1())
         let database = try directory.open(.machine, role: .share, now: 1)
         #expect(try Schema.accounts.version(of: database) == Schema.accounts.version)
         let account = try AccountTable(database).account(try JID("juliet@example.org"), in: directory)
@@ -114,5 +112,33 @@ struct MigrationTests {
         #expect(try OutboundQueue(database: database, account: account.id).count() == 1)
         #expect(try SessionRow.load(account.id, from: database).handled.value == 4_294_967_290)
         #expect(try StatusReader(directory, database).quarantined().map(\.reason) == ["over the limit on depth"])
+    }
+
+    /// Names, columns and indexes of all tables.
+    private func shape(_ database: Database) throws -> [String] {
+        let columns = try database.prepare(
+            """
+            SELECT s.name || '.' || c.name || ' ' || c.type || ' ' || c."notnull" || ' ' || c.pk
+            FROM sqlite_schema s JOIN pragma_table_info(s.name) c WHERE s.type = 'table' ORDER BY 1
+            """
+        ).all { $0.text(0) }
+        let indexes = try database.prepare("SELECT sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
+            .all { $0.text(0).split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+        return columns + indexes.sorted()
+    }
+
+    @Test("a database of version 1, brought up to date, has the very tables of a fresh one")
+    func sameShape() throws {
+        try run(try Self.version1())
+        let fresh = AccountDirectory(scratch.file("fresh"))
+        #expect(
+            try shape(try directory.open(.machine, role: .share, now: 1))
+                == shape(try fresh.open(.machine, role: .share, now: 1)))
+    }
+
+    private static func version1() throws -> String {
+        let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Fixtures/version1.sql")
+        return try String(contentsOf: fixture, encoding: .utf8)
     }
 }

@@ -14,6 +14,8 @@ import Testing
 struct StorageTests {
     /// A driver on a database of its own, whose room the test decides on.
     private final class Driven {
+        /// Keeps the directory.
+        let drive: Drive
         let loop: EventLoop
         let database: Database
         let account: Account
@@ -22,6 +24,7 @@ struct StorageTests {
         var onEvent: (String) -> Void = { _ in }
 
         init(_ drive: Drive) throws {
+            self.drive = drive
             loop = try EventLoop()
             let driven = try drive.directory.drive(role: .main, now: 1)
             database = driven.database
@@ -85,8 +88,10 @@ struct StorageTests {
             driven.loop.schedule(after: 0.02) { wait() }
         }
         wait()
-        driven.loop.schedule(after: 20) { [loop = driven.loop] in loop.stop() }
+        let patience = driven.loop.schedule(after: 20) { [loop = driven.loop] in loop.stop() }
         driven.loop.run()
+        patience.cancel()
+        driven.onEvent = { _ in }
         #expect(waits == 3)
         #expect(stored > 0 && stored < 300)
         #expect(driven.told.contains("storage available"))

@@ -25,6 +25,7 @@ CREATE TABLE session(
     handled INTEGER NOT NULL,       -- inbound stanzas handled, modulo 2^32
     acknowledged INTEGER NOT NULL,  -- outbound stanzas acknowledged by the server, modulo 2^32
     position INTEGER NOT NULL,      -- the last order number given to a message
+    holding INTEGER NOT NULL DEFAULT 0, -- whether queued messages wait until the archive has been read
     archive INTEGER NOT NULL,       -- whether the server's archive (XEP-0313) stamps this account's messages
     online_at INTEGER);
 
@@ -34,6 +35,7 @@ CREATE TABLE queue(
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
     message INTEGER REFERENCES message(id),
+    request TEXT,                   -- the id of the request that it asks
     stanza BLOB NOT NULL);
 CREATE INDEX queue_order ON queue(account, id);
 
@@ -82,8 +84,8 @@ CREATE TABLE catchup(
     number INTEGER NOT NULL,        -- grows with each
     phase TEXT NOT NULL,            -- 'before-presence', 'after-presence', 'done'
     query_id TEXT,
-    cursor TEXT,                    -- the archive id to go on behind
-    since INTEGER,                  -- where to begin without a cursor
+    cursor TEXT,                    -- the archive id up to which it was read
+    since INTEGER,                  -- where to begin without a cursor, or if the archive has lost it
     base INTEGER NOT NULL,          -- the newest message's row when it began
     problem TEXT);
 
@@ -112,7 +114,7 @@ INSERT INTO fence VALUES (1, 7, 'main', 4711, 1795262400000, 1);
 INSERT INTO barrier VALUES (1, 42);
 INSERT INTO account VALUES (1, 'juliet@example.org', 'balcony', '127.0.0.1:5223', 1, '/etc/ssl/own.pem', 'PLAIN', NULL,
     'secret', 1795262400000);
-INSERT INTO session VALUES (1, 3, 'resume-me', 'juliet@example.org/balcony', 4294967290, 17, 203, 1, 1795262400000);
+INSERT INTO session(account, number, resume_id, jid, handled, acknowledged, position, archive, online_at) VALUES (1, 3, 'resume-me', 'juliet@example.org/balcony', 4294967290, 17, 203, 1, 1795262400000);
 INSERT INTO message VALUES (1, 1, 'out', 'romeo@example.net', 201, '', 'archive-1', 'own-1', 'own-1',
     'juliet@example.org', 'romeo@example.net', 'chat', 'Art thou not Romeo?', 1795262400000, NULL, 'acked', NULL, NULL, 1, 2);
 INSERT INTO message VALUES (2, 1, 'in', 'romeo@example.net', 202, '', 'archive-2', 'his-1', NULL,
@@ -120,7 +122,7 @@ INSERT INTO message VALUES (2, 1, 'in', 'romeo@example.net', 202, '', 'archive-2
     NULL, NULL, 1, 2);
 INSERT INTO message VALUES (3, 1, 'out', 'romeo@example.net', 203, '', NULL, 'own-2', 'own-2',
     'juliet@example.org', 'romeo@example.net', 'chat', 'What man art thou?', 1795262402000, NULL, 'queued', NULL, NULL, 1, 0);
-INSERT INTO queue VALUES (9, 1, 3, CAST('<message id=''own-2'' to=''romeo@example.net'' type=''chat''><body>What man art thou?</body><origin-id xmlns=''urn:xmpp:sid:0'' id=''own-2''/></message>' AS BLOB));
+INSERT INTO queue(id, account, message, stanza) VALUES (9, 1, 3, CAST('<message id=''own-2'' to=''romeo@example.net'' type=''chat''><body>What man art thou?</body><origin-id xmlns=''urn:xmpp:sid:0'' id=''own-2''/></message>' AS BLOB));
 INSERT INTO catchup VALUES (1, 2, 'done', NULL, 'archive-2', 1794052800000, 0, NULL);
 INSERT INTO request VALUES (1, 'question-1', '', 'page');
 INSERT INTO quarantine VALUES (1, 1, 1795262400000, 'over the limit on depth', 'message', 'mallory@example.com/x', 120000, x'3c6d657373616765');

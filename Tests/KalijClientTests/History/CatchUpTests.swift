@@ -136,4 +136,24 @@ struct CatchUpTests {
         try desk.answerPage(last: "a2", complete: true)
         #expect(try desk.history() == ["out mine (acked)", "in answer"])
     }
+
+    @Test("reading the last messages again changes nothing if all of them were there")
+    func nothingMissed() throws {
+        let desk = try Desk.online()
+        try desk.answerFeatures(archive: true)
+        let bodies = (1...5).map { "\($0)" }
+        for body in bodies { try desk.receive(try desk.archived("a\(body)", Self.message(body))) }
+        try desk.answerPage(last: "a5", complete: true)
+        try desk.answerPage(complete: true)
+        // The server's archive does not keep everything.
+        try desk.receive(Self.message("unarchived"))
+        let before = try desk.history()
+        _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
+        for body in bodies.dropFirst() { try desk.receive(try desk.archived("a\(body)", Self.message(body))) }
+        try desk.answerPage(last: "a5", complete: true)
+        let after = try desk.history()
+        withKnownIssue("what is not archived gets in front of what is read again, each time") {
+            #expect(after == before)
+        }
+    }
 }

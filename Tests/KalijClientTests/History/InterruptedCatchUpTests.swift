@@ -125,6 +125,23 @@ struct InterruptedCatchUpTests {
         #expect(try CatchUpTests.lastPage(desk).contains("<after>a31</after>"))
     }
 
+    @Test("a server that never answers keeps neither presence nor messages waiting for ever", arguments: [true, false])
+    func unanswered(features: Bool) throws {
+        let desk = try Desk.online()
+        if features { try desk.answerFeatures(archive: true) }
+        #expect(try desk.steps.unanswered().told == ["caught up: the server does not answer"])
+        #expect(try desk.queue().last == "presence")
+        #expect(try desk.questions("page").isEmpty && desk.questions("features").isEmpty)
+        #expect(try desk.steps.unanswered().told.isEmpty)
+        let held = try Desk.caughtUp()
+        try held.accept("one")
+        try held.write()
+        _ = try held.steps.resumed(try held.steps.load().acknowledged)
+        #expect(try held.queue() == ["iq set query"])
+        _ = try held.steps.unanswered()
+        #expect(try held.queue() == ["iq set query", "message chat one"])
+    }
+
     @Test("after a resume, what was asked and not answered is asked again, and the rest read from the cursor")
     func afterResume() throws {
         let desk = try Desk.online()

@@ -81,6 +81,8 @@ final class ScriptedServer {
             openssl.standardError = FileHandle.nullDevice
             try openssl.run()
             openssl.waitUntilExit()
+            // It lives as long as the process, so no deinit removes it.
+            atexit { if case .success(let made) = Identity.shared { made.scratch.remove() } }
             guard openssl.terminationStatus == 0 else { throw Failure(reason: "openssl makes no certificate") }
         }
     }

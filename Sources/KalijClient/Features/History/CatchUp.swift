@@ -73,6 +73,17 @@ struct CatchUp {
         try askPage()
     }
 
+    /// The server does not answer: presence and the messages that wait do not wait for ever. The cursor stays.
+    func unanswered() throws {
+        let requests = Requests(step: step)
+        let asksFeatures = try requests.isWaiting(for: .features)
+        guard try asksFeatures || requests.isWaiting(for: .page) else { return }
+        try requests.invalidateAll()
+        if asksFeatures { try newRound(.beforePresence) }
+        guard let state = try state(), state.phase != .done else { return }
+        try completed(state, problem: "the server does not answer")
+    }
+
     private func newRound(_ phase: Phase) throws {
         try database.run(
             """
@@ -187,7 +198,7 @@ struct CatchUp {
         let rows = try database.statement(
             """
             SELECT id FROM (
-                SELECT id, position FROM message WHERE id > ?1 AND account = ?2 AND catchup < ?3
+                SELECT id, position FROM message NOT INDEXED WHERE id > ?1 AND account = ?2 AND catchup < ?3
                 UNION ALL
                 SELECT id, position FROM message WHERE id <= ?1 AND account = ?2 AND catchup < ?3
                     AND state IN ('queued', 'sent') AND settled = 1)

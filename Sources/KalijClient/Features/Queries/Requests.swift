@@ -30,6 +30,7 @@ struct Requests {
         try database.run(
             "INSERT INTO request VALUES (?, ?, '', ?)", [account, .text(id), .text(kind.rawValue)])
         try step.send(iq, request: id)
+        step.awaitAnswer()
     }
 
     /// Whether an answer of this kind is awaited.
@@ -56,7 +57,7 @@ struct Requests {
         return kind.flatMap(Kind.init)
     }
 
-    /// Forgets what waited in a session that is lost.
+    /// Forgets what waited in a session that is lost, or for too long; an answer that still comes is dropped.
     func invalidateAll() throws {
         try database.run("DELETE FROM request WHERE account = ?", [account])
     }

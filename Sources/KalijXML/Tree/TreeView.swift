@@ -1,0 +1,106 @@
+/// The memory of a tree, to read it without counting references; good while the tree lives and is not edited.
+struct TreeView: BitwiseCopyable {
+    var nodes: UnsafeMutablePointer<Node>
+    var attributes: UnsafeMutablePointer<Attribute>
+    var values: UnsafeMutablePointer<UInt8>
+    var texts: UnsafeMutablePointer<UInt8>
+    let globals: UnsafePointer<NameTable.Entry>
+}
+
+// MARK: - Names
+
+extension TreeView {
+    /// The bytes of a name; good until the tree is edited.
+    @inline(__always)
+    func bytes(_ name: NameReference) -> UnsafeRawBufferPointer {
+        if name.isGlobal { return globals[Int(name.globalIndex)].bytes }
+        if name.isAbsent || name == .text { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        let start = UnsafeRawPointer(values + name.offset)
+        return UnsafeRawBufferPointer(start: start + 4, count: Int(start.loadUnaligned(as: UInt32.self)))
+    }
+
+    func string(_ name: NameReference) -> String { String(decoding: bytes(name), as: UTF8.self) }
+
+    /// Whether a stored name is `bytes`.
+    @inline(__always)
+    func isName(_ name: NameReference, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        !name.isAbsent && sameBytes(self.bytes(name), bytes)
+    }
+
+    /// The namespace that an element has, its own or its nearest ancestor's.
+    @inline(__always)
+    func namespace(_ index: UInt32) -> NameReference {
+        var index = index
+        while true {
+            let own = nodes[Int(index)].namespace
+            if own != .inherited || index == 0 { return own }
+            let parent = nodes[Int(index)].parent
+            if parent == index { return own }
+            index = parent
+        }
+    }
+}
+
+// MARK: - Content
+
+extension TreeView {
+    func value(_ attribute: Attribute) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: values + Int(attribute.value), count: Int(attribute.length))
+    }
+
+    func ownText(_ node: Node) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: texts + Int(node.text), count: Int(node.textLength))
+    }
+
+    /// Whether text stands after a child of the element, so that its text is in pieces.
+    func isMixed(_ index: UInt32) -> Bool {
+        var child = nodes[Int(index)].first
+        while child != 0 {
+            if nodes[Int(child)].isText { return true }
+            child = nodes[Int(child)].next
+        }
+        return false
+    }
+
+    /// Lends an element's whole own text.
+    func withText<Result>(_ index: UInt32, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        let node = nodes[Int(index)]
+        guard node.first != 0, isMixed(index) else { return try body(ownText(node)) }
+        var whole = [UInt8](ownText(node))
+        var child = node.first
+        while child != 0 {
+            let piece = nodes[Int(child)]
+            if piece.isText { whole.append(contentsOf: ownText(piece)) }
+            child = piece.next
+        }
+        return try whole.withUnsafeBytes(body)
+    }
+
+    /// The first element among `index` and its later siblings, 0 if there is none.
+    @inline(__always)
+    func element(from index: UInt32) -> UInt32 {
+        var index = index
+        while index != 0, nodes[Int(index)].isText { index = nodes[Int(index)].next }
+        return index
+    }
+
+    /// The attribute's place, or nil. `namespace` nil asks for one without a namespace.
+    func findAttribute(
+        _ index: UInt32, _ name: UnsafeRawBufferPointer, _ namespace: UnsafeRawBufferPointer?
+    ) -> Int? {
+        let node = nodes[Int(index)]
+        for place in Int(node.attributes)..<(Int(node.attributes) + Int(node.attributeCount)) {
+            let attribute = attributes[place]
+            guard isName(attribute.name, name) else { continue }
+            if let namespace {
+                if isName(attribute.namespace, namespace) { return place }
+            } else if attribute.namespace.isAbsent {
+                return place
+            }
+        }
+        return nil
+    }
+
+    /// A detached node is its own parent; the root is node 0.
+    func isRoot(_ index: UInt32) -> Bool { index == 0 || nodes[Int(index)].parent == index }
+}

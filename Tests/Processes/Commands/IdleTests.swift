@@ -1,0 +1,29 @@
+import Foundation
+import KalijLab
+import Testing
+
+/// What `kalij run` costs when nothing happens.
+@Suite(.serialized) struct IdleTests {
+    /// "peak resident memory (VmHWM) at most 20 MB in the release build", "at most 10 voluntary context switches in 60
+    /// idle seconds".
+    @Test("an idle account takes at most 20 MB and 10 voluntary context switches in 60 s")
+    func idle() async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let server = try await makeServer(.prosody, in: laboratory)
+        try await server.start()
+        try await server.register("alice", password: "secret")
+        let kalij = try Kalij(data: laboratory.path("data"))
+        #expect(try kalij.login(server).status == 0)
+        let run = try kalij.running()
+        try await run.event("caught_up")
+        try await Task.sleep(for: .seconds(3))
+        let before = try run.procStatus("voluntary_ctxt_switches")
+        try await Task.sleep(for: .seconds(60))
+        let switches = try run.procStatus("voluntary_ctxt_switches") - before
+        let peak = try run.procStatus("VmHWM")
+        print("idle: VmHWM \(peak) kB, \(switches) voluntary context switches in 60 s")
+        #expect(switches <= 10)
+        #expect(peak <= 20_480)
+    }
+}
