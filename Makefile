@@ -29,8 +29,11 @@ install:
 build: install
 	swift build --build-tests $(STRICT)
 
+# lld packs the relocations, which saves a megabyte of memory in each process.
+LINK := -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --icf=all
+
 release: install
-	swift build -c release --static-swift-stdlib --product kalij
+	swift build -c release --static-swift-stdlib --product kalij $(LINK)
 
 demo: release
 	@$(RELEASE) demo --kills $(KILLS) --messages $(MESSAGES) --server $(SERVER) $(if $(SEED),--seed $(SEED))

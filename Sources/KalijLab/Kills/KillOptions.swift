@@ -11,13 +11,13 @@ public struct KillOptions: Sendable {
     public var kalij: String
     /// How long after its start `kalij run` is killed, in milliseconds, all moments being equally likely. It resumes
     /// its session after about 80 ms, so a kill in twenty or so hits while it connects.
-    public var lifetime: ClosedRange<Int> = 20...1500
+    public var lifetime: ClosedRange<Int> = 45...600
     /// The share of `kalij send` processes that are killed too, 1...60 ms after their start.
     public var sendKills = 0.1
     /// Messages a second that the other side sends; 0 for as fast as the server takes them.
-    public var rate: Double = 60
+    public var rate: Double = 150
     /// The pause between two `kalij send`, in milliseconds.
-    public var sendPause = 10
+    public var sendPause = 0
     /// The run gives up after this many seconds.
     public var limit: Double = 3600
 
