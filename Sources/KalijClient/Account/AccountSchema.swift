@@ -88,7 +88,8 @@ extension Schema {
             query_id TEXT,
             cursor TEXT,                    -- the archive id up to which it was read
             since INTEGER,                  -- where to begin without a cursor, or if the archive has lost it
-            base INTEGER NOT NULL,          -- the newest message's row when it began
+            placed INTEGER NOT NULL DEFAULT 0, -- the order number of the last message shown
+            changed_behind INTEGER,         -- the order number behind which something was found that was not there
             problem TEXT);
 
         -- Stanzas that were not processed: over a limit, or failed too often.

@@ -138,7 +138,11 @@ public final class Engine {
     private func startDrivers() throws {
         guard let context else { return }
         for account in try AccountTable(database).all() {
-            if let driver = drivers[account.id], !driver.isRefused { continue }
+            // One that the server refuses is tried again when it has other credentials, not at each ring.
+            if let driver = drivers[account.id], !driver.isRefused || driver.account.credentials == account.credentials
+            {
+                continue
+            }
             let driver = AccountDriver(account, context: context, careful: isCareful)
             drivers[account.id] = driver
             driver.connect()

@@ -286,7 +286,7 @@ final class AccountDriver {
         if let connection { connection.close(finished) } else { context.loop.enqueue(finished) }
     }
 
-    func emit(_ kind: EngineEvent.Kind) { context.emit(kind, for: account, at: Clock.system.now()) }
+    func emit(_ kind: EngineEvent.Kind) { context.emit(kind, for: account, at: context.runner.now) }
 }
 
 /// What ended a connection, and is no fault of the negotiation.

@@ -17,6 +17,9 @@ final class StepRunner {
         self.clock = clock
     }
 
+    /// Milliseconds since 1970.
+    var now: Int64 { clock.now() }
+
     /// Runs `body` as one step of `account`; nothing of it is visible unless this returns.
     /// - Throws: `FenceError.stale` if another process took over, `StoreError`, or what `body` throws.
     func run(_ kind: StaticString, for account: Account, _ body: (Step) throws -> Void) throws -> Step.Effects {

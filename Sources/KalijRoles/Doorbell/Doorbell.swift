@@ -29,8 +29,8 @@ public enum Doorbell {
             }
         }
 
+        // The socket's name stays: it refuses connections now, and by this time it may be the next driver's.
         deinit {
-            unlinkat(directory, Doorbell.name, 0)
             close(descriptor)
             close(directory)
         }

@@ -38,7 +38,8 @@ enum DemoCommand: Command {
         }
         options.json = shared.json
         options.keep = arguments.has("--keep")
-        return ExitStatus(rawValue: wait(for: options, program: try Files.absolute(existing: "/proc/self/exe"))) ?? .unavailable
+        return ExitStatus(rawValue: wait(for: options, program: try Files.absolute(existing: "/proc/self/exe")))
+            ?? .unavailable
     }
 
     /// Runs the demo to its end; this thread only waits.

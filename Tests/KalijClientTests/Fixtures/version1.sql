@@ -86,7 +86,8 @@ CREATE TABLE catchup(
     query_id TEXT,
     cursor TEXT,                    -- the archive id up to which it was read
     since INTEGER,                  -- where to begin without a cursor, or if the archive has lost it
-    base INTEGER NOT NULL,          -- the newest message's row when it began
+    placed INTEGER NOT NULL DEFAULT 0, -- the order number of the last message shown
+    changed_behind INTEGER,         -- the order number behind which something was found that was not there
     problem TEXT);
 
 -- Stanzas that were not processed: over a limit, or failed too often.
@@ -123,7 +124,7 @@ INSERT INTO message VALUES (2, 1, 'in', 'romeo@example.net', 202, '', 'archive-2
 INSERT INTO message VALUES (3, 1, 'out', 'romeo@example.net', 203, '', NULL, 'own-2', 'own-2',
     'juliet@example.org', 'romeo@example.net', 'chat', 'What man art thou?', 1795262402000, NULL, 'queued', NULL, NULL, 1, 0);
 INSERT INTO queue(id, account, message, stanza) VALUES (9, 1, 3, CAST('<message id=''own-2'' to=''romeo@example.net'' type=''chat''><body>What man art thou?</body><origin-id xmlns=''urn:xmpp:sid:0'' id=''own-2''/></message>' AS BLOB));
-INSERT INTO catchup VALUES (1, 2, 'done', NULL, 'archive-2', 1794052800000, 0, NULL);
+INSERT INTO catchup VALUES (1, 2, 'done', NULL, 'archive-2', 1794052800000, 0, NULL, NULL);
 INSERT INTO request VALUES (1, 'question-1', '', 'page');
 INSERT INTO quarantine VALUES (1, 1, 1795262400000, 'over the limit on depth', 'message', 'mallory@example.com/x', 120000, x'3c6d657373616765');
 INSERT INTO attempt VALUES (1, 3, 4294967290, 1);

@@ -102,7 +102,9 @@ import Testing
         }
     }
 
-    @Test("Opening a second connection does not take the locks of the first away, so that no other process deletes its log")
+    @Test(
+        "Opening a second connection does not take the locks of the first away, so that no other process deletes its log"
+    )
     func locks() throws {
         let first = try database()
         try first.execute("CREATE TABLE t(a)")

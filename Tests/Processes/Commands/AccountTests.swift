@@ -12,7 +12,8 @@ import Testing
         return (laboratory, server, try Kalij(data: laboratory.path("data")))
     }
 
-    @Test("login: a wrong password is 77 with the server's condition; a right one is stored, as keys, for its user alone",
+    @Test(
+        "login: a wrong password is 77 with the server's condition; a right one is stored, as keys, for its user alone",
         arguments: ServerKind.allCases)
     func login(kind: ServerKind) async throws {
         let (laboratory, server, kalij) = try await world(kind)
@@ -24,7 +25,8 @@ import Testing
 
         #expect(try kalij.login(server).status == 0)
         let stored = try await laboratory.run(
-            "/usr/bin/sqlite3", [kalij.data + "/kalij.db", "SELECT mechanism, keys IS NOT NULL, password IS NULL FROM account"])
+            "/usr/bin/sqlite3",
+            [kalij.data + "/kalij.db", "SELECT mechanism, keys IS NOT NULL, password IS NULL FROM account"])
         #expect(stored.hasPrefix("SCRAM-SHA-") && stored.hasSuffix("|1|1\n"))
         let database = try Data(contentsOf: URL(fileURLWithPath: kalij.data + "/kalij.db"))
         #expect(database.range(of: Data("secret".utf8)) == nil)
@@ -33,16 +35,19 @@ import Testing
             #expect(mode.map { $0 & 0o077 } == 0)
         }
 
-        let stranger = try kalij("login", "alice@localhost", "--server", "127.0.0.1:\(server.port)",
+        let stranger = try kalij(
+            "login", "alice@localhost", "--server", "127.0.0.1:\(server.port)",
             environment: ["KALIJ_PASSWORD": "secret"])
         #expect(stranger.status == 69, "the certificate's authority is unknown without --ca")
         #expect(stranger.errors.contains("127.0.0.1:\(server.port)"))
-        let direct = try kalij("login", "alice@localhost", "--direct-tls", "--server", "127.0.0.1:\(server.directTLSPort)",
+        let direct = try kalij(
+            "login", "alice@localhost", "--direct-tls", "--server", "127.0.0.1:\(server.directTLSPort)",
             "--ca", server.certificateAuthority, environment: ["KALIJ_PASSWORD": "secret"])
         #expect(direct.status == 0)
     }
 
-    @Test("run, send and history, from both sides; a second run is told who holds the directory and exits 75",
+    @Test(
+        "run, send and history, from both sides; a second run is told who holds the directory and exits 75",
         arguments: ServerKind.allCases)
     func conversation(kind: ServerKind) async throws {
         let (laboratory, server, kalij) = try await world(kind)
@@ -58,7 +63,9 @@ import Testing
         #expect(second.status == 75)
         #expect(second.errors.contains("process \(run.pid) drives this directory as `main`"))
 
-        #expect(try bob("send", "alice@localhost", "Wherefore <art> & thou?").status == 0, "sent by itself: nobody drives bob")
+        #expect(
+            try bob("send", "alice@localhost", "Wherefore <art> & thou?").status == 0,
+            "sent by itself: nobody drives bob")
         let received = try await run.event("message") { $0["direction"] as? String == "in" }
         #expect(received["body"] as? String == "Wherefore <art> & thou?")
         #expect((received["from"] as? String)?.hasPrefix("bob@localhost/") == true)
@@ -73,7 +80,10 @@ import Testing
             try await run.event("state") { $0["body"] as? String == body && $0["state"] as? String == "acked" }
         }
         let history = try kalij("--json", "history", "bob@localhost").objects()
-        #expect(history.compactMap { $0["body"] as? String } == ["Wherefore <art> & thou?", "From another process", "From standard input"])
+        #expect(
+            history.compactMap { $0["body"] as? String } == [
+                "Wherefore <art> & thou?", "From another process", "From standard input",
+            ])
         let ending = run.end(SIGTERM)
         #expect(ending.status == 0)
         #expect(ending.seconds < 1.5)
@@ -83,7 +93,8 @@ import Testing
     }
 
     /// durability.md, rule 2: "No stanza blocks an account."
-    @Test("ten thousand nested elements and a stanza of 2 MiB from a stranger are set aside, and the account goes on",
+    @Test(
+        "ten thousand nested elements and a stanza of 2 MiB from a stranger are set aside, and the account goes on",
         arguments: ServerKind.allCases)
     func hostile(kind: ServerKind) async throws {
         let (laboratory, server, kalij) = try await world(kind)

@@ -12,12 +12,16 @@ import Testing
         kalij = try Kalij(data: laboratory.path("data"))
     }
 
-    @Test("wrong usage is 64, and the message says what is wrong", arguments: [
-        ([], "no command given"), (["fly"], "unknown command \"fly\""), (["run", "--fast"], "unknown option --fast"),
-        (["history", "--limit", "many"], "--limit takes a whole number from 1"), (["send"], "too few arguments"),
-        (["login", "a@b", "--server", "nowhere"], "--server takes HOST:PORT"), (["status", "now"], "superfluous argument"),
-        (["demo", "--server", "openfire"], "--server takes prosody or ejabberd"),
-    ])
+    @Test(
+        "wrong usage is 64, and the message says what is wrong",
+        arguments: [
+            ([], "no command given"), (["fly"], "unknown command \"fly\""),
+            (["run", "--fast"], "unknown option --fast"),
+            (["history", "--limit", "many"], "--limit takes a whole number from 1"), (["send"], "too few arguments"),
+            (["login", "a@b", "--server", "nowhere"], "--server takes HOST:PORT"),
+            (["status", "now"], "superfluous argument"),
+            (["demo", "--server", "openfire"], "--server takes prosody or ejabberd"),
+        ])
     func usage(arguments: [String], message: String) throws {
         let outcome = try run(arguments)
         #expect(outcome.status == 64)
@@ -25,7 +29,9 @@ import Testing
         #expect(outcome.output.isEmpty)
     }
 
-    @Test("every command has a help that goes to standard output", arguments: ["login", "run", "send", "history", "status", "query", "demo"])
+    @Test(
+        "every command has a help that goes to standard output",
+        arguments: ["login", "run", "send", "history", "status", "query", "demo"])
     func help(command: String) throws {
         let outcome = try kalij(command, "--help")
         #expect(outcome.status == 0)
@@ -37,14 +43,18 @@ import Testing
         #expect(try kalij("--version").output.hasPrefix("kalij 0."))
     }
 
-    @Test("without an account: 78, and how to get one", arguments: [["run"], ["status"], ["history"], ["send", "a@b", "Hi"]])
+    @Test(
+        "without an account: 78, and how to get one",
+        arguments: [["run"], ["status"], ["history"], ["send", "a@b", "Hi"]])
     func noAccount(arguments: [String]) throws {
         let outcome = try run(arguments)
         #expect(outcome.status == 78)
         #expect(outcome.errors.contains("kalij login JID"))
     }
 
-    @Test("an address that is none is bad input, 65", arguments: [["login", "@example.org"], ["send", "", "Hi"], ["login", "example.org"]])
+    @Test(
+        "an address that is none is bad input, 65",
+        arguments: [["login", "@example.org"], ["send", "", "Hi"], ["login", "example.org"]])
     func addresses(arguments: [String]) throws { #expect(try run(arguments).status == 65) }
 
     @Test("nothing listens: 69, and which address was tried and why it failed")
@@ -59,10 +69,12 @@ import Testing
     func noSuchName() async throws {
         let port = try #require(await freeUDPPort())
         let dns = try Subprocess(
-            laboratory.launch("/usr/sbin/dnsmasq", [
-                "--keep-in-foreground", "--no-resolv", "--no-hosts", "--port=\(port)", "--listen-address=127.0.0.1",
-                "--bind-interfaces", "--address=/example.test/", "--pid-file=\(laboratory.path("dns.pid"))",
-            ]))
+            laboratory.launch(
+                "/usr/sbin/dnsmasq",
+                [
+                    "--keep-in-foreground", "--no-resolv", "--no-hosts", "--port=\(port)", "--listen-address=127.0.0.1",
+                    "--bind-interfaces", "--address=/example.test/", "--pid-file=\(laboratory.path("dns.pid"))",
+                ]))
         try await Task.sleep(for: .milliseconds(300))
         let outcome = try kalij(
             "login", "alice@nowhere.example.test",
@@ -84,7 +96,8 @@ import Testing
         let xml = try kalij("query", "b", input: "<a>\n  <b></a>")
         #expect(xml.status == 65 && xml.errors.contains("line 2"))
         #expect(try kalij("query", "/<type=%@>", input: message).status == 65)
-        let stream = "<stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'>\(message)\(message)</stream:stream>"
+        let stream =
+            "<stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'>\(message)\(message)</stream:stream>"
         #expect(try kalij("query", "--stream", "body#", input: stream).lines == ["Hi & bye", "Hi & bye"])
     }
 
@@ -92,7 +105,8 @@ import Testing
     func newerDatabase() async throws {
         try FileManager.default.createDirectory(atPath: kalij.data, withIntermediateDirectories: true)
         let path = kalij.data + "/kalij.db"
-        try await laboratory.run("/usr/bin/sqlite3", [path, "PRAGMA application_id=1264675945; PRAGMA user_version=99; CREATE TABLE t(a)"])
+        try await laboratory.run(
+            "/usr/bin/sqlite3", [path, "PRAGMA application_id=1264675945; PRAGMA user_version=99; CREATE TABLE t(a)"])
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
         for arguments in [["run"], ["send", "a@b", "Hi"], ["history"], ["status"]] {
             let outcome = try run(arguments)
@@ -129,7 +143,9 @@ import Testing
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         return withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic -> UInt16? in
-                guard bind(descriptor, generic, length) == 0, getsockname(descriptor, generic, &length) == 0 else { return nil }
+                guard bind(descriptor, generic, length) == 0, getsockname(descriptor, generic, &length) == 0 else {
+                    return nil
+                }
                 return UInt16(bigEndian: pointer.pointee.sin_port)
             }
         }

@@ -29,7 +29,9 @@ struct Kalij {
     }
 
     /// Runs a command to its end.
-    func callAsFunction(_ arguments: String..., input: String = "", environment: [String: String] = [:]) throws -> Outcome {
+    func callAsFunction(_ arguments: String..., input: String = "", environment: [String: String] = [:]) throws
+        -> Outcome
+    {
         try run(arguments, input: input, environment: environment)
     }
 
@@ -48,7 +50,9 @@ struct Kalij {
     }
 
     /// Logs in to a server of the laboratory.
-    func login(_ server: any XMPPServer, as address: String = "alice@localhost", password: String = "secret") throws -> Outcome {
+    func login(_ server: any XMPPServer, as address: String = "alice@localhost", password: String = "secret") throws
+        -> Outcome
+    {
         try self(
             "login", address, "--server", "127.0.0.1:\(server.port)", "--ca", server.certificateAuthority,
             environment: ["KALIJ_PASSWORD": password])
@@ -104,7 +108,9 @@ final class Running {
 
     /// Waits for an event that `matches`.
     @discardableResult
-    func event(_ name: String, seconds: Double = 20, where matches: ([String: Any]) -> Bool = { _ in true }) async throws -> [String: Any] {
+    func event(_ name: String, seconds: Double = 20, where matches: ([String: Any]) -> Bool = { _ in true })
+        async throws -> [String: Any]
+    {
         for _ in 0..<Int(seconds * 50) {
             if let event = try events().first(where: { $0["event"] as? String == name && matches($0) }) { return event }
             try await Task.sleep(for: .milliseconds(20))

@@ -36,7 +36,10 @@ struct CatchUp {
         let queryID: String?
         let cursor: String?
         let since: Int64?
-        let base: Int64
+        /// The order number of the last message that this round has shown.
+        let placed: Int64
+        /// The order number behind which this round has found something that was not there.
+        let changedBehind: Int64?
     }
 
     /// How far an account's first login looks back, in milliseconds.
@@ -85,27 +88,30 @@ struct CatchUp {
     }
 
     private func newRound(_ phase: Phase) throws {
+        let anchor = try anchor()
         try database.run(
             """
-            INSERT INTO catchup(account, number, phase, since, base)
-            VALUES (?1, 1, ?2, ?3, (SELECT coalesce(max(id), 0) FROM message))
+            INSERT INTO catchup(account, number, phase, since, placed) VALUES (?1, 1, ?2, ?3, ?5)
             ON CONFLICT (account) DO UPDATE SET number = number + 1, phase = excluded.phase, query_id = NULL,
-                cursor = coalesce(?4, cursor), base = excluded.base, problem = NULL
+                cursor = coalesce(?4, cursor), placed = excluded.placed, changed_behind = NULL, problem = NULL
             """,
-            [account, .text(phase.rawValue), .integer(step.now - Self.firstLogin), .optional(try anchor())])
+            [
+                account, .text(phase.rawValue), .integer(step.now - Self.firstLogin), .optional(anchor?.id),
+                .integer(anchor?.position ?? 0),
+            ])
     }
 
     /// A message a few before the newest one that a page has shown. A new round begins behind it, not at the cursor:
     /// some servers write messages into the archive a little later than others whose place is behind theirs (measured:
     /// ejabberd 23.01).
-    private func anchor() throws -> String? {
+    private func anchor() throws -> (id: String?, position: Int64)? {
         try database.statement(
             """
-            SELECT stanza_id FROM (SELECT id, stanza_id FROM message NOT INDEXED
+            SELECT stanza_id, position FROM (SELECT id, stanza_id, position FROM message NOT INDEXED
                 WHERE account = ? AND archive = '' AND stanza_id IS NOT NULL AND catchup > 0 ORDER BY id DESC LIMIT ?)
             ORDER BY id LIMIT 1
             """
-        ).first([account, .integer(Self.overlap)]) { $0.optionalText(0) } ?? nil
+        ).first([account, .integer(Self.overlap)]) { ($0.optionalText(0), $0.integer(1)) }
     }
 
     /// A `<result/>` of the page that is being read; anything else that claims to be one is dropped.
@@ -116,8 +122,12 @@ struct CatchUp {
             let forwarded = result.child("forwarded", "urn:xmpp:forward:0"),
             let archived = forwarded.child("message", "jabber:client")
         else { return }
-        try Messages(step: step).receive(
-            archived, archiveID: id, at: Received.delay(in: forwarded), catchup: state.number)
+        let place = try Messages(step: step).receive(
+            archived, archiveID: id, at: Received.delay(in: forwarded), catchup: state.number, behind: state.placed)
+        guard let place else { return }
+        try database.run(
+            "UPDATE catchup SET placed = ?, changed_behind = coalesce(changed_behind, ?) WHERE account = ?",
+            [.integer(place.position), place.isMoved ? .integer(state.placed) : .null, account])
     }
 
     /// The answer to the question for a page: it moves the cursor.
@@ -193,18 +203,16 @@ struct CatchUp {
             ])
     }
 
-    /// Moves behind the archive's messages what came meanwhile and is not in a page, and what is still to be sent.
+    /// Moves what the archive has not shown behind what it has, from the first change on: what came meanwhile, what is
+    /// still to be sent, what is not archived. Where nothing changed everything stays in its place.
     private func settleOrder(_ state: State) throws {
+        guard let changed = try self.state()?.changedBehind else { return }
         let rows = try database.statement(
             """
-            SELECT id FROM (
-                SELECT id, position FROM message NOT INDEXED WHERE id > ?1 AND account = ?2 AND catchup < ?3
-                UNION ALL
-                SELECT id, position FROM message WHERE id <= ?1 AND account = ?2 AND catchup < ?3
-                    AND state IN ('queued', 'sent') AND settled = 1)
+            SELECT id FROM message INDEXED BY message_order WHERE account = ? AND position > ? AND catchup < ?
             ORDER BY position
             """
-        ).all([.integer(state.base), account, .integer(state.number)]) { $0.integer(0) }
+        ).all([account, .integer(changed), .integer(state.number)]) { $0.integer(0) }
         for row in rows {
             try database.run(
                 "UPDATE message SET position = ? WHERE id = ?", [.integer(try step.nextPosition()), .integer(row)])
@@ -233,11 +241,12 @@ struct CatchUp {
 
     private func state() throws -> State? {
         try database.statement(
-            "SELECT number, phase, query_id, cursor, since, base FROM catchup WHERE account = ?"
+            "SELECT number, phase, query_id, cursor, since, placed, changed_behind FROM catchup WHERE account = ?"
         ).first([account]) { row in
             State(
                 number: row.integer(0), phase: Phase(rawValue: row.text(1)) ?? .done, queryID: row.optionalText(2),
-                cursor: row.optionalText(3), since: row.optionalInteger(4), base: row.integer(5))
+                cursor: row.optionalText(3), since: row.optionalInteger(4), placed: row.integer(5),
+                changedBehind: row.optionalInteger(6))
         }
     }
 }

@@ -20,16 +20,47 @@ struct Messages {
         try insert(received, position: position, catchup: 0)
     }
 
-    /// A message as the archive has it, in the archive's order.
-    func receive(_ message: Element, archiveID: String, at: Int64?, catchup: Int64) throws {
-        if message["type"] == "error" { return try refused(message) }
+    /// A message as the archive has it, behind the one that has the order number `previous`.
+    /// - Returns: the order number that it has now, and whether it had none behind `previous` before; nil for what is no
+    ///   message.
+    func receive(
+        _ message: Element, archiveID: String, at: Int64?, catchup: Int64, behind previous: Int64
+    ) throws -> (position: Int64, isMoved: Bool)? {
+        if message["type"] == "error" {
+            try refused(message)
+            return nil
+        }
         let received = Received(
             message, account: step.account.jid, archived: (archiveID, at), trustsArchive: true, now: step.now)
-        let position = try step.nextPosition()
-        if received.direction == .outgoing, try meetsOwn(received, place: (position, catchup)) { return }
         try stampUnarchived(received)
-        if try moved(received, to: position, catchup: catchup) { return }
-        try insert(received, position: position, catchup: catchup)
+        let kept = try place(of: received).flatMap { $0 > previous ? $0 : nil }
+        let position = try kept ?? step.nextPosition()
+        let meets = try received.direction == .outgoing && meetsOwn(received, place: (position, catchup))
+        if try !meets && !moved(received, to: position, catchup: catchup) {
+            try insert(received, position: position, catchup: catchup)
+        }
+        return (position, kept == nil)
+    }
+
+    /// The order number of the message, if it is in a row already.
+    private func place(of received: Received) throws -> Int64? {
+        if received.direction == .outgoing, let origin = received.ownID {
+            let place = try database.statement(
+                """
+                SELECT position FROM message
+                WHERE account = ? AND direction = 'out' AND origin_id = ? AND received_at IS NULL
+                """
+            ).first([account, .text(origin)]) { $0.integer(0) }
+            if let place { return place }
+        }
+        return try database.statement(
+            """
+            SELECT position FROM message
+            WHERE account = ? AND archive = '' AND stanza_id = ? AND sender = ? AND message_id = ?
+            """
+        ).first(
+            [account, .optional(received.stanzaID), .text(received.sender.description), .text(received.messageID)]
+        ) { $0.integer(0) }
     }
 
     /// The server has these messages.
@@ -96,9 +127,7 @@ struct Messages {
 
     /// Whether this is a copy of a message written when it was accepted here: the archive having it settles it.
     private func meetsOwn(_ received: Received, place: (position: Int64, catchup: Int64)?) throws -> Bool {
-        guard let origin = received.originID ?? (received.messageID.isEmpty ? nil : received.messageID) else {
-            return false
-        }
+        guard let origin = received.ownID else { return false }
         let row = try database.statement(
             """
             SELECT id, state FROM message

@@ -42,6 +42,9 @@ struct Received {
     /// The other side's bare address.
     var conversation: String { (direction == .incoming ? sender : recipient).bare.description }
 
+    /// What a message of this client is known by: its origin-id, which is its id too.
+    var ownID: String? { originID ?? (messageID.isEmpty ? nil : messageID) }
+
     /// Whether it is kept: it says something, or the archive thought it worth keeping.
     var isKept: Bool { body != nil || stanzaID != nil }
 

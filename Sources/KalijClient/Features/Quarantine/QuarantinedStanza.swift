@@ -11,6 +11,9 @@ struct QuarantinedStanza {
     /// Its first 64 KiB.
     let prefix: [UInt8]
 
+    /// The newest ones of an account that are kept: strangers must not fill the disk.
+    private static let limit: Int64 = 1000
+
     /// One that the parser skipped, because it is over a limit.
     init(_ skipped: SkippedElement) {
         reason = "over the limit on \(skipped.limit)"
@@ -39,6 +42,9 @@ struct QuarantinedStanza {
                 .integer(step.account.id), .integer(step.now), .text(reason), .text(name), .optional(sender),
                 .integer(Int64(size)), .blob(prefix),
             ])
+        try step.database.run(
+            "DELETE FROM quarantine WHERE account = ?1 AND id <= (SELECT max(id) FROM quarantine WHERE account = ?1) - ?2",
+            [.integer(step.account.id), .integer(Self.limit)])
         step.emit(.quarantined(reason: reason, sender: sender))
     }
 }
