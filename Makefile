@@ -47,9 +47,9 @@ lint:
 format:
 	swift format format --in-place --recursive $(SOURCES)
 
-bench: install
+bench: release
 	@Scripts/install-packages bench
-	@if [ -d Benchmarks ]; then $(MAKE) -C Benchmarks run; else echo "no benchmarks yet" >&2; exit 1; fi
+	@$(MAKE) --no-print-directory -C Benchmarks run
 
 clean:
 	swift package clean

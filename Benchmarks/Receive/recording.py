@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Writes a recorded stream of N chat messages to standard output, with an <r/> behind every tenth, as servers do.
+"""Writes N recorded chat messages to standard output, with an <r/> behind every tenth, as servers do.
 
-usage: recording.py N
+usage: recording.py N [--stream]      --stream: a whole stream, with header and end
 """
 import base64, random, sys, uuid
 
@@ -14,6 +14,10 @@ def text():
     return " ".join(R.choice(WORDS) for _ in range(min(90, 1 + int(R.expovariate(1 / 12)))))
 
 
+STREAM = sys.argv[2:] == ["--stream"]
+if STREAM:
+    sys.stdout.write("<?xml version='1.0'?><stream:stream xmlns='jabber:client' "
+                     "xmlns:stream='http://etherx.jabber.org/streams' from='localhost' id='x' version='1.0'>")
 for number in range(1, int(sys.argv[1]) + 1):
     identifier = str(uuid.UUID(int=R.getrandbits(128), version=4))
     sys.stdout.write(
@@ -23,3 +27,5 @@ for number in range(1, int(sys.argv[1]) + 1):
         % (identifier, R.randrange(200), text(), identifier))
     if number % 10 == 0:
         sys.stdout.write("<r xmlns='urn:xmpp:sm:3'/>")
+if STREAM:
+    sys.stdout.write("</stream:stream>")
