@@ -18,6 +18,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CIDN", pkgConfig: "libidn", providers: [.apt(["libidn-dev"])]),
         .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
+        .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
         .target(name: "KalijXML", dependencies: ["CLibXML2", "CPCRE2", "COpenSSL"]),
@@ -25,7 +26,7 @@ let package = Package(
         .target(name: "KalijStream", dependencies: ["KalijXML", "KalijAddress", "COpenSSL"]),
         .target(name: "KalijStore", dependencies: ["CSQLite"]),
         .target(name: "KalijRoles", dependencies: ["KalijStore"]),
-        .target(name: "KalijTransport", dependencies: ["COpenSSL", "CCares"]),
+        .target(name: "KalijTransport", dependencies: ["COpenSSL", "CCares", "CLinux"]),
         .target(
             name: "KalijClient",
             dependencies: [

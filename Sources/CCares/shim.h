@@ -1,12 +1,3 @@
 #pragma once
 #include <ares.h>
 #include <sys/select.h>
-
-/* What the event loop needs of Linux and Swift's Glibc module leaves out. */
-#include <errno.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <linux/netlink.h>
-#include <linux/rtnetlink.h>

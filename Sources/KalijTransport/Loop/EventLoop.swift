@@ -1,4 +1,4 @@
-import CCares
+import CLinux
 import Glibc
 
 /// One thread's loop over descriptors, timers and queued work.

@@ -1,4 +1,4 @@
-import CCares
+import CLinux
 import Glibc
 
 extension EventLoop {

@@ -1,4 +1,4 @@
-import CCares
+import CLinux
 import Glibc
 
 /// Tells when the machine's addresses, links or default routes have changed, so that reconnecting need not wait.
