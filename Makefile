@@ -1,14 +1,14 @@
 # `make demo` and `make test` need nothing but Debian 12 and a Swift 6 toolchain: they install what is missing.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install build release demo test lint format bench clean
+.PHONY: help install install-build build release demo test lint format bench clean
 
 KILLS ?= 50
 MESSAGES ?= 500
 SERVER ?= prosody
 SEED ?=
 
-SOURCES := Package.swift Sources Tests
+SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 RELEASE := .build/release/kalij
 STRICT := -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
 
@@ -26,23 +26,30 @@ help:  ## this list
 install:
 	@Scripts/install-packages build test
 
+install-build:
+	@Scripts/install-packages build
+
 build: install
 	swift build --build-tests $(STRICT)
 
 # lld packs the relocations, which saves a megabyte of memory in each process.
 LINK := -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --icf=all
 
-release: install
+release: install-build
 	swift build -c release --static-swift-stdlib --product kalij $(LINK)
 
 demo: release
+	@Scripts/install-packages $(if $(filter ejabberd,$(SERVER)),test,demo)
 	@$(RELEASE) demo --kills $(KILLS) --messages $(MESSAGES) --server $(SERVER) $(if $(SEED),--seed $(SEED))
 
+# Servers, kills and measurements one after the other: two cores are not many.
 test: build lint release
-	KALIJ_BINARY="$(CURDIR)/$(RELEASE)" swift test --skip-build $(STRICT)
+	swift test --skip-build $(STRICT) --skip 'Integration\.|Processes\.'
+	KALIJ_BINARY="$(CURDIR)/$(RELEASE)" swift test --skip-build $(STRICT) --no-parallel --filter 'Integration\.|Processes\.'
 
 lint:
 	swift format lint --strict --recursive $(SOURCES)
+	@! grep -nE '@@[A-Z]+@@' README.md ARCHITECTURE.md CHANGELOG.md Documentation/*.md
 
 format:
 	swift format format --in-place --recursive $(SOURCES)

@@ -30,7 +30,7 @@ let package = Package(
         .target(
             name: "KalijClient",
             dependencies: [
-                "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijRoles", "KalijTransport", "COpenSSL",
+                "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijRoles", "KalijTransport",
             ]),
         .target(
             name: "KalijLab",

@@ -12,7 +12,7 @@ public struct EngineEvent {
     public enum Kind {
         /// A connection is being made.
         case connecting
-        /// A session is there; `resumed` if it is the one of before, so that nothing was missed.
+        /// A session is there; `resumed` if it is the one of before.
         case online(jid: String, resumed: Bool)
         /// The connection is gone; the next one is tried in `retryIn` seconds, or never if that is nil.
         case offline(reason: String, retryIn: Double?)

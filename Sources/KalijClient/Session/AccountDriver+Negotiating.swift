@@ -17,7 +17,7 @@ extension AccountDriver {
         case .send(let bytes): connection?.send(bytes)
         case .startTLS: connection?.startTLS()
         case .restartParser: restartStream()
-        case .authenticated: break
+        case .authenticated: break  // the keys are those of the login, or the server would have refused them
         case .choose(let features): try choose(features)
         case .resumed(let count): try resumed(count)
         case .resumeFailed(let count, _):
@@ -56,6 +56,8 @@ extension AccountDriver {
             commit(try steps.resumeFailed(nil))
             throw error
         }
+        // An application that was told of it may have stopped the engine.
+        guard case .negotiating = stage else { return }
         let session = try steps.load()
         begin(StreamManagement(handled: session.handled, acknowledged: count))
         emit(.online(jid: session.jid ?? "", resumed: true))

@@ -120,6 +120,8 @@ extension AccountDriver {
 
     private func acknowledged(_ newly: UInt32) {
         writer.acknowledged(newly)
+        // A server that is behind is asked again when there is something new, not at once.
+        mayRequest = newly > 0
         timers.answered()
         isCareful = false
     }
@@ -128,8 +130,15 @@ extension AccountDriver {
         guard case .online(.some) = stage, !writer.isRequested else { return }
         connection?.send(StreamManagement.request)
         writer.isRequested = true
+        awaitAcknowledgement(seconds)
+    }
+
+    private func awaitAcknowledgement(_ seconds: Double) {
         timers.awaitAnswer(seconds, on: context.loop) { [weak self] in
-            self?.disconnect("the server did not acknowledge anything for \(Int(seconds)) s")
+            guard let self else { return }
+            // While the database cannot be written nothing is read, the answer neither.
+            guard !isWaitingForStorage else { return awaitAcknowledgement(seconds) }
+            disconnect("the server did not acknowledge anything for \(Int(seconds)) s")
         }
     }
 
@@ -159,7 +168,7 @@ extension AccountDriver {
     func flush() throws {
         guard case .online(let management) = stage else { return }
         if writer.mayHaveMore { try writeQueue(management) }
-        if writer.outstanding > 0 { requestAcknowledgement(within: context.timing.acknowledgement) }
+        if writer.outstanding > 0, mayRequest { requestAcknowledgement(within: context.timing.acknowledgement) }
     }
 
     private func writeQueue(_ management: StreamManagement?) throws {
@@ -177,6 +186,7 @@ extension AccountDriver {
             commit(effects)
             for entry in entries { connection.send(entry.stanza) }
             writer.wrote(entries)
+            mayRequest = true
             if management == nil {
                 commit(try steps.left(entries))
                 context.mayHaveEnded()

@@ -27,6 +27,8 @@ final class AccountDriver {
     var isCareful: Bool
     /// The stanza whose attempt was begun in this process and has not ended, and which attempt it is.
     var attemptBegun: (count: HandledCount, number: Int)?
+    /// Whether there is something new to ask the server about.
+    var mayRequest = true
     /// Messages that came live since the archive was read.
     var tail = 0
     /// Whether the server offers stream management on the present connection.
@@ -64,6 +66,7 @@ final class AccountDriver {
     var isRefused: Bool { if case .refused = stage { true } else { false } }
     /// Why the server refuses the login; empty if it does not.
     var refusal: String { if case .refused(let error) = stage { error.description } else { "" } }
+    var isWaitingForStorage: Bool { storageRetry != nil }
     var isOnline: Bool { if case .online = stage { true } else { false } }
 
     // MARK: Connecting
@@ -170,6 +173,9 @@ final class AccountDriver {
             waitForStorage(error)
         } catch let error as FenceError {
             context.fail(error)
+        } catch let error as StoreError where [.corrupt, .notOurs, .newerVersion].contains(error.code) {
+            // No stanza is to blame, and nothing can be stored: end, acknowledge nothing.
+            context.fail(error)
         } catch let error as NegotiationError {
             refuseOrDisconnect(error)
         } catch let error as XMLError {
@@ -250,8 +256,7 @@ final class AccountDriver {
         case .offline:
             backoff.reset()
             connect()
-        case .online(let management?) where !writer.isRequested:
-            _ = management
+        case .online(.some) where !writer.isRequested:
             requestAcknowledgement(within: context.timing.networkCheck)
         default: break
         }

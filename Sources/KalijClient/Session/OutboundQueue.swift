@@ -76,22 +76,50 @@ struct OutboundQueue {
 
     // MARK: Holding
 
+    /// Why messages are held back until the archive has been read.
+    enum Hold: Int64 {
+        case none = 0
+        /// The session goes on: what is not acknowledged is sent again, but for what the archive shows.
+        case resumed = 1
+        /// The session is lost: what has left before is sent again only if the archive shows that it did not arrive.
+        case bound = 2
+    }
+
     /// Holds all messages back, if some of them have left before and the archive can tell whether they arrived.
     ///
-    /// Right after a resume: nothing that is still in the queue is in the server's count then.
-    func hold() throws {
+    /// At the begin of a connection: nothing that is still in the queue is in the server's count then.
+    func hold(_ hold: Hold) throws {
+        // What the archive has shown before the connection ended has arrived, whatever the server's count says.
         try database.run(
             """
-            UPDATE session SET holding = archive AND EXISTS (SELECT 1 FROM queue q JOIN message m ON m.id = q.message
-                WHERE q.account = ?1 AND m.state = 'sent') WHERE account = ?1
+            DELETE FROM queue WHERE account = ?1 AND message IN (SELECT q.message FROM queue q
+                JOIN message m ON m.id = q.message WHERE q.account = ?1 AND m.state NOT IN ('queued', 'sent'))
             """, [.integer(account)])
+        try database.run(
+            """
+            UPDATE session SET holding = CASE WHEN archive AND EXISTS (SELECT 1 FROM queue q
+                JOIN message m ON m.id = q.message WHERE q.account = ?1 AND m.state = 'sent')
+                THEN max(holding, ?2) ELSE 0 END WHERE account = ?1
+            """, [.integer(account), .integer(hold.rawValue)])
+    }
+
+    /// Whether messages are held back, and why.
+    func holding() throws -> Hold {
+        let hold = try database.statement("SELECT holding FROM session WHERE account = ?")
+            .first([.integer(account)]) { $0.integer(0) }
+        return hold.flatMap(Hold.init) ?? .none
+    }
+
+    /// Removes all but messages: they belong to a session that is lost.
+    func removeOthers() throws {
+        try database.run("DELETE FROM queue WHERE account = ? AND message IS NULL", [.integer(account)])
     }
 
     /// Lets messages leave again, but for those that the archive has shown meanwhile. They go behind what has left since
     /// they were held, so that the queue stays in the order in which the server counts.
     /// - Returns: whether anything was held.
     func release() throws -> Bool {
-        try database.run("UPDATE session SET holding = 0 WHERE account = ? AND holding = 1", [.integer(account)])
+        try database.run("UPDATE session SET holding = 0 WHERE account = ? AND holding > 0", [.integer(account)])
         guard database.changes > 0 else { return false }
         let last =
             try database.statement("SELECT max(id) FROM queue WHERE account = ?")

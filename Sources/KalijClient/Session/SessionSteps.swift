@@ -28,7 +28,7 @@ struct SessionSteps {
             try markOnline(step)
             let session = try SessionRow.load(account.id, from: step.database)
             try CatchUp(step: step).resume(hasArchive: session.archive)
-            try queue(in: step).hold()
+            try queue(in: step).hold(.resumed)
             step.flush()
         }
     }
@@ -41,16 +41,16 @@ struct SessionSteps {
         }
     }
 
-    /// A new session begins under the address `jid`: what was sent in the one before stays `sent` and is reported, what
-    /// was never sent waits for the new one.
+    /// A new session begins under the address `jid`. What was sent in the one before is looked for in the archive and sent
+    /// again if it is not there; where no archive can tell, it stays `sent` and is reported.
     func bound(_ jid: JID) throws -> Step.Effects {
         try runner.run("bound", for: account) { step in
-            try loseUnacknowledged(step)
             try Requests(step: step).invalidateAll()
+            try holdOrReport(step)
             try forgetSession(step)
             try step.database.run(
                 """
-                UPDATE session SET number = number + 1, jid = ?, handled = 0, acknowledged = 0, holding = 0 WHERE account = ?
+                UPDATE session SET number = number + 1, jid = ?, handled = 0, acknowledged = 0 WHERE account = ?
                 """, [.text(jid.description), .integer(account.id)])
             try step.database.run("DELETE FROM attempt WHERE account = ?", [.integer(account.id)])
         }
@@ -142,6 +142,14 @@ struct SessionSteps {
         return true
     }
 
+    private func holdOrReport(_ step: Step) throws {
+        let queue = queue(in: step)
+        try queue.removeOthers()
+        try queue.hold(.bound)
+        if try queue.holding() == .none { try Unsettled(step: step).reportAll() }
+        try Unsettled(step: step).reportUnqueued()
+    }
+
     private func forgetSession(_ step: Step) throws {
         try step.database.run("UPDATE session SET resume_id = NULL WHERE account = ?", [.integer(account.id)])
     }
@@ -149,25 +157,6 @@ struct SessionSteps {
     private func markOnline(_ step: Step) throws {
         try step.database.run(
             "UPDATE session SET online_at = ? WHERE account = ?", [.integer(step.now), .integer(account.id)])
-    }
-
-    private func loseUnacknowledged(_ step: Step) throws {
-        // Not only what is in the queue: without stream management nothing stays there once it has left.
-        let sent = try step.database.statement(
-            """
-            SELECT id FROM message
-            WHERE account = ? AND state IN ('queued', 'sent') AND state = 'sent' AND settled = 1 ORDER BY id
-            """
-        ).all([.integer(account.id)]) { $0.integer(0) }
-        for id in sent {
-            try step.database.run("UPDATE message SET settled = 0 WHERE id = ?", [.integer(id)])
-            if let message = try Message.load(id, from: step.database) { step.emit(.unsettled(message)) }
-        }
-        try step.database.run(
-            """
-            DELETE FROM queue WHERE account = ? AND (message IS NULL
-                OR message NOT IN (SELECT id FROM message WHERE state = 'queued'))
-            """, [.integer(account.id)])
     }
 }
 

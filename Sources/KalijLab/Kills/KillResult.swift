@@ -17,7 +17,7 @@ public struct KillResult: Codable, Sendable, Equatable {
     public var sendFailures = 0
     /// `kalij run` ended by itself.
     public var crashes = 0
-    /// Kills after which rows of the raw table `queue` were left: outbound stanzas not acknowledged.
+    /// Kills after which the raw table `queue` held messages that had left and were not acknowledged.
     public var killsWithUnacknowledgedOut = 0
     /// Kills at which the server had sent stanzas that were not acknowledged, by its log.
     public var killsWithUnacknowledgedIn = 0
@@ -48,8 +48,11 @@ public struct KillResult: Codable, Sendable, Equatable {
     public var unacknowledgedOutShare: Double { share(killsWithUnacknowledgedOut, of: kills) }
     public var unacknowledgedInShare: Double { share(killsWithUnacknowledgedIn, of: kills) }
 
-    /// Nothing lost, twice, out of order or invented, in either direction, and `kalij run` never ended by itself.
-    public var isClean: Bool { incoming.isClean && outgoing.isClean && crashes == 0 }
+    /// Nothing lost, twice, out of order or invented, in either direction, `kalij run` never ended by itself, and the
+    /// archive, which is the judge, is whole: it has all that the other side has sent.
+    public var isClean: Bool {
+        incoming.isClean && outgoing.isClean && crashes == 0 && incoming.expected >= offered && outgoing.unarchived == 0
+    }
 
     private func share(_ part: Int, of whole: Int) -> Double {
         whole == 0 ? 0 : Double(part) / Double(whole)

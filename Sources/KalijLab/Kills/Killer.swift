@@ -38,7 +38,7 @@ struct Killer {
             process.signal(SIGKILL)
             let killed = wallClock()
             _ = await process.wait(seconds: 10)
-            let queued = try? await table.queued()
+            let queued = try? await table.unacknowledged()
             tally.change { counts in
                 if crashed != nil { counts.crashes += 1 }
                 counts.lives.append(Life(began: began, killed: killed, queued: queued))

@@ -44,9 +44,14 @@ public struct RawTable: Sendable {
         return try JSONDecoder().decode([StoredMessage].self, from: Data(text.utf8))
     }
 
-    /// How many stanzas the server has not acknowledged.
+    /// How many stanzas wait to be sent or acknowledged.
     public func queued() async throws -> Int {
         try await number("SELECT count(*) FROM queue")
+    }
+
+    /// How many messages have left and are not acknowledged.
+    func unacknowledged() async throws -> Int {
+        try await number("SELECT count(*) FROM queue JOIN message ON message.id = queue.message WHERE state = 'sent'")
     }
 
     /// How many messages there are of each direction, and how many outgoing ones the server has not acknowledged.

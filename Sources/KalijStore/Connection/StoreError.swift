@@ -56,7 +56,7 @@ public struct StoreError: Error, Equatable, CustomStringConvertible, Sendable {
         switch result & 0xFF {
         case SQLITE_FULL: .full
         case SQLITE_IOERR: .inputOutput
-        case SQLITE_BUSY, SQLITE_LOCKED: .busy
+        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL, SQLITE_INTERRUPT: .busy
         case SQLITE_NOMEM: .outOfMemory
         case SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM: .cannotOpen
         case SQLITE_CORRUPT: .corrupt

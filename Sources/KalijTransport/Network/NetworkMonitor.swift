@@ -23,8 +23,7 @@ public final class NetworkMonitor {
     public init(loop: EventLoop, onChange: @escaping () -> Void) throws(SystemError) {
         self.loop = loop
         self.onChange = onChange
-        let type = Int32(SOCK_RAW.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        descriptor = socket(AF_NETLINK, type, NETLINK_ROUTE)
+        descriptor = kalij_route_socket()
         if descriptor < 0 { throw SystemError("socket") }
         try subscribe()
         known = Self.addresses()

@@ -10,7 +10,8 @@ enum SendCommand: Command {
     static let summary = "accept a message and see that it is sent"
     static let details = """
         Accepts a chat message: with exit status 0 it is on the disk and will reach your server exactly once, whatever
-        happens to any process. It is sent by the process that drives (`kalij run`) or, if none does, by this one, which
+        happens to any process; or, if a session is lost and your server has no archive to ask, it is reported as of
+        unknown outcome. It is sent by the process that drives (`kalij run`) or, if none does, by this one, which
         then stays until it is sent, for at most 30 seconds; what is left then is sent by the next.
         Without TEXT the message is read from standard input. What is printed is the message as it was accepted.
 

@@ -69,28 +69,70 @@ struct ResumingTests {
         #expect(try desk.queue().count == 3)
     }
 
-    @Test("a failed resumption with h settles what it acknowledges; the rest stays sent and is reported at the bind")
+    @Test("a failed resumption with h settles what it acknowledges; the rest waits for the archive and is sent again")
     func failedWithCount() throws {
         let (desk, _) = try written()
         let told = try desk.steps.resumeFailed(try desk.steps.load().acknowledged.advanced(by: 2)).told
         #expect(told == ["one is acked", "two is acked"])
         #expect(try desk.steps.load().resumeID == nil)
-        #expect(try desk.steps.bound(desk.account.jid).told == ["three is unsettled"])
-        #expect(try desk.history() == ["out one (acked)", "out two (acked)", "out three (sent) unsettled"])
+        try desk.bind(resumeID: "session-2")
+        #expect(try desk.queue() == ["iq get query"])
+        try desk.answerFeatures(archive: true)
+        try desk.answerPage(complete: true)
+        try desk.answerPage(complete: true)
+        #expect(try desk.queue().last == "message chat three")
+        #expect(try desk.history() == ["out one (acked)", "out two (acked)", "out three (sent)"])
     }
 
-    @Test("a failed resumption without h leaves all of it unsettled, and none of it is sent again by itself")
+    @Test("a failed resumption without h: what the archive shows has arrived, the rest is sent again, in order, once")
     func failedWithoutCount() throws {
         let (desk, _) = try written()
         #expect(try desk.steps.resumeFailed(nil).told.isEmpty)
         try desk.accept("four")
-        #expect(
-            try desk.steps.bound(desk.account.jid).told == [
-                "one is unsettled", "two is unsettled", "three is unsettled",
-            ])
-        #expect(try desk.queue() == ["message chat four"])
-        // Reported once.
+        try desk.bind(resumeID: "session-2")
+        try desk.answerFeatures(archive: true)
+        let id = try #require(try desk.text("SELECT origin_id FROM message WHERE body = 'two'"))
+        let two = "<message from='juliet@example.org/x' to='romeo@example.net' id='\(id)'><body>two</body></message>"
+        #expect(try desk.receive(try desk.archived("a1", two)).told == ["two is acked"])
+        // Killed, and the new session resumed: what is held is still held for the archive.
+        _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
+        #expect(try desk.write().allSatisfy { $0.message == nil })
+        try desk.answerPage(last: "a1", complete: true)
+        try desk.answerPage(complete: true)
+        #expect(try desk.queue().suffix(3) == ["one", "three", "four"].map { "message chat \($0)" })
+    }
+
+    @Test(
+        "a failed resumption where no archive can tell: what was sent stays sent and is reported once; the rest goes out"
+    )
+    func failedWithoutArchive() throws {
+        let (desk, _) = try written()
+        _ = try desk.steps.resumeFailed(nil)
+        try desk.accept("four")
+        try desk.bind(resumeID: "session-2")
+        #expect(try desk.queue() == ["iq get query"])
+        let id = try #require(try desk.questions("features").last)
+        let told = try desk.receive(
+            "<iq type='result' id='\(id)'><query xmlns='http://jabber.org/protocol/disco#info'/></iq>"
+        ).told
+        #expect(told.suffix(3) == ["one", "two", "three"].map { "\($0) is unsettled" })
+        #expect(try desk.queue().last == "message chat four")
+        #expect(try desk.history().prefix(1) == ["out one (sent) unsettled"])
         #expect(try desk.steps.bound(desk.account.jid).told.isEmpty)
+    }
+
+    @Test("what the archive has shown is not sent again, also if the connection ends before the page does")
+    func shownBeforeTheEnd() throws {
+        let (desk, _) = try written()
+        _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
+        for body in ["one", "two", "three"] {
+            let id = try #require(try desk.text("SELECT origin_id FROM message WHERE body = '\(body)'"))
+            let copy =
+                "<message from='juliet@example.org/x' to='romeo@example.net' id='\(id)'><body>\(body)</body></message>"
+            try desk.receive(try desk.archived("a-\(body)", copy))
+        }
+        _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
+        #expect(try desk.write().allSatisfy { $0.message == nil })
     }
 
     @Test("what was accepted and never left goes out in the new session, in the order accepted")

@@ -71,7 +71,7 @@ struct CatchUp {
 
     /// Reads what came since the last end, in a session that lasts; or tries again what the archive could not do.
     func again() throws {
-        guard let state = try state(), try !Requests(step: step).isWaiting(for: .page) else { return }
+        guard let state = try state(), try !Requests(step: step).isWaiting() else { return }
         if state.phase == .done { try newRound(.afterPresence) }
         try askPage()
     }
@@ -79,9 +79,10 @@ struct CatchUp {
     /// The server does not answer: presence and the messages that wait do not wait for ever. The cursor stays.
     func unanswered() throws {
         let requests = Requests(step: step)
-        let asksFeatures = try requests.isWaiting(for: .features)
-        guard try asksFeatures || requests.isWaiting(for: .page) else { return }
+        guard try requests.isWaiting() else { return }
+        let asksFeatures = try requests.kinds().contains(.features)
         try requests.invalidateAll()
+        step.tryArchiveAgain()
         if asksFeatures { try newRound(.beforePresence) }
         guard let state = try state(), state.phase != .done else { return }
         try completed(state, problem: "the server does not answer")
@@ -116,9 +117,9 @@ struct CatchUp {
 
     /// A `<result/>` of the page that is being read; anything else that claims to be one is dropped.
     func result(_ result: Element, in message: Element) throws {
-        guard let state = try state(), let id = result["id"], !id.isEmpty, result["queryid"] == state.queryID,
-            state.phase != .done,
-            message["from"].map({ JID.received($0).bare == step.account.jid }) ?? true,
+        guard let state = try state(), let id = result["id"], !id.isEmpty, let queryID = state.queryID,
+            result["queryid"] == queryID, state.phase != .done,
+            message["from"].map({ JID.received($0) == step.account.jid }) ?? true,
             let forwarded = result.child("forwarded", "urn:xmpp:forward:0"),
             let archived = forwarded.child("message", "jabber:client")
         else { return }
@@ -165,7 +166,8 @@ struct CatchUp {
                 "UPDATE catchup SET phase = 'after-presence', query_id = NULL, problem = ? WHERE account = ?",
                 [.text(reason), account])
             step.emit(.caughtUp(problem: reason))
-            try release()
+            // A lost session's messages wait: only the archive can tell about them.
+            if try queue.holding() == .resumed { try release(problem: reason) }
             return step.tryArchiveAgain()
         }
         if error?.condition == .itemNotFound, state.cursor != nil {
@@ -187,6 +189,8 @@ struct CatchUp {
             query.add(Self.form(since: since))
         }
         query.add(set)
+        // One question at a time: an answer to another round would move the cursor over what was not stored.
+        try Requests(step: step).forget(.page)
         try database.run("UPDATE catchup SET query_id = ? WHERE account = ?", [.text(queryID), account])
         try Requests(step: step).ask(.page, type: "set", query)
     }
@@ -231,12 +235,15 @@ struct CatchUp {
             WHERE account = ?3
             """, [.optional(problem), .integer(step.now - Self.slack), account])
         step.emit(.caughtUp(problem: problem))
-        try release()
+        try release(problem: problem)
     }
 
+    private var queue: OutboundQueue { OutboundQueue(database: database, account: step.account.id) }
+
     /// Messages that waited for the archive leave, unless it has shown that they arrived.
-    private func release() throws {
-        if try OutboundQueue(database: database, account: step.account.id).release() { step.flush() }
+    private func release(problem: String?) throws {
+        if problem != nil, try queue.holding() == .bound { try Unsettled(step: step).reportAll() }
+        if try queue.release() { step.flush() }
     }
 
     private func state() throws -> State? {

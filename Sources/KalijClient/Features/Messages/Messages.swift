@@ -155,6 +155,7 @@ struct Messages {
             """
             SELECT id FROM message
             WHERE account = ? AND direction = 'out' AND origin_id = ? AND received_at IS NULL AND conversation = ?
+                AND state <> 'failed'
             """
         ).first([account, .text(id), .text(JID.received(from).bare.description)]) { $0.integer(0) }
         guard let row else { return }

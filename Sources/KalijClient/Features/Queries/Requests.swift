@@ -33,19 +33,29 @@ struct Requests {
         step.awaitAnswer()
     }
 
-    /// Whether an answer of this kind is awaited.
-    func isWaiting(for kind: Kind) throws -> Bool {
-        try database.statement("SELECT 1 FROM request WHERE account = ? AND kind = ?")
-            .first([account, .text(kind.rawValue)]) { _ in true } ?? false
+    /// Whether an answer is awaited.
+    func isWaiting() throws -> Bool {
+        try !kinds().isEmpty
+    }
+
+    /// No longer takes answers of this kind.
+    func forget(_ kind: Kind) throws {
+        try database.run("DELETE FROM request WHERE account = ? AND kind = ?", [account, .text(kind.rawValue)])
     }
 
     /// Forgets what waits in a session that goes on, to be asked anew: an answer may have been dropped with the
     /// connection. Requests that the server has not counted are not sent again.
     func dropAll() throws -> Set<Kind> {
-        let kinds = try database.statement("SELECT kind FROM request WHERE account = ?").all([account]) { $0.text(0) }
+        let kinds = try self.kinds()
         try database.run("DELETE FROM queue WHERE account = ? AND request IS NOT NULL", [account])
         try invalidateAll()
-        return Set(kinds.compactMap(Kind.init))
+        return kinds
+    }
+
+    /// What is awaited.
+    func kinds() throws -> Set<Kind> {
+        let names = try database.statement("SELECT kind FROM request WHERE account = ?").all([account]) { $0.text(0) }
+        return Set(names.compactMap(Kind.init))
     }
 
     /// What an answer answers, taken from the list of what waits; nil if it is none of ours.

@@ -1,0 +1,42 @@
+import KalijStore
+
+/// Messages that were sent in a session that is lost, and that nothing can tell the outcome of: they stay `sent`, are
+/// reported, and are never silently sent again.
+struct Unsettled {
+    let step: Step
+    private var account: Value { .integer(step.account.id) }
+
+    /// Reports all that were sent and not acknowledged; they leave the queue.
+    func reportAll() throws {
+        try report(
+            try step.database.statement(
+                """
+                SELECT id FROM message
+                WHERE account = ? AND state IN ('queued', 'sent') AND state = 'sent' AND settled = 1 ORDER BY id
+                """))
+        try step.database.run(
+            """
+            DELETE FROM queue WHERE account = ?1 AND message IS NOT NULL
+                AND message NOT IN (SELECT id FROM message
+                    WHERE account = ?1 AND state IN ('queued', 'sent') AND state = 'queued')
+            """, [account])
+    }
+
+    /// Reports those that are not in the queue: without stream management nothing stays there once it has left.
+    func reportUnqueued() throws {
+        try report(
+            try step.database.statement(
+                """
+                SELECT id FROM message
+                WHERE account = ? AND state IN ('queued', 'sent') AND state = 'sent' AND settled = 1
+                    AND id NOT IN (SELECT message FROM queue WHERE message IS NOT NULL) ORDER BY id
+                """))
+    }
+
+    private func report(_ statement: Statement) throws {
+        for id in try statement.all([account], { $0.integer(0) }) {
+            try step.database.run("UPDATE message SET settled = 0 WHERE id = ?", [.integer(id)])
+            if let message = try Message.load(id, from: step.database) { step.emit(.unsettled(message)) }
+        }
+    }
+}
