@@ -19,7 +19,7 @@ import Testing
         #expect(result.isClean, "\(table)")
         #expect(result.kills >= 25 && result.sendKills > 0)
         #expect(result.incoming.expected >= 150 && result.outgoing.expected >= 150)
-        #expect(result.startsResumed > 0, "sessions survive the kills: \(table)")
+        #expect(result.startsResumed * 10 >= result.starts * 6, "sessions survive the kills: \(table)")
         print(table)
         try await oracleFails(on: evidence, data: prepared.kalij.data, laboratory: laboratory)
     }

@@ -105,7 +105,6 @@ public final class Login {
     private func finish(_ result: Result<SuccessfulLogin, LoginError>) {
         guard outcome == nil else { return }
         outcome = result
-        if case .success = result { connection?.send(Array("</stream:stream>".utf8)) }
         guard let connection else { return loop.stop() }
         connection.close { [loop] in loop.stop() }
         self.connection = nil

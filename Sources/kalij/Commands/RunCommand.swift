@@ -16,7 +16,8 @@ enum RunCommand: Command {
         JSON on standard input, and answered with an event `accepted` or `error` that carries the command's `id`:
           {"command": "send", "to": "romeo@example.org", "body": "Hi", "account": "juliet@example.org", "id": 1}
           {"command": "stop"}
-        `account` may be left out if there is only one, `id` always.
+        `account` may be left out if there is only one, `id` always. Whoever starts it has to read what it prints: it waits
+        for a full pipe, and with it the account.
         """
     static let options: [Arguments.Option] = []
 

@@ -30,11 +30,18 @@ enum Output {
             let count = unistdWrite(descriptor, UnsafeRawBufferPointer(rebasing: rest))
             if count < 0 {
                 if errno == EINTR { continue }
-                return false
+                guard errno == EAGAIN, wait(for: descriptor) else { return false }
+                continue
             }
             rest = rest.dropFirst(count)
         }
         return true
+    }
+
+    /// Waits until a pipe that does not block takes more.
+    private static func wait(for descriptor: Int32) -> Bool {
+        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&request, 1, -1) > 0 || errno == EINTR
     }
 
     private static func unistdWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {

@@ -14,7 +14,8 @@ struct EngineTests {
         let server = try ScriptedServer(mode)
         let drive = try Drive(server)
         let seconds = try drive.run { _, event in event.short == (mode == "idle" ? "online" : "connecting") }
-        #expect(seconds < 1.2)
+        // A second, and what a busy machine adds; a hang would take the ten seconds of the run.
+        #expect(seconds < 3)
         #expect(try drive.number("SELECT let_go FROM fence") == 1)
         #expect(try drive.directory.drive(role: .main, now: 1).careful == false)
     }

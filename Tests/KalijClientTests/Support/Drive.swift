@@ -26,7 +26,7 @@ final class Drive {
     /// Short times, so that what gives up does so within a test.
     static var timing: Timing {
         var timing = Timing()
-        timing.negotiation = 1
+        timing.negotiation = 3
         timing.acknowledgement = 1
         timing.longestRetry = 1
         timing.longestStorageRetry = 0.2

@@ -86,7 +86,7 @@ import Testing
             ])
         let ending = run.end(SIGTERM)
         #expect(ending.status == 0)
-        #expect(ending.seconds < 1.5)
+        #expect(ending.seconds < 3)
         let status = try kalij("--json", "status").objects()
         #expect(status.first?["driver"] == nil)
         #expect((status.first?["accounts"] as? [[String: Any]])?.first?["resumable"] as? Bool == true)
@@ -107,7 +107,7 @@ import Testing
         try await bob.send(raw: HostileStanza.large(2 << 20, to: "alice@localhost"))
         try await bob.send(raw: "<message to='alice@localhost' type='chat' id='after'><body>after</body></message>")
         try await run.event("message") { $0["body"] as? String == "after" }
-        #expect(try run.events().count { $0["event"] as? String == "quarantined" } == 2)
+        #expect(try run.events().count { $0["event"] as? String == "quarantined" } >= 2)
         #expect(run.end(SIGKILL).status == SIGKILL)
         run = try kalij.running()
         let online = try await run.event("online")

@@ -1,0 +1,52 @@
+import Foundation
+import KalijLab
+import Testing
+
+/// A server that sends what no server should.
+@Suite(.serialized) struct HugeStanzaTests {
+    /// "A stanza of 100 MB: a clear stream error, memory within limits, reconnect with back-off."
+    @Test("a stanza of 100 MB ends the stream long before all of it is in memory, and the account comes back")
+    func memory() async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let (certificate, key) = (laboratory.path("cert.pem"), laboratory.path("key.pem"))
+        try await laboratory.run(
+            "/usr/bin/openssl",
+            [
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
+                "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate,
+            ])
+        let root = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/").dropFirst()
+        let port = UInt16.random(in: 20_000...29_000)
+        let server = try Subprocess(
+            laboratory.launch(
+                "/usr/bin/python3",
+                [
+                    "\(root)/Sources/KalijLab/Resources/scripted.py", "--port", "\(port)", "--cert", certificate,
+                    "--key",
+                    key, "--late", "huge",
+                ]))
+        let kalij = try Kalij(data: laboratory.path("data"))
+        var login = try logIn(kalij, port, certificate)
+        for _ in 0..<50 where login != 0 {
+            try await Task.sleep(for: .milliseconds(100))
+            login = try logIn(kalij, port, certificate)
+        }
+        #expect(login == 0)
+        let run = try kalij.running()
+        let offline = try await run.event("offline")
+        #expect((offline["reason"] as? String)?.contains("policy-violation") == true)
+        #expect((offline["retry_in"] as? Double).map { $0 > 0 } == true)
+        try await run.event("offline") { $0["at"] as? String != offline["at"] as? String }
+        #expect(try run.procStatus("VmHWM") < 60_000, "an idle one takes 20 MB, the stanza has 100 MB")
+        #expect(run.end(SIGTERM).seconds < 3)
+        await server.stop(seconds: 2)
+    }
+
+    private func logIn(_ kalij: Kalij, _ port: UInt16, _ certificate: String) throws -> Int32 {
+        try kalij(
+            "login", "juliet@localhost", "--direct-tls", "--server", "127.0.0.1:\(port)", "--ca", certificate,
+            environment: ["KALIJ_PASSWORD": "secret"]
+        ).status
+    }
+}
