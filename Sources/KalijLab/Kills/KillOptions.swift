@@ -15,9 +15,9 @@ public struct KillOptions: Sendable {
     /// The share of `kalij send` processes that are killed too, 1...60 ms after their start.
     public var sendKills = 0.1
     /// Messages a second that the other side sends; 0 for as fast as the server takes them.
-    public var rate: Double = 100
+    public var rate: Double = 60
     /// The pause between two `kalij send`, in milliseconds.
-    public var sendPause = 0
+    public var sendPause = 10
     /// The run gives up after this many seconds.
     public var limit: Double = 3600
 

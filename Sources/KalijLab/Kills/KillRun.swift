@@ -131,16 +131,20 @@ public struct KillRun: Sendable {
 }
 
 extension KillRun {
-    /// One last life, which is not killed: it fetches and sends what is left, for at most 60 s.
+    /// One last life, which is not killed: it fetches and sends what is left, until nothing has changed for 60 s.
     private func drain(offered: Int) async throws {
         let accepted = tally.counts.accepted.count
         let process = try kalij.run()
-        let deadline = ContinuousClock.now + .seconds(60)
+        var deadline = ContinuousClock.now + .seconds(60)
+        var last = 0
         while ContinuousClock.now < deadline, process.ending() == nil {
             if let counts = try? await table.counts(), let queued = try? await table.queued(),
                 queued == 0, counts.unsettled == 0, counts.received >= offered, counts.sent >= accepted
             {
                 break
+            } else if let done = try? await table.progress(), done != last {
+                last = done
+                deadline = ContinuousClock.now + .seconds(60)
             }
             try await Task.sleep(for: .milliseconds(100))
         }

@@ -49,6 +49,14 @@ public struct RawTable: Sendable {
         try await number("SELECT count(*) FROM queue")
     }
 
+    /// A number that changes when anything is received, sent or acknowledged.
+    func progress() async throws -> Int {
+        try await number(
+            """
+            SELECT (SELECT handled + acknowledged FROM session) + (SELECT count(*) FROM message WHERE state = 'acked')
+            """)
+    }
+
     /// How many messages have left and are not acknowledged.
     func unacknowledged() async throws -> Int {
         try await number("SELECT count(*) FROM queue JOIN message ON message.id = queue.message WHERE state = 'sent'")
