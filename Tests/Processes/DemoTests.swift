@@ -2,7 +2,7 @@ import Foundation
 import KalijLab
 import Testing
 
-/// Issue "Walking skeleton": the demo "leaves nothing running and nothing outside its temporary directory".
+/// The demo "leaves nothing running and nothing outside its temporary directory".
 @Suite(.serialized) struct DemoTests {
     @Test("the demo ends with 0 and one JSON object, and leaves nothing")
     func whole() async throws {

@@ -2,7 +2,7 @@ import Foundation
 import KalijLab
 import Testing
 
-/// Issue "Walking skeleton": "lost, twice and out of order are 0" under SIGKILL at random moments, against real servers.
+/// "lost, twice and out of order are 0" under SIGKILL at random moments, against real servers.
 @Suite(.serialized) struct KillRunTests {
     @Test("nothing is lost, twice or out of order when kalij is killed", arguments: ServerKind.allCases)
     func kills(server kind: ServerKind) async throws {

@@ -8,7 +8,7 @@ import Testing
 /// Handling a stanza writes a few rows whatever the account's size (rule 11); what it costs is counted in pages of the
 /// write-ahead log, which does not depend on the machine.
 struct PageTests {
-    /// The most that a received message may cost, on average. Issue 2 allows 6.
+    /// The most that a received message may cost, on average.
     private static let threshold = 6.0
 
     private func pages(_ desk: Desk) throws -> Int {

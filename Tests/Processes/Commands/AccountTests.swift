@@ -92,7 +92,7 @@ import Testing
         #expect((status.first?["accounts"] as? [[String: Any]])?.first?["resumable"] as? Bool == true)
     }
 
-    /// durability.md, rule 2: "No stanza blocks an account."
+    /// "No stanza blocks an account."
     @Test(
         "ten thousand nested elements and a stanza of 2 MiB from a stranger are set aside, and the account goes on",
         arguments: ServerKind.allCases)
