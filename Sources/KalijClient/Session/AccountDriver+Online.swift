@@ -100,7 +100,7 @@ extension AccountDriver {
         timers.question(context.timing.question, on: context.loop) { [weak self] in
             guard let self, isOnline else { return }
             // While the disk is full, answers may have come and not been read.
-            guard storageRetry == nil else { return awaitAnswer() }
+            guard !isWaitingForStorage else { return awaitAnswer() }
             attempt {
                 self.commit(try self.steps.unanswered())
                 try self.flush()

@@ -40,7 +40,7 @@ final class AccountDriver {
     private var backoff: Backoff
     private var retry: Timer?
     private var storageBackoff: Backoff
-    private(set) var storageRetry: Timer?
+    private var storageRetry: Timer?
     private var isStorageBlocked = false
     let timers = SessionTimers()
 
@@ -101,7 +101,7 @@ final class AccountDriver {
         case .connected(_, let tls): attempt { try negotiate(.connected(secured: tls != nil)) }
         case .secured: attempt { try negotiate(.secured) }
         case .received(let bytes): receive(bytes)
-        case .drained: if storageRetry == nil { attempt { try flush() } }
+        case .drained: if !isWaitingForStorage { attempt { try flush() } }
         case .failed(let failure): disconnect(failure.description)
         case .closed(let error): disconnect(error?.description ?? "the server closed the connection")
         }
@@ -123,11 +123,11 @@ final class AccountDriver {
     /// Handles what has arrived, up to the first thing that cannot be handled now.
     private func drain() {
         attempt {
-            while storageRetry == nil, connection != nil, let event = inbox.first {
+            while !isWaitingForStorage, connection != nil, let event = inbox.first {
                 try handle(event)
                 inbox.removeFirst()
             }
-            guard storageRetry == nil, connection != nil else { return }
+            guard !isWaitingForStorage, connection != nil else { return }
             if let error = inbox.error { throw error }
             try acknowledge()
             try flush()
@@ -164,7 +164,7 @@ final class AccountDriver {
     func attempt(_ body: () throws -> Void) {
         do {
             try body()
-            if isStorageBlocked, storageRetry == nil, isOnline {
+            if isStorageBlocked, !isWaitingForStorage, isOnline {
                 isStorageBlocked = false
                 storageBackoff.reset()
                 emit(.storageAvailable)
@@ -265,7 +265,7 @@ final class AccountDriver {
     /// Somebody has committed something to be sent.
     func queueChanged() {
         writer.mayHaveMore = true
-        guard storageRetry == nil else { return }
+        guard !isWaitingForStorage else { return }
         attempt { try flush() }
     }
 
@@ -274,7 +274,7 @@ final class AccountDriver {
     /// when all of it has left, or a second later.
     func letGo(_ finished: @escaping () -> Void) {
         retry?.cancel()
-        if case .online(let management) = stage, storageRetry == nil {
+        if case .online(let management) = stage, !isWaitingForStorage {
             connection?.isReading = false
             try? flush()
             if management != nil {

@@ -79,11 +79,11 @@ struct CatchUp {
     /// The server does not answer: presence and the messages that wait do not wait for ever. The cursor stays.
     func unanswered() throws {
         let requests = Requests(step: step)
-        guard try requests.isWaiting() else { return }
-        let asksFeatures = try requests.kinds().contains(.features)
+        let pending = try requests.kinds()
+        guard !pending.isEmpty else { return }
         try requests.invalidateAll()
         step.tryArchiveAgain()
-        if asksFeatures { try newRound(.beforePresence) }
+        if pending.contains(.features) { try newRound(.beforePresence) }
         guard let state = try state(), state.phase != .done else { return }
         try completed(state, problem: "the server does not answer")
     }
@@ -210,7 +210,7 @@ struct CatchUp {
     /// Moves what the archive has not shown behind what it has, from the first change on: what came meanwhile, what is
     /// still to be sent, what is not archived. Where nothing changed everything stays in its place.
     private func settleOrder(_ state: State) throws {
-        guard let changed = try self.state()?.changedBehind else { return }
+        guard let changed = state.changedBehind else { return }
         let rows = try database.statement(
             """
             SELECT id FROM message INDEXED BY message_order WHERE account = ? AND position > ? AND catchup < ?
