@@ -7,7 +7,10 @@ extension DataForm {
         public init(_ element: Element) { xml = element.xml() }
 
         /// A new tree of the element.
-        public var element: Element { Element.reading(written: xml) ?? Element("_") }
+        public var element: Element {
+            // What was written canonically can always be read.
+            (try? Element.reading(written: xml)) ?? Element("_")
+        }
     }
 }
 
