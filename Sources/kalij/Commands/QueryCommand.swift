@@ -45,7 +45,13 @@ enum QueryCommand: Command {
     static let options: [Arguments.Option] = [.flag("--stream", "the input is a stream; ask each of its stanzas")]
 
     /// A log holds what a server let through, so the limits are wider than those of a connection.
-    private static let limits = ParserLimits(stanzaBytes: 16 << 20, hardStanzaBytes: 1 << 30)
+    private static let limits = ParserLimits(
+        stanzaBytes: 16 << 20, hardStanzaBytes: 1 << 30, depth: 4_096, attributes: 65_536, children: 1 << 24,
+        elements: 1 << 24, nameBytes: 1 << 20, valueBytes: 16 << 20)
+    /// A single element is in memory anyway, and the user's own choice.
+    private static let elementLimits = ParserLimits(
+        stanzaBytes: 1 << 30, hardStanzaBytes: 1 << 30, depth: 65_536, attributes: 1 << 24, children: 1 << 30,
+        elements: 1 << 30, nameBytes: 1 << 30, valueBytes: 1 << 30)
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...Int.max - 1)
@@ -93,7 +99,8 @@ enum QueryCommand: Command {
     }
 
     private static func readElement(_ input: Input) throws -> Element {
-        try Element.parse(try Files.contents(input.path, limit: limits.hardStanzaBytes), limits: limits)
+        try Element.parse(
+            try Files.contents(input.path, limit: elementLimits.stanzaBytes), limits: elementLimits)
     }
 
     private static func readStream(_ input: Input, _ body: (Element) throws -> Void) throws {

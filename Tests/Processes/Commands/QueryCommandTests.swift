@@ -282,6 +282,14 @@ import Testing
         #expect(outcome.errors.contains("\(path):4: skipped a <a> over the limit on"), "\(outcome.errors)")
     }
 
+    @Test("an element of forty thousand items is read whole")
+    func wideElement() throws {
+        let items = (0..<40_000).map { "<item jid='\($0)@b'/>" }.joined()
+        let path = try file("roster.xml", "<query xmlns='jabber:iq:roster'>\(items)</query>")
+        let outcome = try kalij("query", "item@jid", path)
+        #expect(outcome.status == 0 && outcome.lines.count == 40_000)
+    }
+
     @Test("the examples in the help are queries that compile")
     func examples() throws {
         let help = try kalij("query", "--help").output
