@@ -57,6 +57,8 @@ let package = Package(
                 "KalijClient", "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijRoles", "KalijTransport",
             ],
             exclude: ["Fixtures"]),
+        // Against other people's programs; `Programs` is what runs inside those.
+        .testTarget(name: "Differential", dependencies: ["KalijXML"], exclude: ["Programs"]),
         .testTarget(name: "Integration", dependencies: ["KalijLab"]),
         .testTarget(name: "Processes", dependencies: ["KalijLab"]),
     ]
