@@ -6,6 +6,7 @@ let package = Package(
     name: "kalij",
     products: [
         .library(name: "KalijXML", targets: ["KalijXML"]),
+        .library(name: "KalijHandlers", targets: ["KalijHandlers"]),
         .library(name: "KalijAddress", targets: ["KalijAddress"]),
         .library(name: "KalijStream", targets: ["KalijStream"]),
         .library(name: "KalijClient", targets: ["KalijClient"]),
@@ -23,6 +24,7 @@ let package = Package(
 
         .target(name: "KalijXML", dependencies: ["CLibXML2", "CPCRE2", "COpenSSL"]),
         .target(name: "KalijAddress", dependencies: ["CIDN"]),
+        .target(name: "KalijHandlers"),
         .target(name: "KalijStream", dependencies: ["KalijXML", "KalijAddress", "COpenSSL"]),
         .target(name: "KalijStore", dependencies: ["CSQLite"]),
         .target(name: "KalijRoles", dependencies: ["KalijStore"]),
@@ -30,7 +32,8 @@ let package = Package(
         .target(
             name: "KalijClient",
             dependencies: [
-                "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijRoles", "KalijTransport",
+                "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream", "KalijStore", "KalijRoles",
+                "KalijTransport",
             ]),
         .target(
             name: "KalijLab",
@@ -42,11 +45,14 @@ let package = Package(
             name: "kalij",
             dependencies: [
                 "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijRoles", "KalijTransport",
-                "KalijClient", "KalijLab",
+                "KalijClient", "KalijHandlers", "KalijLab",
             ]),
 
         .testTarget(name: "KalijXMLTests", dependencies: ["KalijXML"]),
         .testTarget(name: "KalijAddressTests", dependencies: ["KalijAddress"]),
+        .testTarget(
+            name: "KalijHandlersTests", dependencies: ["KalijHandlers", "KalijXML", "KalijAddress"],
+            exclude: ["Fixtures"]),
         .testTarget(name: "KalijStreamTests", dependencies: ["KalijStream", "KalijXML", "KalijAddress"]),
         .testTarget(name: "KalijStoreTests", dependencies: ["KalijStore"]),
         .testTarget(name: "KalijRolesTests", dependencies: ["KalijRoles", "KalijStore"]),
@@ -54,7 +60,8 @@ let package = Package(
         .testTarget(
             name: "KalijClientTests",
             dependencies: [
-                "KalijClient", "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijRoles", "KalijTransport",
+                "KalijClient", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream", "KalijStore", "KalijRoles",
+                "KalijTransport",
             ],
             exclude: ["Fixtures"]),
         // Against other people's programs; `Programs` is what runs inside those.

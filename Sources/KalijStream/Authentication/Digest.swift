@@ -2,13 +2,15 @@ import COpenSSL
 
 /// A hash function of OpenSSL, and what SCRAM makes of it (RFC 5802, 2.2).
 enum Digest: Sendable {
-    case sha1, sha256, sha512
+    case sha1, sha256, sha512, sha3of256, sha3of512
 
     private var function: OpaquePointer? {
         switch self {
         case .sha1: EVP_sha1()
         case .sha256: EVP_sha256()
         case .sha512: EVP_sha512()
+        case .sha3of256: EVP_sha3_256()
+        case .sha3of512: EVP_sha3_512()
         }
     }
 
@@ -16,8 +18,8 @@ enum Digest: Sendable {
     var size: Int {
         switch self {
         case .sha1: 20
-        case .sha256: 32
-        case .sha512: 64
+        case .sha256, .sha3of256: 32
+        case .sha512, .sha3of512: 64
         }
     }
 

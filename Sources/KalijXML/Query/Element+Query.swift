@@ -76,7 +76,10 @@ extension Element {
                 let run = QueryRun(program: program, tree: view, asked: index, values: values)
                 run.run(from: index) { found in
                     switch extraction {
-                    case .element, .attributes, .form: return body(found, UnsafeRawBufferPointer(start: nil, count: 0))
+                    case .element, .attributes: return body(found, UnsafeRawBufferPointer(start: nil, count: 0))
+                    case .form:
+                        guard let form = program.form else { return true }
+                        return FormReader(tree: view, form: found).visit(form) { body(found, $0) }
                     case .attribute:
                         guard let bytes = run.value(attribute, found) else { return true }
                         return body(found, bytes)

@@ -3,9 +3,9 @@ struct QueryParser {
     /// Stands for an interpolated value in the bytes of a query.
     static let hole: UInt8 = 0
 
-    private let bytes: [UInt8]
-    private var place = 0
-    private var result = ParsedQuery()
+    let bytes: [UInt8]
+    var place = 0
+    var result = ParsedQuery()
     private var names: [UnsafeRawBufferPointer] = []
     /// Whether names get ids: those in the program's own text do, those of a stranger's do not.
     private let interning: Bool
@@ -81,18 +81,18 @@ struct QueryParser {
         let isFirst = result.steps.isEmpty
         var step = ParsedStep(kind: kind)
         let hasNamespace = try parseNamespace(&step)
-        if take("!") {
-            step.isNegated = true
-            step.name = test(try parseName("a name after \"!\""))
-        } else if !take("*"), let byte = peek, isNamePart(byte) {
-            step.name = test(try parseName("a name"))
-        }
+        let hasName = try parseElementName(&step)
         let namesNothing = !hasNamespace && place == start
         while peek == UInt8(ascii: "<") { step.filters.append(try parseFilter()) }
         let isEmpty = place == start
         // "/@x" and "/<a=b>" ask the element whatever it is, and "a/@x" all children.
         let asksItself = kind == .itself || (isFirst && result.isRooted)
-        if namesNothing, asksItself || (isEmpty && !isFirst) { step.namespace = .any }
+        if peek == UInt8(ascii: "\\") {
+            if !hasNamespace { step.namespace = .exactly(test(Array(formNamespace.utf8))) }
+            if !hasName { step.name = test(Array("x".utf8)) }
+        } else if namesNothing, asksItself || (isEmpty && !isFirst) {
+            step.namespace = .any
+        }
         if isAtEnd {
             if isEmpty { throw expected("a name, \"*\", \"{\", \"..\" or an extraction") }
             result.steps.append(step)
@@ -110,15 +110,28 @@ struct QueryParser {
         return true
     }
 
-    /// The namespace in braces, if there is one.
-    private mutating func parseNamespace(_ step: inout ParsedStep) throws(QuerySyntaxError) -> Bool {
-        guard peek == UInt8(ascii: "{") else { return false }
-        let text = try parseBraces()
-        step.namespace = text == [UInt8(ascii: "*")] ? .any : .exactly(test(text))
+    /// The name, `!name` or `*`, if there is one.
+    private mutating func parseElementName(_ step: inout ParsedStep) throws(QuerySyntaxError) -> Bool {
+        if take("!") {
+            step.isNegated = true
+            step.name = test(try parseName("a name after \"!\""))
+            return true
+        }
+        if take("*") { return true }
+        guard let byte = peek, isNamePart(byte) else { return false }
+        step.name = test(try parseName("a name"))
         return true
     }
 
-    private mutating func parseBraces() throws(QuerySyntaxError) -> [UInt8] {
+    /// The namespace in braces, if there is one.
+    private mutating func parseNamespace(_ step: inout ParsedStep) throws(QuerySyntaxError) -> Bool {
+        guard peek == UInt8(ascii: "{") else { return false }
+        let text = try parseBraces(of: "a namespace or \"*\"")
+        step.namespace = text == "*" ? .any : .exactly(test(Array(text.utf8)))
+        return true
+    }
+
+    mutating func parseBraces(of what: String) throws(QuerySyntaxError) -> String {
         place += 1
         let start = place
         while let byte = peek, byte != UInt8(ascii: "}") {
@@ -126,9 +139,9 @@ struct QueryParser {
             place += 1
         }
         if isAtEnd { throw expected("\"}\"") }
-        if place == start { throw expected("a namespace or \"*\"") }
+        if place == start { throw expected(what) }
         place += 1
-        return Array(bytes[start..<(place - 1)])
+        return String(decoding: bytes[start..<(place - 1)], as: UTF8.self)
     }
 
     // MARK: Filters
@@ -215,7 +228,7 @@ extension QueryParser {
         } else if take("$") {
             result.extraction = .name
         } else if take("\\") {
-            throw expected("no data form subquery: data forms are not supported yet")
+            return try parseForm()
         } else if peek == UInt8(ascii: "|") {
             throw expected("an extraction (@name, #, $) before a conversion")
         } else {
@@ -224,7 +237,7 @@ extension QueryParser {
         try parseConversion()
     }
 
-    private mutating func parseConversion() throws(QuerySyntaxError) {
+    mutating func parseConversion() throws(QuerySyntaxError) {
         if take("|") {
             let start = place
             while let byte = peek, isNamePart(byte) { place += 1 }
@@ -238,13 +251,13 @@ extension QueryParser {
         try parseEnd("\"|\" or the end after an extraction")
     }
 
-    private func parseEnd(_ what: String) throws(QuerySyntaxError) {
+    func parseEnd(_ what: String) throws(QuerySyntaxError) {
         if !isAtEnd { throw expected(what) }
     }
 
     private mutating func parseAttribute(_ what: String) throws(QuerySyntaxError) -> AttributeTest {
         var result = AttributeTest()
-        if peek == UInt8(ascii: "{") { result.namespace = test(try parseBraces()) }
+        if peek == UInt8(ascii: "{") { result.namespace = test(Array(try parseBraces(of: "a namespace").utf8)) }
         var name = try parseName(what)
         if result.namespace.isAny, name.starts(with: "xml:".utf8) {
             result.namespace = test(Array(xmlNamespace.utf8))
@@ -260,14 +273,14 @@ extension QueryParser {
 // MARK: - Bytes
 
 extension QueryParser {
-    private var isAtEnd: Bool { place >= bytes.count }
-    private var peek: UInt8? { place < bytes.count ? bytes[place] : nil }
+    var isAtEnd: Bool { place >= bytes.count }
+    var peek: UInt8? { place < bytes.count ? bytes[place] : nil }
 
     private func peek(_ ahead: Int) -> UInt8? {
         place + ahead < bytes.count ? bytes[place + ahead] : nil
     }
 
-    private mutating func take(_ text: String) -> Bool {
+    mutating func take(_ text: String) -> Bool {
         guard bytes[place...].starts(with: text.utf8) else { return false }
         place += text.utf8.count
         return true
@@ -282,10 +295,10 @@ extension QueryParser {
         }
     }
 
-    /// An XML name.
-    private mutating func parseName(_ what: String) throws(QuerySyntaxError) -> [UInt8] {
+    /// An XML name; what ends it is one of `delimiters`, by default what may follow the name of an element.
+    mutating func parseName(_ what: String, until delimiters: String? = nil) throws(QuerySyntaxError) -> [UInt8] {
         let start = place
-        while let byte = peek, isNamePart(byte) { place += 1 }
+        while let byte = peek, delimiters.map({ !$0.utf8.contains(byte) }) ?? isNamePart(byte) { place += 1 }
         let name = bytes[start..<place]
         var end = start
         for scalar in String(decoding: name, as: UTF8.self).unicodeScalars {
@@ -311,8 +324,8 @@ extension QueryParser {
         return NameTest(reference: known ?? .none, bytes: UnsafeRawBufferPointer(copy))
     }
 
-    private func expected(_ what: String) -> QuerySyntaxError {
-        let column = String(decoding: bytes[..<min(place, bytes.count)], as: UTF8.self).count + 1
+    func expected(_ what: String) -> QuerySyntaxError {
+        let column = QueryParser.shown(Array(bytes[..<min(place, bytes.count)])).count + 1
         let found = peek.map { _ in
             let next = String(decoding: bytes[place...], as: UTF8.self).first.map(String.init) ?? ""
             return next == "\0" ? ", found an interpolated value" : ", found \"\(next)\""

@@ -102,8 +102,10 @@ public enum QueryResult: Equatable, QueryValue {
     case date(Date)
     case bytes([UInt8])
     case uuid(UUID)
+    case form(DataForm)
+    case field(DataForm.Field)
 
-    public static func isGiven(by kind: QueryKind) -> Bool { kind != .form && kind != .field }
+    public static func isGiven(by kind: QueryKind) -> Bool { true }
 
     public static func value(of match: QueryMatch) -> QueryResult? {
         switch match.kind {
@@ -117,7 +119,8 @@ public enum QueryResult: Equatable, QueryValue {
         case .datetime: Date.value(of: match).map(QueryResult.date)
         case .base64: [UInt8].value(of: match).map(QueryResult.bytes)
         case .uuid: UUID.value(of: match).map(QueryResult.uuid)
-        case .form, .field: nil
+        case .form: DataForm.value(of: match).map(QueryResult.form)
+        case .field: DataForm.Field.value(of: match).map(QueryResult.field)
         }
     }
 }

@@ -132,3 +132,88 @@ import Testing
         #expect(data == Array("hello".utf8))
     }
 }
+
+/// The data forms of the document, and what its text says in passing.
+extension DocumentExamples {
+    @Test func example6() throws {
+        let iq = try Element.parse(
+            """
+            <iq from='upload.montague.tld' id='step_02' to='romeo@montague.tld/garden' type='result'>
+              <query xmlns='http://jabber.org/protocol/disco#info'>
+                <identity category='store' type='file' name='HTTP File Upload' />
+                <feature var='urn:xmpp:http:upload:0' />
+                <x type='result' xmlns='jabber:x:data'>
+                  <field var='FORM_TYPE' type='hidden'>
+                    <value>urn:xmpp:http:upload:0</value>
+                  </field>
+                  <field var='max-file-size'>
+                    <value>5242880</value>
+                  </field>
+                </x>
+              </query>
+            </iq>
+            """)
+        let size: Int? = iq.findFirst(
+            "{http://jabber.org/protocol/disco#info}query/\\{urn:xmpp:http:upload:0}result@max-file-size\\|int")
+        #expect(size == 5_242_880)
+        let field: DataForm.Field? = iq.findFirst(
+            "{http://jabber.org/protocol/disco#info}query/\\{urn:xmpp:http:upload:0}result&max-file-size\\")
+        #expect(field?.values == ["5242880"])
+    }
+
+    @Test("some more data-form queries as found in the codebase")
+    func moreForms() throws {
+        let info = try Element.parse(
+            """
+            <iq xmlns='jabber:client'><query xmlns='http://jabber.org/protocol/disco#info'>\
+            <x xmlns='jabber:x:data' type='result'><field var='FORM_TYPE' type='hidden'>\
+            <value>http://jabber.org/protocol/muc#roominfo</value></field><field var='muc#roomconfig_roomname'>\
+            <value>The Coven</value></field></x></query></iq>
+            """)
+        let room: String? = info.findFirst(
+            "{http://jabber.org/protocol/disco#info}query/\\{http://jabber.org/protocol/muc#roominfo}result@muc#roomconfig_roomname\\"
+        )
+        #expect(room == "The Coven")
+
+        func command(_ fields: String) throws -> Element {
+            try Element.parse(
+                "<iq xmlns='jabber:client'><command xmlns='http://jabber.org/protocol/commands' "
+                    + "node='urn:xmpp:invite#invite'><x xmlns='jabber:x:data' type='result'>\(fields)</x></command></iq>"
+            )
+        }
+        let expire = "<field var='expire'><value>2002-09-10T23:08:25Z</value></field>"
+        for fields in ["<item>\(expire)</item>", "<reported><field var='expire'/></reported><item>\(expire)</item>"] {
+            let date: Date? = try command(fields).findFirst(
+                "{http://jabber.org/protocol/commands}command<node=urn:xmpp:invite#invite>/\\[0]@expire\\|datetime")
+            #expect(date?.timeIntervalSince1970 == 1_031_699_305)
+        }
+        let date: Date? = try command(expire).findFirst(
+            "{http://jabber.org/protocol/commands}command<node=urn:xmpp:invite#invite>/\\@expire\\|datetime")
+        #expect(date?.timeIntervalSince1970 == 1_031_699_305)
+        let item: Date? = try command("<item>\(expire)</item>").findFirst(
+            "{http://jabber.org/protocol/commands}command/\\result[0]@expire\\|datetime")
+        #expect(item == date)
+    }
+
+    @Test("nodes without a namespace inherit that of their containing node")
+    func creating() {
+        let credentials = Element(
+            "credentials", xmlns: "urn:xmpp:extdisco:2",
+            children: [Element("service", attributes: ["type": "turn", "host": "example.org", "port": "3478"])])
+        let service: Element? = credentials.findFirst("service<type=turn><host=example.org>")
+        #expect(service?.namespace == "urn:xmpp:extdisco:2")
+        #expect(credentials.findFirst("{urn:xmpp:extdisco:2}service@port|int") == 3478)
+    }
+
+    @Test("rooted queries without name and namespace; expressions for the presence of an attribute")
+    func inPassing() throws {
+        let element = try Element.parse("<resumed xmlns='urn:xmpp:sm:3' h='7' autojoin='1' a='' b='x' c='xy'/>")
+        #expect(element.findFirst("/@h|int") == 7)
+        #expect(element.findFirst("/@autojoin|bool") == true)
+        #expect(element.check("/<a~^.*$>"))
+        #expect(!element.check("/<d~^.*$>"))
+        #expect(!element.check("/<a~.>"))
+        #expect(element.check("/<b~.>") && element.check("/<c~.>"))
+        #expect(element.check("/<b~^.$>") && !element.check("/<c~^.$>"))
+    }
+}

@@ -53,12 +53,6 @@ import Testing
         #expect(throws: Never.self) { try Query<QueryResult>(parsing: "a<b=%@><c=%lld>", arguments: ["1", "2"]) }
     }
 
-    @Test("data forms are refused with a clear message")
-    func forms() {
-        let error = #expect(throws: QuerySyntaxError.self) { try Query<QueryResult>(parsing: "a/\\[0]@b\\") }
-        #expect(error?.description.contains("data forms are not supported yet") == true)
-    }
-
     @Test("the cache is bounded: ten thousand queries from text")
     func cache() throws {
         for number in 0..<10_000 {

@@ -1,0 +1,75 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The values that have a stored form of their own; all others are stored as what they encode themselves as.
+enum Primitives {
+    /// What `value` is stored as; nil if it has to be asked to encode itself.
+    @inline(__always)
+    static func store<Value>(_ value: Value) -> StoredValue? {
+        switch value {
+        case let value as String: .text(value)
+        case let value as Bool: .bool(value)
+        case let value as Int: .integer(Int64(value))
+        case let value as Double: .double(value)
+        case let value as Float: .double(Double(value))
+        case let value as any FixedWidthInteger: integer(value)
+        case let value as Data: .bytes([UInt8](value))
+        // By its type: an empty list of anything can be cast to this one.
+        case let value as [UInt8] where Value.self == [UInt8].self: .bytes(value)
+        case let value as UUID: .bytes(withUnsafeBytes(of: value.uuid) { [UInt8]($0) })
+        default: nil
+        }
+    }
+
+    private static func integer(_ value: some FixedWidthInteger) -> StoredValue? {
+        Int64(exactly: value).map { .integer($0) } ?? UInt64(exactly: value).map { .unsigned($0) }
+    }
+
+    /// The value of a type that has a stored form of its own; nil if the type has none.
+    /// - Throws: `DecodingError`
+    static func restore<Value>(
+        _ type: Value.Type, from value: StoredValue, at path: [any CodingKey]
+    ) throws -> Value? {
+        switch type {
+        case is String.Type: if case .text(let text) = value { return text as? Value }
+        case is Bool.Type: if case .bool(let bool) = value { return bool as? Value }
+        case is Double.Type: if let double = double(value) { return double as? Value }
+        case is Float.Type: if let double = double(value) { return Float(double) as? Value }
+        case is Data.Type: if case .bytes(let bytes) = value { return Data(bytes) as? Value }
+        case is [UInt8].Type: if case .bytes(let bytes) = value { return bytes as? Value }
+        case is UUID.Type: if case .bytes(let bytes) = value, let uuid = uuid(bytes) { return uuid as? Value }
+        case let integer as any FixedWidthInteger.Type:
+            if let integer = self.integer(integer, value) { return integer as? Value }
+        default: return nil
+        }
+        let context = DecodingError.Context(codingPath: path, debugDescription: "not \(type)")
+        if value == .null { throw DecodingError.valueNotFound(type, context) }
+        throw DecodingError.typeMismatch(type, context)
+    }
+
+    private static func integer<Integer: FixedWidthInteger>(_ type: Integer.Type, _ value: StoredValue) -> Any? {
+        switch value {
+        case .integer(let integer): Integer(exactly: integer)
+        case .unsigned(let integer): Integer(exactly: integer)
+        default: nil
+        }
+    }
+
+    private static func double(_ value: StoredValue) -> Double? {
+        switch value {
+        case .double(let double): double
+        case .integer(let integer): Double(exactly: integer)
+        default: nil
+        }
+    }
+
+    private static func uuid(_ bytes: [UInt8]) -> UUID? {
+        guard bytes.count == 16 else { return nil }
+        var uuid = UUID().uuid
+        withUnsafeMutableBytes(of: &uuid) { $0.copyBytes(from: bytes) }
+        return UUID(uuid: uuid)
+    }
+}

@@ -1,0 +1,137 @@
+/// The handler types that an app knows, built once.
+public struct HandlerRegistry<Context>: Sendable {
+    /// A handler that was read and found in order; calling it is all that is left to do.
+    public typealias Ready = (Context) throws -> Void
+
+    private struct Entry: Sendable {
+        let call: @Sendable (StoredHandler, Any, [String: any Encodable]) throws(HandlerError) -> Ready
+        let invalidate: @Sendable (StoredHandler, Invalidation, [String: any Encodable]) throws(HandlerError) -> Ready
+    }
+
+    private var entries: [String: Entry] = [:]
+
+    /// A registry of `types`.
+    /// - Throws: `HandlerError` `.duplicateName`
+    public init(_ types: [any Handler<Context>.Type]) throws(HandlerError) {
+        for type in types { try add(type) }
+    }
+
+    /// The names of all handlers that it knows, sorted.
+    public var names: [String] { entries.keys.sorted() }
+
+    private mutating func add<H: Handler<Context>>(_ type: H.Type) throws(HandlerError) {
+        let entry = Entry(
+            call: { stored, input, overriding throws(HandlerError) in
+                try Self.call(type, stored, input, overriding)
+            },
+            invalidate: { stored, reason, overriding throws(HandlerError) in
+                try Self.invalidate(type, stored, reason, overriding)
+            })
+        guard entries.updateValue(entry, forKey: H.name) == nil else { throw HandlerError(.duplicateName, H.name) }
+    }
+
+    // MARK: Calling
+
+    /// Calls `stored` with `input`; values in `overriding` replace those bound by the same name.
+    /// - Throws: `HandlerError` if it cannot be read or takes something else, or what the handler throws.
+    public func call(
+        _ stored: StoredHandler, _ input: Any, overriding: [String: any Encodable] = [:], in context: Context
+    ) throws {
+        try ready(stored, input, overriding: overriding)(context)
+    }
+
+    /// Tells `stored` that it will never be called, if it wants to know. Afterwards it can neither be called nor
+    /// invalidated again, in this process or, stored, in any other.
+    /// - Throws: `HandlerError` if it cannot be read, or what it throws; then it is not invalidated.
+    public func invalidate(
+        _ stored: StoredHandler, _ reason: Invalidation, overriding: [String: any Encodable] = [:],
+        in context: Context
+    ) throws {
+        try readyToInvalidate(stored, reason, overriding: overriding)(context)
+    }
+
+    /// Reads `stored`, so that what is wrong with it is known before anything is called.
+    /// - Throws: `HandlerError`
+    public func ready(
+        _ stored: StoredHandler, _ input: Any, overriding: [String: any Encodable] = [:]
+    ) throws(HandlerError) -> Ready {
+        try entry(stored).call(stored, input, overriding)
+    }
+
+    /// Reads `stored` to be invalidated.
+    /// - Throws: `HandlerError`
+    public func readyToInvalidate(
+        _ stored: StoredHandler, _ reason: Invalidation, overriding: [String: any Encodable] = [:]
+    ) throws(HandlerError) -> Ready {
+        try entry(stored).invalidate(stored, reason, overriding)
+    }
+
+    private func entry(_ stored: StoredHandler) throws(HandlerError) -> Entry {
+        guard let entry = entries[stored.name] else {
+            throw HandlerError(.unknownName, stored.name, version: stored.version)
+        }
+        try Self.check(stored)
+        return entry
+    }
+
+    private static func check(_ stored: StoredHandler) throws(HandlerError) {
+        if stored.isInvalidated { throw HandlerError(.invalidated, stored.name, version: stored.version) }
+    }
+
+    private static func call<H: Handler<Context>>(
+        _ type: H.Type, _ stored: StoredHandler, _ input: Any, _ overriding: [String: any Encodable]
+    ) throws(HandlerError) -> Ready {
+        let input = try Self.input(of: type, input, stored)
+        let handler = try stored.decode(type, overriding: overriding)
+        return { context in
+            try check(stored)
+            try handler.call(input, in: context[keyPath: H.instance])
+        }
+    }
+
+    private static func invalidate<H: Handler<Context>>(
+        _ type: H.Type, _ stored: StoredHandler, _ reason: Invalidation, _ overriding: [String: any Encodable]
+    ) throws(HandlerError) -> Ready {
+        let handler = try stored.decode(type, overriding: overriding)
+        return { context in
+            guard stored.markInvalidated() else {
+                throw HandlerError(.invalidated, stored.name, version: stored.version)
+            }
+            do {
+                guard let handler = handler as? any InvalidatableHandler<Context> else { return }
+                try tell(handler, reason, context)
+            } catch {
+                stored.unmark()
+                throw error
+            }
+        }
+    }
+
+    private static func tell<H: InvalidatableHandler>(
+        _ handler: H, _ reason: Invalidation, _ context: Context
+    ) throws where H.Context == Context {
+        try handler.invalidate(reason, in: context[keyPath: H.instance])
+    }
+
+    private static func input<H: Handler>(
+        of type: H.Type, _ input: Any, _ stored: StoredHandler
+    ) throws(HandlerError) -> H.Input {
+        if let input = input as? H.Input { return input }
+        if let value = input as? StoredValue, let convertible = H.Input.self as? any StoredInput.Type {
+            do {
+                if let input = try convertible.init(stored: value) as? H.Input { return input }
+            } catch {
+                throw HandlerError(.wrongInput, H.name, version: stored.version, detail: "\(H.Input.self): \(error)")
+            }
+        }
+        throw HandlerError(
+            .wrongInput, H.name, version: stored.version,
+            detail: "\(H.Input.self), and was called with \(Swift.type(of: input))")
+    }
+}
+
+/// An input that was stored while the handler was not there to take it, such as the result of a promise.
+public protocol StoredInput {
+    /// Reads it from what was stored.
+    init(stored: StoredValue) throws
+}

@@ -1,0 +1,40 @@
+/// A bound value as it is stored.
+public enum StoredValue: Hashable, Sendable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    /// Only what is too large for ``integer(_:)``.
+    case unsigned(UInt64)
+    case double(Double)
+    case text(String)
+    case bytes([UInt8])
+    case list([StoredValue])
+    case map([String: StoredValue])
+
+    /// What `value` is stored as.
+    /// - Throws: `EncodingError`, or what `value` throws when it is encoded.
+    public init<Value: Encodable>(encoding value: Value) throws {
+        self = try StoredEncoder.value(of: value)
+    }
+
+    /// The value that is stored.
+    /// - Throws: `DecodingError`, or what `Value` throws when it is decoded.
+    public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
+        try StoredDecoder.decode(type, from: self, at: [])
+    }
+
+    /// Its canonical bytes (CBOR, RFC 8949, as the core deterministic encoding of section 4.2.1 has it, but for floating-point
+    /// numbers, which always take 64 bits).
+    public var canonicalBytes: [UInt8] {
+        var writer = CBORWriter()
+        writer.write(self)
+        return writer.bytes
+    }
+
+    /// Reads what ``canonicalBytes`` has written; nil if it is anything else.
+    public init?(canonical bytes: [UInt8]) {
+        var reader = CBORReader(bytes)
+        guard let value = reader.value(), reader.isAtEnd else { return nil }
+        self = value
+    }
+}

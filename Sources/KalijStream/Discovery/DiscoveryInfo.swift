@@ -1,0 +1,78 @@
+import KalijXML
+
+/// What an entity says of itself: identities, features and forms (XEP-0030 section 3, XEP-0128).
+public struct DiscoveryInfo: Hashable, Sendable {
+    /// What kind of entity it is (XEP-0030 section 3.1).
+    public struct Identity: Hashable, Sendable {
+        /// Such as `client`, of the registrar's list.
+        public var category: String
+        /// Such as `pc`, of the registrar's list.
+        public var type: String
+        /// A name for people; nil if there is none.
+        public var name: String?
+        /// The language of the name (`xml:lang`); nil if none is in effect.
+        public var language: String?
+
+        public init(category: String, type: String, name: String? = nil, language: String? = nil) {
+            (self.category, self.type, self.name, self.language) = (category, type, name, language)
+        }
+    }
+
+    public var identities: [Identity]
+    /// The namespaces of the protocols that it supports.
+    public var features: [String]
+    /// More about it; the `FORM_TYPE` of each says what (XEP-0128).
+    public var forms: [DataForm]
+    /// The names of elements that the standards do not know here. No hash covers them.
+    public private(set) var unknown: [String] = []
+
+    /// The namespace of its `<query/>`.
+    public static let namespace = "http://jabber.org/protocol/disco#info"
+
+    public init(identities: [Identity] = [], features: [String] = [], forms: [DataForm] = []) {
+        (self.identities, self.features, self.forms) = (identities, features, forms)
+    }
+
+    /// Reads the `<query/>` of an answer; nil if the element is something else.
+    ///
+    /// - Parameters:
+    ///   - query: the element. What lacks a mandatory attribute in it is left out.
+    ///   - language: the `xml:lang` in effect around it, that of the stanza or the stream (RFC 6120 4.7.4).
+    public init?(_ query: Element, language: String? = nil) {
+        guard query.name == "query", query.namespace == DiscoveryInfo.namespace else { return nil }
+        self.init()
+        let language = query["xml:lang"] ?? language
+        for child in query.children {
+            switch (child.name, child.namespace) {
+            case ("identity", DiscoveryInfo.namespace):
+                guard let category = child["category"], let type = child["type"] else { continue }
+                identities.append(
+                    Identity(
+                        category: category, type: type, name: child["name"], language: child["xml:lang"] ?? language))
+            case ("feature", DiscoveryInfo.namespace):
+                if let feature = child["var"] { features.append(feature) }
+            case ("x", "jabber:x:data"):
+                if let form = try? DataForm(child) { forms.append(form) }
+            default: unknown.append(child.name)
+            }
+        }
+    }
+
+    /// The `<query/>` that tells this; `node` is the one that was asked for.
+    public func element(node: String? = nil) -> Element {
+        let query = Element("query", xmlns: DiscoveryInfo.namespace)
+        query["node"] = node
+        for identity in identities {
+            let element = query.add(
+                Element("identity", attributes: ["category": identity.category, "type": identity.type]))
+            element["name"] = identity.name
+            element["xml:lang"] = identity.language
+        }
+        for feature in features { query.add(Element("feature", attributes: ["var": feature])) }
+        for form in forms { query.add(form.element) }
+        return query
+    }
+
+    /// Whether a feature is supported.
+    public func supports(_ feature: String) -> Bool { features.contains(feature) }
+}

@@ -1,0 +1,30 @@
+extension DataForm: QueryValue {
+    public static func isGiven(by kind: QueryKind) -> Bool { kind == .form }
+    public static func value(of match: QueryMatch) -> DataForm? { DataForm(reading: match.element) }
+}
+
+/// A field as a whole. One of an item has the type and the label that the form's header gives it, unless it has its
+/// own.
+extension DataForm.Field: QueryValue {
+    public static func isGiven(by kind: QueryKind) -> Bool { kind == .field }
+
+    public static func value(of match: QueryMatch) -> DataForm.Field? {
+        guard let query = match.program.form,
+            let place = FormReader(tree: match.tree.view, form: match.index).field(query)
+        else { return nil }
+        let field = DataForm.Field(reading: Element(tree: match.tree, index: place.field))
+        if place.item == nil { return field }
+        return match.element.child("reported").map { field.described(by: DataForm.Item(reading: $0)) } ?? field
+    }
+}
+
+extension DataForm.Field {
+    /// The field of a row with the type and the label that the header gives it (XEP-0004 section 3.4).
+    func described(by header: DataForm.Item) -> DataForm.Field {
+        guard let name, let column = header[name] else { return self }
+        var field = self
+        field.type = type ?? column.type
+        field.label = label ?? column.label
+        return field
+    }
+}

@@ -1,0 +1,20 @@
+extension DataForm {
+    /// A child element of a form or field that another standard defines, kept as it is.
+    public struct Extension: Sendable, Hashable {
+        /// The canonical XML, with the namespace in effect.
+        public let xml: String
+
+        public init(_ element: Element) { xml = element.xml() }
+
+        /// A new tree of the element.
+        public var element: Element { Element.reading(written: xml) ?? Element("_") }
+    }
+}
+
+extension DataForm.Field {
+    /// The children with a name and a namespace that other standards put into the field.
+    func extensionElements(_ name: String, _ xmlns: String) -> [Element] {
+        // What cannot be one of them is not parsed.
+        extensions.filter { $0.xml.hasPrefix("<" + name) }.map(\.element).filter { $0.isNamed(name, xmlns) }
+    }
+}

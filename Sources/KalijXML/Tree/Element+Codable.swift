@@ -1,0 +1,45 @@
+/// An element is coded as its canonical XML, in one string, with the namespace that it has where it is.
+extension Element: Codable {
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(xml())
+    }
+
+    /// - Throws: `DecodingError.dataCorrupted` with the line and column of what is wrong with the XML; the ``XMLError``
+    ///   is its underlying error.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        do {
+            self = try Element.reading(text)
+        } catch {
+            throw DecodingError.dataCorrupted(
+                .init(
+                    codingPath: decoder.codingPath, debugDescription: "no XML element: \(error)", underlyingError: error
+                ))
+        }
+    }
+}
+
+extension Element {
+    /// Reads what a program wrote: without the limits that protect from strangers, and an element that names no
+    /// namespace takes its parent's once it has one, as it did before it was written.
+    static func reading(_ text: String) throws -> Element {
+        let bytes = Array(text.utf8)
+        let depth = bytes.count { $0 == UInt8(ascii: "<") }
+        let limits = ParserLimits(
+            stanzaBytes: 1 << 30, hardStanzaBytes: 1 << 30, depth: depth, attributes: 1 << 30, children: 1 << 30,
+            elements: 1 << 30, nameBytes: 1 << 30, valueBytes: 1 << 30)
+        let element = try Element.parse(bytes, limits: limits)
+        for index in 0..<element.tree.nodeCount where element.tree.nodes[index].namespace == .none {
+            // A parent comes before its children.
+            if index == 0 || element.tree.namespace(element.tree.nodes[index].parent) == .inherited {
+                element.tree.nodes[index].namespace = .inherited
+            }
+        }
+        return element
+    }
+
+    /// Reads what ``xml(in:)`` wrote, which can always be read.
+    static func reading(written text: String) -> Element? { try? reading(text) }
+}
