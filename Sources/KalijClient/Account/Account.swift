@@ -26,6 +26,8 @@ public struct Account: Sendable {
         case removing
         /// Logged out: its messages are there, nothing to log in with.
         case out
+
+        var isToLeave: Bool { self == .leaving || self == .removing }
     }
 }
 

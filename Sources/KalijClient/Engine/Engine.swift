@@ -91,7 +91,12 @@ public final class Engine {
         network = try? NetworkMonitor(loop: loop) { [weak self] in self?.drivers.values.forEach { $0.networkChanged() }
         }
         try startDrivers()
-        if drivers.isEmpty { throw DirectoryError.noAccount(directory: directory.path) }
+        if drivers.isEmpty {
+            let isEmpty = try AccountTable(database).all().isEmpty
+            throw isEmpty
+                ? DirectoryError.noAccount(directory: directory.path)
+                : DirectoryError.allLoggedOut(directory: directory.path)
+        }
         if let budget = options.budget { _ = loop.schedule(after: budget) { [weak self] in self?.stop() } }
         try logOutLeaving()
         if options.role == .background { endIfDone() }
@@ -198,9 +203,22 @@ public final class Engine {
         }
     }
 
+    /// Logs out the accounts of `directory` that were told to leave, without going online.
+    /// - Parameters:
+    ///   - options: with the application's handlers, which are told that nothing will come.
+    /// - Throws: `FenceError.held` if another process drives: that one does it; `StoreError`.
+    public static func logOutLeaving(_ directory: AccountDirectory, options: Options = Options()) throws {
+        let engine = try Engine(directory, options: options) { _ in }
+        for account in try AccountTable(engine.database).all() where account.state.isToLeave {
+            guard let context = engine.context else { continue }
+            _ = try SessionSteps(runner: context.runner, account: account).logOut(removing: account.state == .removing)
+        }
+        if !engine.isCareful { try engine.fence.letGo(engine.database) }
+    }
+
     /// Logs out the accounts that were told to leave.
     private func logOutLeaving() throws {
-        for account in try AccountTable(database).all() where [.leaving, .removing].contains(account.state) {
+        for account in try AccountTable(database).all() where account.state.isToLeave {
             guard let driver = drivers[account.id] else { continue }
             driver.logOut(removing: account.state == .removing) { [weak self] in
                 self?.drivers[account.id] = nil
