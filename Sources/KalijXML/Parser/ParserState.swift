@@ -87,7 +87,7 @@ extension ParserState {
     private func readable(_ context: Context) -> Range<UnsafePointer<UInt8>> {
         guard let input = context.pointee.input, let base = input.pointee.base, let end = input.pointee.end, base <= end
         else {
-            let nowhere = UnsafePointer<UInt8>(bitPattern: 1).unsafelyUnwrapped
+            let nowhere = UnsafePointer<UInt8>(bitPattern: 1).unsafelyUnwrapped  // traps: never, 1 is no null pointer
             return nowhere..<nowhere
         }
         return base..<end

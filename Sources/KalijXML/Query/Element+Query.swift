@@ -65,7 +65,7 @@ extension Element {
         if !arguments.isEmpty { values.arguments += arguments.map(\.queryText) }
         guard values.arguments.count == program.arguments else {
             // A mistake in the program's own text; a query from text binds its own arguments.
-            fatalError(
+            fatalError(  // traps: a mistake in the program's own text; a query from text binds its own arguments
                 "query \"\(program.source)\" takes \(program.arguments) arguments, not \(values.arguments.count)")
         }
         let view = tree.view

@@ -50,7 +50,7 @@ public struct Query<Result: QueryValue>: Sendable {
             length: pieces[0].utf8CodeUnitCount, rest: [])
         for piece in pieces.dropFirst() {
             key.rest.append(UInt(bitPattern: piece.utf8Start))
-            key.rest.append(UInt(piece.utf8CodeUnitCount))
+            key.rest.append(UInt(piece.utf8CodeUnitCount))  // fits: a count is not negative
         }
         do {
             program = try QueryCache.shared.program(key, for: Result.self) {
@@ -64,7 +64,7 @@ public struct Query<Result: QueryValue>: Sendable {
             }
         } catch {
             // A mistake in the program's own text; a precondition would lose the message in a release build.
-            fatalError("\(error)")
+            fatalError("\(error)")  // traps: a mistake in the program's own text, which make lint finds
         }
         interpolations = values
         boundArguments = []
