@@ -28,7 +28,9 @@ struct Attribute: BitwiseCopyable {
 /// A parsed tree is one block of memory; the first edit that needs room moves a region out of it.
 final class Tree {
     /// Where everything is.
-    private(set) var view: TreeView
+    // One owner at a time uses a tree, and no access to this runs any other code: a check of each would cost as much
+    // as a query.
+    @exclusivity(unchecked) private(set) var view: TreeView
     var nodeCount: Int
     private var nodeCapacity: Int
     var attributeCount: Int
