@@ -31,7 +31,7 @@ extension Element {
             let first = query.core.first(in: self)
             switch first.outcome {
             case .none: return nil
-            case .found:
+            case .found, .convertible:
                 let value = R.value(of: QueryMatch(self, first.index, query.core, first.bytes))
                 return value ?? findLater(query.core, skipping: 1)
             case .undecided: return findLater(query.core, skipping: 0)
@@ -49,8 +49,8 @@ extension Element {
     /// Whether a query has a result. Stops at the first. See ``find(_:)``.
     @inlinable
     public func check<R: QueryValue>(_ query: Query<R>) -> Bool {
-        let outcome = query.core.check(self)
-        return outcome == .undecided ? findFirst(query) != nil : outcome == .found
+        let outcome = query.core.first(in: self).outcome
+        return outcome == .found || (outcome != .none && checkSlowly(query))
     }
 
     /// Whether a query that takes arguments has a result. See ``find(_:_:)``.
@@ -63,8 +63,8 @@ extension Element {
     /// Whether a query has a result, whatever it gives. Stops at the first. See ``find(_:)``.
     @inlinable
     public func check(_ query: Query<QueryResult>) -> Bool {
-        let outcome = query.core.check(self)
-        return outcome == .undecided ? findFirst(query) != nil : outcome == .found
+        let outcome = query.core.first(in: self).outcome
+        return outcome == .found || (outcome != .none && checkSlowly(query))
     }
 
     /// Whether a query that takes arguments has a result, whatever it gives. See ``find(_:_:)``.
@@ -94,7 +94,7 @@ extension Element {
             let first = query.core.first(in: self)
             switch first.outcome {
             case .none: return nil
-            case .found: return try body(first.bytes)
+            case .found, .convertible: return try body(first.bytes)
             case .undecided:
                 guard var text = findLater(query.core, skipping: 0) as String? else { return nil }
                 return try text.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
@@ -141,6 +141,19 @@ extension Element {
     @usableFromInline
     func visitMatches(_ core: QueryCore, _ body: (QueryMatch) -> Bool) {
         visit(core) { found, bytes in body(QueryMatch(self, found, core, bytes)) }
+    }
+
+    /// Whether there is a result, after all matches that do not convert.
+    @usableFromInline
+    @inline(never)
+    func checkSlowly<R: QueryValue>(_ query: Query<R>) -> Bool {
+        var isFound = false
+        let converts = query.core.plan.pointee.found == .convertible
+        visit(query.core) { found, bytes in
+            isFound = !converts || R.value(of: QueryMatch(self, found, query.core, bytes)) != nil
+            return !isFound
+        }
+        return isFound
     }
 
     /// The first result after some matches.

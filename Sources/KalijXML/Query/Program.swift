@@ -36,7 +36,7 @@ final class Program: @unchecked Sendable {
                 isItself: parsed.isRooted && parsed.steps.count == 1 && steps.pointee.isAnything,
                 ascends: parsed.steps.contains { $0.kind != .children },
                 takesValues: parsed.interpolations + parsed.arguments > 0,
-                converts: parsed.conversion != nil, extraction: parsed.extraction,
+                found: parsed.conversion == nil ? .found : .convertible, extraction: parsed.extraction,
                 attribute: attribute, attributeKey: parsed.attribute.key, program: .passUnretained(self)))
     }
 

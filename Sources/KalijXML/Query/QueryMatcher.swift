@@ -1,16 +1,28 @@
 /// What the steps of a plan ask of the elements of a tree. It holds plain pointers, because counting references costs
 /// more than a run; who starts a run keeps the tree, the program and the values alive.
 struct QueryMatcher: BitwiseCopyable {
-    let tree: TreeView
+    /// The tree; what is asked in each turn is at hand, so that all of this fits in registers.
+    private let owner: Unmanaged<Tree>
+    let nodes: UnsafePointer<Node>
     /// The bound values of the filters.
     let values: UnsafePointer<UnsafeRawBufferPointer>?
     private static let isID: UInt32 = 0x8000_0000
+
+    @inline(__always)
+    init(_ tree: Tree, values: UnsafePointer<UnsafeRawBufferPointer>?) {
+        owner = .passUnretained(tree)
+        nodes = UnsafePointer(tree.nodes)
+        self.values = values
+    }
+
+    @inline(__always)
+    var tree: TreeView { owner._withUnsafeGuaranteedRef { $0.view } }
 
     /// Whether an element is what a step asks for among the children of an element whose children have to be in
     /// `wanted` (see ``wantedNamespace(_:_:)``).
     @inline(__always)
     func fits(_ step: UnsafePointer<Step>, _ index: UInt32, wanted: UInt32) -> Bool {
-        let node = tree.nodes + Int(index)
+        let node = nodes + Int(index)
         let name = node.pointee.name.raw
         if name != step.pointee.nameKey {
             // Two ids are two names.
@@ -20,7 +32,7 @@ struct QueryMatcher: BitwiseCopyable {
         let namespace = node.pointee.namespace.raw
         if namespace != wanted {
             if namespace & wanted & QueryMatcher.isID != 0 { return false }
-            if !isInNamespace(step, index, parent: tree.namespace(node.pointee.parent)) { return false }
+            if !isInNamespaceOfParent(step, index) { return false }
         }
         switch step.pointee.filtering {
         case .none: return true
@@ -48,6 +60,11 @@ struct QueryMatcher: BitwiseCopyable {
     private func isNamed(_ step: UnsafePointer<Step>, _ name: NameReference) -> Bool {
         if name == .text { return false }
         return step.pointee.name.isAny || step.pointee.name.matches(name, tree) != step.pointee.isNegated
+    }
+
+    @inline(never)
+    private func isInNamespaceOfParent(_ step: UnsafePointer<Step>, _ index: UInt32) -> Bool {
+        isInNamespace(step, index, parent: tree.namespace(nodes[Int(index)].parent))
     }
 
     /// `parent` is the namespace that a step without one asks for; nil (any) without a parent.
@@ -86,7 +103,7 @@ extension QueryMatcher {
                 if length != step.pointee.filterValue.count { return false }
                 return areSame(tree.values + Int(attribute.pointee.value), step.pointee.filterValue)
             }
-            if name & QueryMatcher.isID == 0 { return passes(step, UInt32(node - UnsafePointer(tree.nodes))) }
+            if name & QueryMatcher.isID == 0 { return passes(step, UInt32(node - nodes)) }
             attribute += 1
         }
         return false
@@ -153,7 +170,7 @@ extension QueryMatcher {
     @inline(__always)
     func value(_ test: UnsafePointer<AttributeTest>, _ key: UInt32, _ index: UInt32) -> UnsafeRawBufferPointer? {
         if key == 0 { return anyValue(test, index) }
-        let node = tree.nodes + Int(index)
+        let node = nodes + Int(index)
         var attribute = tree.attributes + Int(node.pointee.attributes)
         let end = attribute + Int(node.pointee.attributeCount)
         while attribute < end {

@@ -11,8 +11,8 @@ struct QueryPlan: BitwiseCopyable {
     var ascends: Bool
     /// Whether the filters compare with interpolated values or arguments.
     var takesValues: Bool
-    /// Whether what was found may turn out to be no result when it is converted.
-    var converts: Bool
+    /// What finding something means: `found`, or `convertible` if the query has a conversion.
+    var found: FirstMatch.Outcome
     var extraction: Extraction
     /// Freed with the program.
     var attribute: UnsafeMutablePointer<AttributeTest>

@@ -6,6 +6,8 @@ struct FirstMatch {
     @usableFromInline
     enum Outcome: UInt8 {
         case none, found
+        /// Found, but what was found may turn out to be no result when it is converted.
+        case convertible
         /// It takes ``Element/visit(_:_:)``: the text is in pieces, or it is about a data form.
         case undecided
     }
@@ -25,7 +27,7 @@ extension QueryCore {
     /// The first match of an element, before it is converted.
     @usableFromInline
     func first(in element: Element) -> FirstMatch {
-        let matcher = QueryMatcher(tree: element.tree.view, values: values())
+        let matcher = QueryMatcher(element.tree, values: values())
         if plan.pointee.ascends { return firstOfLevels(matcher, element.index) }
         var walk = QueryWalk(plan, from: element.index, matcher)
         while true {
@@ -34,24 +36,6 @@ extension QueryCore {
             let match = extract(matcher, index)
             if match.outcome != .none { return match }
         }
-    }
-
-    /// Whether an element has a match; `undecided` if the match has to be converted first.
-    @usableFromInline
-    func check(_ element: Element) -> FirstMatch.Outcome {
-        if plan.pointee.converts { return .undecided }
-        let outcome = first(in: element).outcome
-        return outcome == .undecided ? checkSlowly(element) : outcome
-    }
-
-    @inline(never)
-    private func checkSlowly(_ element: Element) -> FirstMatch.Outcome {
-        var outcome = FirstMatch.Outcome.none
-        element.visit(self) { _, _ in
-            outcome = .found
-            return false
-        }
-        return outcome
     }
 
     @inline(never)
@@ -65,20 +49,19 @@ extension QueryCore {
 
     @inline(__always)
     private func extract(_ matcher: QueryMatcher, _ index: UInt32) -> FirstMatch {
-        let view = matcher.tree
         switch plan.pointee.extraction {
-        case .element, .attributes: return FirstMatch(.found, index)
+        case .element, .attributes: return FirstMatch(plan.pointee.found, index)
         case .form: return FirstMatch(.undecided)
         case .attribute:
             guard let bytes = matcher.value(plan.pointee.attribute, plan.pointee.attributeKey, index) else {
                 return FirstMatch(.none)
             }
-            return FirstMatch(.found, index, bytes)
-        case .name: return FirstMatch(.found, index, view.bytes(view.nodes[Int(index)].name))
+            return FirstMatch(plan.pointee.found, index, bytes)
+        case .name: return FirstMatch(plan.pointee.found, index, matcher.tree.bytes(matcher.nodes[Int(index)].name))
         case .text:
-            let node = view.nodes[Int(index)]
-            if node.first != 0, view.isMixed(index) { return FirstMatch(.undecided) }
-            return FirstMatch(node.textLength == 0 ? .none : .found, index, view.ownText(node))
+            let node = matcher.nodes[Int(index)]
+            if node.first != 0, matcher.tree.isMixed(index) { return FirstMatch(.undecided) }
+            return FirstMatch(node.textLength == 0 ? .none : plan.pointee.found, index, matcher.tree.ownText(node))
         }
     }
 }
@@ -88,7 +71,7 @@ extension Element {
     func visit(_ core: QueryCore, _ body: (UInt32, UnsafeRawBufferPointer) -> Bool) {
         // The pointers are good while the tree and the query are in use here.
         withExtendedLifetime((tree, core)) {
-            let matcher = QueryMatcher(tree: tree.view, values: core.values())
+            let matcher = QueryMatcher(tree, values: core.values())
             if core.plan.pointee.ascends {
                 for found in QueryLevels(matcher, from: index).run(core.plan) {
                     if !lend(core, matcher, found, body) { return }
@@ -115,7 +98,7 @@ extension Element {
         case .attribute:
             let bytes = matcher.value(core.plan.pointee.attribute, core.plan.pointee.attributeKey, found)
             return bytes.map { body(found, $0) } ?? true
-        case .name: return body(found, matcher.tree.bytes(matcher.tree.nodes[Int(found)].name))
+        case .name: return body(found, matcher.tree.bytes(matcher.nodes[Int(found)].name))
         case .text: return matcher.tree.withText(found) { $0.isEmpty || body(found, $0) }
         }
     }

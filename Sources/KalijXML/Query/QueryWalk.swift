@@ -37,14 +37,14 @@ struct QueryWalk: BitwiseCopyable {
     @inline(__always)
     private mutating func enter(_ element: UInt32) {
         parent = element
-        child = matcher.tree.nodes[Int(element)].first
+        child = matcher.nodes[Int(element)].first
         wanted = matcher.wantedNamespace(step, element)
     }
 
     /// The next element, ``end`` if there is none.
     @inline(__always)
     mutating func next() -> UInt32 {
-        let nodes = matcher.tree.nodes
+        let nodes = matcher.nodes
         while true {
             while child != 0 {
                 let here = child
