@@ -14,7 +14,7 @@ struct ParserState {
     /// The limit that the open top-level element is over; nothing of it is kept from then on.
     var skipping: LimitKind?
     var skipped: SkippedElement?
-    var events: [StreamParserEvent] = []
+    var events = EventQueue()
     var failure: XMLError?
     /// The failure, once everything before it has been delivered.
     var thrown: XMLError?
@@ -61,6 +61,7 @@ struct ParserState {
     func release() {
         builder.release()
         earlier.release()
+        events.release()
     }
 
     init(limits: ParserLimits, outer: Int) {
@@ -79,6 +80,17 @@ extension ParserState {
             return bytesBefore
         }
         return bytesBefore &+ Int(truncatingIfNeeded: input.pointee.consumed) &+ (current - base)
+    }
+
+    /// What libxml2 has in its buffer: around most names, values and texts that it calls back with.
+    @inline(__always)
+    private func readable(_ context: Context) -> Range<UnsafePointer<UInt8>> {
+        guard let input = context.pointee.input, let base = input.pointee.base, let end = input.pointee.end, base <= end
+        else {
+            let nowhere = UnsafePointer<UInt8>(bitPattern: 1).unsafelyUnwrapped
+            return nowhere..<nowhere
+        }
+        return base..<end
     }
 
     /// The bytes that libxml2 was given and did not get to.
@@ -126,7 +138,9 @@ extension ParserState {
         }
         if depth == outer &+ 1 { begin(context) }
         if skipping != nil { return countWork(context) }
-        if let limit = builder.open(name, namespace, declarations: declarations, count: count, attributes) {
+        if let limit = builder.open(
+            name, namespace, declarations: declarations, count: count, attributes, readable: readable(context))
+        {
             skip(limit)
             if depth == outer &+ 1 { describeSkipped(name, namespace, Int(count), attributes) }
         }
@@ -147,7 +161,7 @@ extension ParserState {
     mutating func text(_ context: Context, _ bytes: UnsafePointer<UInt8>, _ length: Int) {
         if depth <= outer { return strayText(context, bytes, length) }
         if skipping != nil || length == 0 { return }
-        if let limit = builder.text(bytes, length) { skip(limit) }
+        if let limit = builder.text(bytes, length, readable: readable(context)) { skip(limit) }
     }
 
     /// A top-level element begins: remembers where, and what of it came with earlier chunks.
@@ -277,7 +291,9 @@ extension ParserState {
         // The header is the server's own: an app's limits for stanzas are not for it.
         var builder = TreeBuilder(limits: ParserLimits())
         defer { builder.release() }
-        if let limit = builder.open(name, namespace, declarations: declarations, count: count, attributes) {
+        if let limit = builder.open(
+            name, namespace, declarations: declarations, count: count, attributes, readable: readable(context))
+        {
             return fail(context, "policy-violation", "the stream's header is over the limit \(limit.limit)")
         }
         let tree = builder.take()
