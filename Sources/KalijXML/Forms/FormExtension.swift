@@ -4,6 +4,7 @@ extension DataForm {
         /// The canonical XML, with the namespace in effect.
         public let xml: String
 
+        /// Keeps an element as it is; later changes of the element do not count.
         public init(_ element: Element) { xml = element.xml() }
 
         /// A new tree of the element.
