@@ -45,6 +45,12 @@ extension Element {
     }
 
     /// Lends the bytes of the first text that a query extracts, without a copy; nil if there is no result.
+    ///
+    /// - Parameters:
+    ///   - query: The query, which takes no conversion.
+    ///   - arguments: The values of its `%` specifiers.
+    ///   - body: Gets the bytes, UTF-8, which are good while it runs; it must not change the tree.
+    /// - Returns: What `body` returns.
     public func withFirst<Value>(
         _ query: Query<String>, _ arguments: any QueryArgument..., body: (UnsafeRawBufferPointer) -> Value
     ) -> Value? {

@@ -32,7 +32,17 @@ public enum QueryKind: String, Sendable {
     case field
 }
 
-/// A type that queries can give. ``Query`` says which query gives which.
+/// A type that queries can give. <doc:QueryLanguage#Typed-results> says which query gives which; types of your own read
+/// the text that a query extracts.
+///
+/// ```swift
+/// enum Show: String, QueryValue {
+///     case away, chat, dnd, xa
+///     static func isGiven(by kind: QueryKind) -> Bool { kind == .text }
+///     static func value(of match: QueryMatch) -> Show? { Show(rawValue: match.text) }
+/// }
+/// let show: Show? = element.findFirst("show#")
+/// ```
 public protocol QueryValue {
     /// Whether a query of this kind gives this type.
     static func isGiven(by kind: QueryKind) -> Bool

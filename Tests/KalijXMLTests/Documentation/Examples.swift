@@ -349,7 +349,7 @@ let presence = Element("presence", xmlns: "jabber:client", children: [Element("s
     }
 
     // Compiled, not run.
-    private func comment1(element: Element, message: Element, iq: Element, jid: String) throws {
+    private func comment1(element: Element, message: Element, iq: Element, jid: String) async throws {
 #sourceLocation(file: "Sources/KalijXML/Forms/DataForm.swift", line: 10)
 var form = try DataForm(element)
 try form.fill("public", with: true)
@@ -360,7 +360,18 @@ iq.add(try form.submission().element)
     }
 
     // Compiled, not run.
-    private func comment2(element: Element, message: Element, iq: Element, jid: String) throws {
+    private func comment2(element: Element, message: Element, iq: Element, jid: String) async throws {
+#sourceLocation(file: "Sources/KalijXML/Parser/StreamParser.swift", line: 10)
+let parser = StreamParser()
+try parser.feed(Array("<stream xmlns='jabber:client'><message/><pres".utf8)) { event in
+    if case .element(let stanza) = event { print(stanza.name) }
+}
+#sourceLocation()
+    _ = parser
+    }
+
+    // Compiled, not run.
+    private func comment3(element: Element, message: Element, iq: Element, jid: String) async throws {
 #sourceLocation(file: "Sources/KalijXML/Query/Query.swift", line: 10)
 let body: String? = message.findFirst("body#")
 let stamp: Date? = message.findFirst("{urn:xmpp:delay}delay@stamp|datetime")
@@ -369,6 +380,48 @@ let mine: Element? = iq.findFirst("{jabber:iq:roster}query/item<jid=\(jid)>")
     _ = body
     _ = stamp
     _ = mine
+    }
+
+    // Compiled, not run.
+    private func comment4(element: Element, message: Element, iq: Element, jid: String) async throws {
+#sourceLocation(file: "Sources/KalijXML/Query/QueryValue.swift", line: 39)
+enum Show: String, QueryValue {
+    case away, chat, dnd, xa
+    static func isGiven(by kind: QueryKind) -> Bool { kind == .text }
+    static func value(of match: QueryMatch) -> Show? { Show(rawValue: match.text) }
+}
+let show: Show? = element.findFirst("show#")
+#sourceLocation()
+    _ = show
+    }
+
+    // Compiled, not run.
+    private func comment5(element: Element, message: Element, iq: Element, jid: String) async throws {
+#sourceLocation(file: "Sources/KalijXML/Query/RegularExpression.swift", line: 62)
+QueryProblems.handle { problem in print("query:", problem) }
+#sourceLocation()
+    }
+
+    // Compiled, not run.
+    private func comment6(element: Element, message: Element, iq: Element, jid: String) async throws {
+#sourceLocation(file: "Sources/KalijXML/Tree/Element.swift", line: 8)
+let reply = Element("message", xmlns: "jabber:client", attributes: ["to": jid])
+reply.add(Element("body", text: "Here I am"))
+reply["id"] = "m1"
+print(reply.xml())
+#sourceLocation()
+    _ = reply
+    }
+
+    // Compiled, not run.
+    private func comment7(element: Element, message: Element, iq: Element, jid: String) async throws {
+#sourceLocation(file: "Sources/KalijXML/Tree/Transferred.swift", line: 9)
+actor Inbox {
+    private var last: Element?
+    func receive(_ stanza: consuming Transferred<Element>) { last = stanza.take() }
+}
+await Inbox().receive(Transferred(Element("presence", xmlns: "jabber:client")))
+#sourceLocation()
     }
 
 }
