@@ -12,9 +12,9 @@
 /// let mine: Element? = iq.findFirst("{jabber:iq:roster}query/item<jid=\(jid)>")
 /// ```
 ///
-/// An interpolated value, like the argument of a `%@`, is a value: it may hold any character and never changes the
-/// query. A literal is compiled once. One that does not compile, or that gives another type, is a programming error
-/// and stops the program with a message; a query from text throws it.
+/// <doc:QueryLanguage> tells how queries are written. An interpolated value, like the argument of a `%@`, is a value:
+/// it may hold any character and never changes the query. A literal is compiled once. One that does not compile, or
+/// that gives another type, is a programming error and stops the program with a message; a query from text throws it.
 @frozen
 public struct Query<Result: QueryValue>: Sendable {
     @usableFromInline let core: QueryCore
