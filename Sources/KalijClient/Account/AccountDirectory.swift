@@ -91,7 +91,8 @@ public enum DirectoryError: Error, CustomStringConvertible, Sendable {
     public var description: String {
         switch self {
         case .noAccount(let directory): "no account is stored in \(directory); `kalij login JID` stores one"
-        case .allLoggedOut(let directory): "all accounts in \(directory) are logged out; `kalij login JID` logs in again"
+        case .allLoggedOut(let directory):
+            "all accounts in \(directory) are logged out; `kalij login JID` logs in again"
         case .cannotCreate(let directory, let reason): "creating \(directory): \(reason)"
         case .whichAccount(let known, let asked?):
             "\(asked) is not among the stored accounts: \(known.joined(separator: ", "))"

@@ -234,7 +234,7 @@ struct CatchUp {
     }
 
     private func announcePresence() throws {
-        try step.send(Element("presence", xmlns: "jabber:client"))
+        try step.send(Element("presence", xmlns: "jabber:client", children: OwnCapabilities().elements))
     }
 
     private func finish(problem: String?) throws {
