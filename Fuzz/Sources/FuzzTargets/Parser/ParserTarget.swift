@@ -1,0 +1,94 @@
+import KalijXML
+
+/// Parses one input in several ways of cutting it: all have to say the same.
+///
+/// The first byte says what the rest is, see ``ParserInput``.
+func fuzzParser(_ input: UnsafeRawBufferPointer) throws {
+    let parsed = ParserInput(input)
+    let whole = Heard(parsed, cut: .whole)
+    var cuts = [Cut.pieces(seed: parsed.seed)]
+    if parsed.bytes.count <= 512 { cuts.append(.everyByte) }
+    for cut in cuts {
+        let other = Heard(parsed, cut: cut)
+        try require(other == whole, "cut in \(cut): \(other)\nin one piece: \(whole)")
+    }
+    for element in whole.elements { try requireRoundTrip(element) }
+    if parsed.isDocument { try compareWithDocument(parsed) }
+}
+
+/// What was read, written and read again is the same, and the same bytes.
+func requireRoundTrip(_ element: Element) throws {
+    let written = element.bytes()
+    do {
+        let again = try Element.parse(written, limits: ParserInput.wideLimits)
+        try require(again == element, "not equal after writing and reading: \(element) and \(again)")
+        try require(again.bytes() == written, "written again: \(again), before: \(element)")
+    } catch let error as XMLError {
+        throw Finding(description: "\(error) in what was written: \(element)")
+    }
+}
+
+/// A document is what a stream of nothing else is: it has the same tree, or is refused too.
+private func compareWithDocument(_ input: ParserInput) throws {
+    guard let document = try? Element.parse(input.bytes, limits: input.limits) else { return }
+    try requireRoundTrip(document)
+}
+
+/// How an input is cut into chunks.
+enum Cut {
+    case whole, everyByte
+    case pieces(seed: UInt64)
+
+    func next(_ random: inout UInt64) -> Int {
+        switch self {
+        case .whole: return .max
+        case .everyByte: return 1
+        case .pieces:
+            random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            let size = Int(truncatingIfNeeded: random >> 40)
+            // Mostly short pieces, sometimes long ones.
+            return size % 16 == 0 ? 1 + (size >> 4) % 20_000 : 1 + (size >> 4) % 24
+        }
+    }
+}
+
+/// All that a parser said about an input.
+struct Heard: Equatable {
+    var events: [String] = []
+    var skipped: [SkippedElement] = []
+    var failure: String?
+    var elements: [Element] = []
+
+    init(_ input: ParserInput, cut: Cut) {
+        let parser = StreamParser(limits: input.limits)
+        do {
+            try parser.feed(input.before) { _ in }
+            var random = input.seed
+            var rest = input.bytes[...]
+            while !rest.isEmpty {
+                let piece = rest.prefix(cut.next(&random))
+                rest = rest.dropFirst(piece.count)
+                try parser.feed(Array(piece)) { hear($0, parser, input) }
+            }
+            try parser.finish { hear($0, parser, input) }
+        } catch let error as XMLError {
+            failure = "\(error.condition)"
+        } catch {
+            failure = "\(error)"
+        }
+    }
+
+    private mutating func hear(_ event: StreamParserEvent, _ parser: StreamParser, _ input: ParserInput) {
+        switch event {
+        case .opened(let header):
+            events.append("opened \(header) \(header.defaultNamespace ?? "-")")
+        case .element(let element):
+            events.append("element \(element)")
+            if elements.count < 8 { elements.append(element) }
+        case .skipped(let element):
+            events.append("skipped")
+            skipped.append(element)
+        case .closed: events.append("closed")
+        }
+    }
+}
