@@ -44,7 +44,8 @@ public final class StreamParser {
         while !rest.isEmpty {
             let piece = rest.prefix(StreamParser.pieceBytes)
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(piece.count))
-            if state.pointee.held.isEmpty, state.pointee.longTag == nil, piece[piece.endIndex &- 1] != UInt8(ascii: "]") {
+            if state.pointee.held.isEmpty, state.pointee.longTag == nil, piece[piece.endIndex &- 1] != UInt8(ascii: "]")
+            {
                 parse(UnsafeRawBufferPointer(rebasing: piece))
             } else {
                 hold(UnsafeRawBufferPointer(rebasing: piece))
