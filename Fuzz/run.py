@@ -88,7 +88,7 @@ def minimize(target):
 
 def coverage(least):
     """Prints the lines reached by file. Returns whether at least so many percent of all are."""
-    found = subprocess.run(["swift", "test", "--show-codecov-path"], cwd=HERE, stdout=subprocess.PIPE, check=True)
+    found = subprocess.run(["swift", "test", "--scratch-path", BUILD / "corpus-tests", "--show-codecov-path"], cwd=HERE, stdout=subprocess.PIPE, check=True)
     files = json.loads(pathlib.Path(found.stdout.decode().strip()).read_text())["data"][0]["files"]
     reached = total = 0
     for file in sorted(files, key=lambda file: file["filename"]):
