@@ -68,7 +68,8 @@ extension DataForm.Field {
 
     /// What is wrong with the values that the field has as an answer.
     var problemOfAnswer: FormError? {
-        if isRequired, values.allSatisfy(\.isEmpty) { return .missingValue(field: name ?? "") }
+        // The lines of a text are values of their own, so that line ends alone are nothing.
+        if isRequired, values.allSatisfy({ $0.allSatisfy(\.isNewline) }) { return .missingValue(field: name ?? "") }
         return problemOfValues
     }
 

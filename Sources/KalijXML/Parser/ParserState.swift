@@ -14,7 +14,7 @@ struct ParserState {
     /// The limit that the open top-level element is over; nothing of it is kept from then on.
     var skipping: LimitKind?
     var skipped: SkippedElement?
-    var events: [StreamParserEvent] = []
+    var events = EventQueue()
     var failure: XMLError?
     /// The failure, once everything before it has been delivered.
     var thrown: XMLError?
@@ -40,6 +40,8 @@ struct ParserState {
     var previousEnd = 0
     /// The first bytes of the open top-level element that came with earlier chunks.
     var earlier = Region<UInt8>(capacity: 4_096)
+    /// Where a piece of a CDATA section ended with a carriage return, whose line feed may follow; or -1.
+    var splitLineEnd = -1
     /// Bytes given to libxml2 before the chunk, and with it.
     var fed = 0
     var chunk = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -59,6 +61,7 @@ struct ParserState {
     func release() {
         builder.release()
         earlier.release()
+        events.release()
     }
 
     init(limits: ParserLimits, outer: Int) {
@@ -77,6 +80,17 @@ extension ParserState {
             return bytesBefore
         }
         return bytesBefore &+ Int(truncatingIfNeeded: input.pointee.consumed) &+ (current - base)
+    }
+
+    /// What libxml2 has in its buffer: around most names, values and texts that it calls back with.
+    @inline(__always)
+    private func readable(_ context: Context) -> Range<UnsafePointer<UInt8>> {
+        guard let input = context.pointee.input, let base = input.pointee.base, let end = input.pointee.end, base <= end
+        else {
+            let nowhere = UnsafePointer<UInt8>(bitPattern: 1).unsafelyUnwrapped
+            return nowhere..<nowhere
+        }
+        return base..<end
     }
 
     /// The bytes that libxml2 was given and did not get to.
@@ -124,7 +138,9 @@ extension ParserState {
         }
         if depth == outer &+ 1 { begin(context) }
         if skipping != nil { return countWork(context) }
-        if let limit = builder.open(name, namespace, declarations: declarations, count: count, attributes) {
+        if let limit = builder.open(
+            name, namespace, declarations: declarations, count: count, attributes, readable: readable(context))
+        {
             skip(limit)
             if depth == outer &+ 1 { describeSkipped(name, namespace, Int(count), attributes) }
         }
@@ -145,7 +161,7 @@ extension ParserState {
     mutating func text(_ context: Context, _ bytes: UnsafePointer<UInt8>, _ length: Int) {
         if depth <= outer { return strayText(context, bytes, length) }
         if skipping != nil || length == 0 { return }
-        if let limit = builder.text(bytes, length) { skip(limit) }
+        if let limit = builder.text(bytes, length, readable: readable(context)) { skip(limit) }
     }
 
     /// A top-level element begins: remembers where, and what of it came with earlier chunks.
@@ -275,7 +291,9 @@ extension ParserState {
         // The header is the server's own: an app's limits for stanzas are not for it.
         var builder = TreeBuilder(limits: ParserLimits())
         defer { builder.release() }
-        if let limit = builder.open(name, namespace, declarations: declarations, count: count, attributes) {
+        if let limit = builder.open(
+            name, namespace, declarations: declarations, count: count, attributes, readable: readable(context))
+        {
             return fail(context, "policy-violation", "the stream's header is over the limit \(limit.limit)")
         }
         let tree = builder.take()
@@ -292,9 +310,22 @@ extension ParserState {
         header = Array(tag) + [UInt8(ascii: ">")]
     }
 
+    /// Text of a CDATA section. libxml2 leaves the line ends of it as they are when it is fed in chunks; XML 1.0
+    /// section 2.11 asks for a line feed in place of each.
     mutating func cdata(_ context: Context, _ bytes: UnsafePointer<UInt8>, _ length: Int) {
         if depth <= outer { return fail(context, "bad-format", "text between the top-level elements of a stream") }
-        text(context, bytes, length)
+        let text = UnsafeBufferPointer(start: bytes, count: length)
+        let start = position(context)
+        // A long section comes in pieces, one beginning where the one before ended.
+        var from = start == splitLineEnd && text.first == 0x0A ? 1 : 0
+        splitLineEnd = text.last == 0x0D ? start &+ length : -1
+        while let end = text[from...].firstIndex(of: 0x0D) {
+            self.text(context, bytes + from, end - from)
+            withUnsafePointer(to: 0x0A) { self.text(context, $0, 1) }
+            from = end + 1
+            if from < length, text[from] == 0x0A { from += 1 }
+        }
+        self.text(context, bytes + from, length - from)
     }
 
     private mutating func strayText(_ context: Context, _ bytes: UnsafePointer<UInt8>, _ length: Int) {

@@ -28,7 +28,7 @@ public struct Element: CustomStringConvertible {
         _ name: String, xmlns: String? = nil, attributes: [String: String] = [:], children: [Element] = [],
         text: String? = nil
     ) {
-        tree = Tree(
+        tree = Tree.make(
             nodes: 1 + children.count, attributes: attributes.count, values: 64 + attributes.count * 32,
             texts: text?.utf8.count ?? 0)
         index = 0
