@@ -12,9 +12,9 @@
 /// let mine: Element? = iq.findFirst("{jabber:iq:roster}query/item<jid=\(jid)>")
 /// ```
 ///
-/// An interpolated value, like the argument of a `%@`, is a value: it may hold any character and never changes the
-/// query. A literal is compiled once. One that does not compile, or that gives another type, is a programming error
-/// and stops the program with a message; a query from text throws it.
+/// <doc:QueryLanguage> tells how queries are written. An interpolated value, like the argument of a `%@`, is a value:
+/// it may hold any character and never changes the query. A literal is compiled once. One that does not compile, or
+/// that gives another type, is a programming error and stops the program with a message; a query from text throws it.
 @frozen
 public struct Query<Result: QueryValue>: Sendable {
     @usableFromInline let core: QueryCore
@@ -30,11 +30,7 @@ public struct Query<Result: QueryValue>: Sendable {
     /// - Throws: ``QuerySyntaxError`` if it is no query, gives another type, or has another number of specifiers.
     public init(parsing text: String, arguments: [String] = []) throws(QuerySyntaxError) {
         let bytes = Array(text.utf8)
-        if let place = bytes.firstIndex(of: QueryParser.hole) {
-            throw QuerySyntaxError(
-                query: QueryParser.shown(bytes), column: String(decoding: bytes[..<place], as: UTF8.self).count + 1,
-                problem: "expected a query without U+0000")
-        }
+        try Query.requireNoHole(in: bytes)
         let program = try QueryCache.shared.program(text: bytes, for: Result.self)
         guard program.arguments == arguments.count else {
             throw QuerySyntaxError(
