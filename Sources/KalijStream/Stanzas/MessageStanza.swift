@@ -15,6 +15,9 @@ public struct MessageStanza: Stanza {
         case headline
         /// Outside of any conversation; an answer is expected.
         case normal
+
+        /// What the attribute `type` of a message means: ``normal`` without one, or with an unknown one.
+        public init(type: String?) { self = type.flatMap(Kind.init(rawValue:)) ?? .normal }
     }
 
     /// What a conversation is identified by (RFC 6121, 5.2.5).
@@ -57,7 +60,7 @@ public struct MessageStanza: Stanza {
     /// What kind of conversation it belongs to: ``Kind/normal`` if it has no type or an unknown one, as RFC 6121, 5.2.2,
     /// asks.
     public var kind: Kind {
-        get { element["type"].flatMap(Kind.init(rawValue:)) ?? .normal }
+        get { Kind(type: element["type"]) }
         nonmutating set { element["type"] = newValue == .normal ? nil : newValue.rawValue }
     }
 
