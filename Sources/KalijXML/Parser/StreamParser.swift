@@ -141,6 +141,7 @@ extension StreamParser {
     func parse(_ bytes: UnsafeRawBufferPointer) {
         guard !bytes.isEmpty else { return }
         if state.pointee.context == nil { makeContext() }
+        judgeBeginning(bytes)
         state.pointee.builder.names.refresh()
         state.pointee.chunk = bytes
         state.pointee.chunkStart = state.pointee.fed

@@ -52,26 +52,37 @@ public protocol QueryValue {
 
 /// One match of a query; good only while the closure that got it runs.
 public struct QueryMatch {
-    let tree: Tree
-    let index: UInt32
-    let program: Program
-    let bytes: UnsafeRawBufferPointer
+    @usableFromInline let asked: Element
+    @usableFromInline let index: UInt32
+    @usableFromInline let plan: UnsafePointer<QueryPlan>
+    @usableFromInline let bytes: UnsafeRawBufferPointer
+
+    @inlinable
+    init(_ asked: Element, _ index: UInt32, _ core: QueryCore, _ bytes: UnsafeRawBufferPointer) {
+        (self.asked, self.index, plan, self.bytes) = (asked, index, core.plan, bytes)
+    }
+
+    var tree: Tree { asked.tree }
+    var program: Program { plan.pointee.program.takeUnretainedValue() }
 
     /// The element that the path of the query reached.
-    public var element: Element { Element(tree: tree, index: index) }
+    public var element: Element { Element(tree: asked.tree, index: index) }
     /// What the query gives.
     public var kind: QueryKind { program.kind }
     /// The text that was extracted; "" if the query extracts none.
-    public var text: String { String(decoding: bytes, as: UTF8.self) }
+    @inlinable
+    public var text: String { String(decoding: bytes.assumingMemoryBound(to: UInt8.self), as: UTF8.self) }
 }
 
 extension Element: QueryValue {
     public static func isGiven(by kind: QueryKind) -> Bool { kind == .element }
+    @inlinable
     public static func value(of match: QueryMatch) -> Element? { match.element }
 }
 
 extension String: QueryValue {
     public static func isGiven(by kind: QueryKind) -> Bool { kind == .text }
+    @inlinable
     public static func value(of match: QueryMatch) -> String? { match.text }
 }
 
