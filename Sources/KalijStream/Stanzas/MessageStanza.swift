@@ -57,15 +57,15 @@ public struct MessageStanza: Stanza {
         self.body = body
     }
 
-    /// What kind of conversation it belongs to: ``Kind/normal`` if it has no type or an unknown one, as RFC 6121, 5.2.2,
-    /// asks.
+    /// What kind of conversation it belongs to: ``Kind/normal`` if it has no type or an unknown one, as RFC 6121,
+    /// 5.2.2, asks.
     public var kind: Kind {
         get { Kind(type: element["type"]) }
         nonmutating set { element["type"] = newValue == .normal ? nil : newValue.rawValue }
     }
 
-    /// The text, in the language of the stanza or else the first; nil if there is none. Setting it replaces the texts in
-    /// all languages.
+    /// The text, in the language of the stanza or else the first; nil if there is none. Setting it replaces the texts
+    /// in all languages.
     public var body: String? {
         get { bodies.standard }
         nonmutating set { bodies.replace(with: newValue) }
