@@ -7,7 +7,11 @@ struct Compiler {
     }
 
     /// Type-checks the files of a module and returns their syntax trees, in the order of the files.
-    static func syntaxTrees(of module: SourceModule) throws -> [[String: Any]] {
+    ///
+    /// - Parameters:
+    ///   - module: the module.
+    ///   - name: the mangled name of a type. Trees without it are not parsed, but come out empty.
+    static func syntaxTrees(of module: SourceModule, mentioning name: String) throws -> [[String: Any]] {
         let scratch = buildFolder + "/query-literals/" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: scratch, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: scratch) }
@@ -20,6 +24,7 @@ struct Compiler {
         guard status == 0 else { throw Failure(description: "\(module.folder) does not compile:\n\(text)") }
         return try outputs.map { output in
             let data = try Data(contentsOf: URL(filePath: output))
+            guard data.range(of: Data(name.utf8)) != nil else { return [:] }
             guard let tree = try JSONSerialization.jsonObject(with: data) as? [String: Any] else {
                 throw Failure(description: "the compiler's output for \(module.folder) is no syntax tree")
             }
