@@ -95,7 +95,10 @@ public struct Peer: Sendable {
         if readBytes(of: script).isEmpty { try writeText(resourceText(PackageResources.peer_py), to: script) }
         var launch = laboratory.launch(
             try Tool.python.path(),
-            [script, name, "--jid", address + (resource.map { "/" + $0 } ?? ""), "--port", "\(server.port)", "--ca", server.certificateAuthority]
+            [
+                script, name, "--jid", address + (resource.map { "/" + $0 } ?? ""), "--port", "\(server.port)", "--ca",
+                server.certificateAuthority,
+            ]
                 + arguments)
         launch.environment["PEER_PASSWORD"] = password
         return launch

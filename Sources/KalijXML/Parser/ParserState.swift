@@ -24,6 +24,8 @@ struct ParserState {
     var restarts = 0
     /// Bytes that libxml2 is not given yet.
     var held: [UInt8] = []
+    /// Bytes left out of `held`, see ``LongTag``.
+    var leftOut = 0
     /// A start tag so long that libxml2 must not look for its end with every chunk.
     var longTag: LongTag?
     /// Where the open top-level element began, in bytes of the stream.
@@ -84,7 +86,7 @@ extension ParserState {
 
     /// What libxml2 has in its buffer: around most names, values and texts that it calls back with.
     @inline(__always)
-    private func readable(_ context: Context) -> Range<UnsafePointer<UInt8>> {
+    func readable(_ context: Context) -> Range<UnsafePointer<UInt8>> {
         guard let input = context.pointee.input, let base = input.pointee.base, let end = input.pointee.end, base <= end
         else {
             let nowhere = UnsafePointer<UInt8>(bitPattern: 1).unsafelyUnwrapped
@@ -189,13 +191,19 @@ extension ParserState {
         if namespaceWork > ParserState.mostNamespaceWork {
             fail(context, "policy-violation", "too many namespace declarations")
         }
+        if depth > ParserState.mostLevels {
+            fail(context, "policy-violation", "elements nested more than \(ParserState.mostLevels) deep")
+        }
     }
+
+    /// libxml2 keeps 36 bytes a level; a stanza of 1 MiB cannot be nested as deep.
+    private static let mostLevels = 163_840
 
     /// Some seconds; a stanza of less than 512 KiB cannot reach it.
     private static let mostNamespaceWork = 8_000_000_000
 
     /// The start tag that is being read, without its last bytes ">" or "/>".
-    private func startTag(_ context: Context) -> UnsafeBufferPointer<UInt8>? {
+    func startTag(_ context: Context) -> UnsafeBufferPointer<UInt8>? {
         guard let input = context.pointee.input, let current = input.pointee.cur, let base = input.pointee.base else {
             return nil
         }
@@ -207,7 +215,7 @@ extension ParserState {
 
     private mutating func complete(_ context: Context) {
         let end = position(context)
-        if skipping == nil, end &- start > limits.stanzaBytes { skip(.stanzaBytes) }
+        if skipping == nil, end &- start &+ leftOut > limits.stanzaBytes { skip(.stanzaBytes) }
         if skipping != nil {
             deliverSkipped(end)
         } else {
@@ -223,114 +231,4 @@ extension ParserState {
 
     /// libxml2 never forgets a name; a context that knows more than this is replaced between two stanzas.
     private static let dictionaryBytes = 256 * 1_024
-
-    /// From here on the open top-level element is only counted.
-    mutating func skip(_ limit: LimitKind) {
-        skipping = limit
-        let root = Element(tree: builder.take(), index: 0)
-        var attributes: [String: String] = [:]
-        for place in root.attributePlaces.prefix(64) where root.tree.attributes[place].length <= 4_096 {
-            let attribute = root.tree.attributes[place]
-            attributes[root.key(of: attribute)] = String(decoding: root.tree.value(attribute), as: UTF8.self)
-        }
-        skipped = SkippedElement(
-            name: root.name, namespace: root.namespace, attributes: attributes, limit: limit.limit, prefix: [],
-            byteCount: 0, line: startLine)
-    }
-
-    /// The top-level tag itself is over a limit: what is known of it comes from libxml2 instead of the tree.
-    private mutating func describeSkipped(
-        _ name: UnsafePointer<UInt8>, _ namespace: UnsafePointer<UInt8>?, _ count: Int,
-        _ attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
-    ) {
-        func text(_ pointer: UnsafePointer<UInt8>) -> String {
-            let bytes = UnsafeBufferPointer(start: pointer, count: limits.nameBytes).prefix { $0 != 0 }
-            return String(decoding: bytes, as: UTF8.self)
-        }
-        skipped?.name = text(name)
-        skipped?.namespace = namespace.map(text)
-        for place in 0..<min(count, 64) {
-            guard let name = attributes?[place * 5], let start = attributes?[place * 5 + 3],
-                let end = attributes?[place * 5 + 4], end - start <= 4_096
-            else { continue }
-            let space = attributes?[place * 5 + 2].map(text)
-            let key = space.map { $0 == xmlNamespace ? "xml:" + text(name) : "{\($0)}" + text(name) } ?? text(name)
-            let value = UnsafeBufferPointer(start: start, count: end - start)
-            skipped?.attributes[key] = String(decoding: value, as: UTF8.self)
-        }
-    }
-
-    private mutating func deliverSkipped(_ end: Int) {
-        guard var skipped else { return }
-        skipped.byteCount = end - start
-        skipped.prefix = Array(UnsafeBufferPointer(start: earlier.base, count: min(earlier.count, end - start)))
-        let from = max(start, chunkStart) - chunkStart
-        let wanted = min(limits.prefixBytes - earlier.count, end - chunkStart - from)
-        if wanted > 0, from >= 0, from + wanted <= chunk.count {
-            skipped.prefix.append(contentsOf: chunk[from..<(from + wanted)])
-        }
-        events.append(.skipped(skipped))
-        self.skipped = nil
-        skipping = nil
-        builder.reset()
-    }
-}
-
-// MARK: - The stream itself
-
-extension ParserState {
-    private mutating func openStream(
-        _ context: Context, _ name: UnsafePointer<UInt8>, _ namespace: UnsafePointer<UInt8>?, declarations: Int32,
-        _ spaces: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, count: Int32,
-        _ attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
-    ) {
-        if replaying { return }
-        // The header's end tag sign is still to come, but no "<" before it.
-        previousEnd = position(context)
-        storeHeader(context)
-        // The header is the server's own: an app's limits for stanzas are not for it.
-        var builder = TreeBuilder(limits: ParserLimits())
-        defer { builder.release() }
-        if let limit = builder.open(
-            name, namespace, declarations: declarations, count: count, attributes, readable: readable(context))
-        {
-            return fail(context, "policy-violation", "the stream's header is over the limit \(limit.limit)")
-        }
-        let tree = builder.take()
-        tree.contentNamespace = NameReference.none
-        for place in 0..<Int(declarations) where spaces?[place * 2] == nil {
-            guard let uri = spaces?[place * 2 + 1] else { continue }
-            tree.contentNamespace = tree.store(String(cString: uri))
-        }
-        events.append(.opened(Element(tree: tree, index: 0)))
-    }
-
-    private mutating func storeHeader(_ context: Context) {
-        guard let tag = startTag(context) else { return }
-        header = Array(tag) + [UInt8(ascii: ">")]
-    }
-
-    /// Text of a CDATA section. libxml2 leaves the line ends of it as they are when it is fed in chunks; XML 1.0
-    /// section 2.11 asks for a line feed in place of each.
-    mutating func cdata(_ context: Context, _ bytes: UnsafePointer<UInt8>, _ length: Int) {
-        if depth <= outer { return fail(context, "bad-format", "text between the top-level elements of a stream") }
-        let text = UnsafeBufferPointer(start: bytes, count: length)
-        let start = position(context)
-        // A long section comes in pieces, one beginning where the one before ended.
-        var from = start == splitLineEnd && text.first == 0x0A ? 1 : 0
-        splitLineEnd = text.last == 0x0D ? start &+ length : -1
-        while let end = text[from...].firstIndex(of: 0x0D) {
-            self.text(context, bytes + from, end - from)
-            withUnsafePointer(to: 0x0A) { self.text(context, $0, 1) }
-            from = end + 1
-            if from < length, text[from] == 0x0A { from += 1 }
-        }
-        self.text(context, bytes + from, length - from)
-    }
-
-    private mutating func strayText(_ context: Context, _ bytes: UnsafePointer<UInt8>, _ length: Int) {
-        let blank = UnsafeBufferPointer(start: bytes, count: length)
-            .allSatisfy { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
-        if !blank { fail(context, "bad-format", "text between the top-level elements of a stream") }
-    }
 }
