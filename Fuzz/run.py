@@ -3,8 +3,9 @@
 
   run.py fuzz --minutes 10 [--target parser]    exit code 1 if there is a finding
   run.py minimize [--target parser]             what was found worth keeping goes into Corpus/<target>.base64
+  run.py coverage --least 90                    after `swift test --enable-code-coverage`: lines of KalijXML reached
 """
-import argparse, base64, os, pathlib, re, resource, shutil, subprocess, sys, tempfile
+import argparse, base64, json, os, pathlib, re, resource, shutil, subprocess, sys, tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = HERE / ".build"
@@ -85,12 +86,30 @@ def minimize(target):
     print(f"{target}: {len(lines)} inputs, {packed.stat().st_size:,} bytes")
 
 
+def coverage(least):
+    """Prints the lines reached by file. Returns whether at least so many percent of all are."""
+    found = subprocess.run(["swift", "test", "--show-codecov-path"], cwd=HERE, stdout=subprocess.PIPE, check=True)
+    files = json.loads(pathlib.Path(found.stdout.decode().strip()).read_text())["data"][0]["files"]
+    reached = total = 0
+    for file in sorted(files, key=lambda file: file["filename"]):
+        name = file["filename"].partition("/Sources/KalijXML/")[2]
+        if name:
+            lines = file["summary"]["lines"]
+            reached, total = reached + lines["covered"], total + lines["count"]
+            print(f"{name:40} {lines['covered']:5} of {lines['count']:5} lines {lines['percent']:6.1f} %")
+    print(f"{'KalijXML':40} {reached:5} of {total:5} lines {100 * reached / total:6.1f} %")
+    return 100 * reached >= least * total
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["fuzz", "minimize"])
+    parser.add_argument("what", choices=["fuzz", "minimize", "coverage"])
     parser.add_argument("--minutes", type=float, default=10, help="CPU minutes for each target")
     parser.add_argument("--target", choices=TARGETS, help="only this one")
+    parser.add_argument("--least", type=float, default=90, help="percent of the lines that have to be reached")
     arguments = parser.parse_args()
+    if arguments.what == "coverage":
+        return 0 if coverage(arguments.least) else 1
     targets = [arguments.target] if arguments.target else TARGETS
     if arguments.what == "minimize":
         for target in targets:

@@ -9,13 +9,20 @@ import Testing
 
     @Test(arguments: FuzzTarget.allCases)
     func holdsForTheCorpus(_ target: FuzzTarget) throws {
-        let inputs = try files("Corpus/\(target.rawValue)")
-        #expect(!inputs.isEmpty)
-        try run(target, inputs)
+        let packed = try String(contentsOf: CorpusTests.folder.appending(path: "Corpus/\(target.rawValue).base64"))
+        let found = packed.split(separator: "\n").compactMap { Data(base64Encoded: String($0)) }
+        let seeds = try files("Corpus/\(target.rawValue)")
+        #expect(!found.isEmpty && !seeds.isEmpty)
+        for (number, input) in found.enumerated() { run(target, input, "line \(number + 1)") }
+        for seed in seeds { run(target, try Data(contentsOf: seed), seed.lastPathComponent) }
     }
 
     @Test(arguments: FuzzTarget.allCases)
-    func holdsForPastFindings(_ target: FuzzTarget) throws { try run(target, files("Findings/\(target.rawValue)")) }
+    func holdsForPastFindings(_ target: FuzzTarget) throws {
+        for input in try files("Findings/\(target.rawValue)") {
+            run(target, try Data(contentsOf: input), input.lastPathComponent)
+        }
+    }
 
     private func files(_ path: String) throws -> [URL] {
         let place = CorpusTests.folder.appending(path: path)
@@ -23,12 +30,9 @@ import Testing
         return try FileManager.default.contentsOfDirectory(at: place, includingPropertiesForKeys: nil)
     }
 
-    private func run(_ target: FuzzTarget, _ inputs: [URL]) throws {
-        for input in inputs {
-            let bytes = [UInt8](try Data(contentsOf: input))
-            #expect(throws: Never.self, "\(input.lastPathComponent)") {
-                try bytes.withUnsafeBytes { try target.run($0) }
-            }
+    private func run(_ target: FuzzTarget, _ input: Data, _ name: String) {
+        #expect(throws: Never.self, "\(target.rawValue): \(name)") {
+            try [UInt8](input).withUnsafeBytes { try target.run($0) }
         }
     }
 }

@@ -89,7 +89,7 @@ extension ParserState {
     func readable(_ context: Context) -> Range<UnsafePointer<UInt8>> {
         guard let input = context.pointee.input, let base = input.pointee.base, let end = input.pointee.end, base <= end
         else {
-            let nowhere = UnsafePointer<UInt8>(bitPattern: 1).unsafelyUnwrapped
+            let nowhere = UnsafePointer<UInt8>(bitPattern: 1).unsafelyUnwrapped  // traps: never, 1 is no null pointer
             return nowhere..<nowhere
         }
         return base..<end
@@ -215,6 +215,10 @@ extension ParserState {
 
     private mutating func complete(_ context: Context) {
         let end = position(context)
+        // The same whether it came in one chunk or in many, after each of which this is looked at, too.
+        if end &- start &+ leftOut >= limits.hardStanzaBytes {
+            return fail(context, "policy-violation", "a stanza of \(limits.hardStanzaBytes) bytes or more")
+        }
         if skipping == nil, end &- start &+ leftOut > limits.stanzaBytes { skip(.stanzaBytes) }
         if skipping != nil {
             deliverSkipped(end)

@@ -65,7 +65,7 @@ struct TreeBuilder {
         let length = NameCache.length(key)
         guard length <= limits.nameBytes, length <= UInt32.max else { return .none }
         let reference = NameReference(offset: values.count)
-        withUnsafeBytes(of: UInt32(length)) { values.append($0) }
+        withUnsafeBytes(of: UInt32(length)) { values.append($0) }  // fits: at most `nameBytes`
         values.append(key, length)
         entry.pointee.reference = reference
         entry.pointee.serial = serial

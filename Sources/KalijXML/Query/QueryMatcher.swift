@@ -103,6 +103,7 @@ extension QueryMatcher {
                 if length != step.pointee.filterValue.count { return false }
                 return areSame(tree.values + Int(attribute.pointee.value), step.pointee.filterValue)
             }
+            // fits: nodes are counted in 32 bits
             if name & QueryMatcher.isID == 0 { return passes(step, UInt32(node - nodes)) }
             attribute += 1
         }

@@ -19,7 +19,7 @@ extension Element {
         for piece in pieces { tree.unlink(piece, from: index) }
         let text = validCharacters(text)
         tree.nodes[Int(index)].text = withBytes(of: text) { tree.appendText($0) }
-        tree.nodes[Int(index)].textLength = UInt32(text.utf8.count)
+        tree.nodes[Int(index)].textLength = UInt32(text.utf8.count)  // traps: on 4 GiB of text that a program sets
     }
 
     /// Takes a child out of the tree. References to it stay good; it is the root of a tree of its own from then on.
@@ -108,7 +108,7 @@ extension Tree {
             nodes[Int(index)].text = before.withUnsafeBytes { appendText($0) }
         }
         _ = appendText(bytes)
-        nodes[Int(index)].textLength += UInt32(bytes.count)
+        nodes[Int(index)].textLength += UInt32(bytes.count)  // traps: on 4 GiB of text that a program adds
     }
 
     /// Joins pieces of text that nothing separates any longer.
@@ -166,7 +166,7 @@ extension Tree {
         let text = [UInt8](other.ownText(original))
         node.text = text.withUnsafeBytes { appendText($0) }
         node.textLength = original.textLength
-        node.attributes = UInt32(attributeCount)
+        node.attributes = UInt32(attributeCount)  // fits: an attribute has 16 bytes, and there is no memory for so many
         node.attributeCount = original.attributeCount
         for place in Int(original.attributes)..<(Int(original.attributes) + Int(original.attributeCount)) {
             let attribute = other.attributes[place]

@@ -51,12 +51,14 @@ struct Region<Value: BitwiseCopyable> {
     private mutating func grow(_ extra: Int) {
         let wanted = Swift.max(count + extra, capacity + capacity / 2 + 16)
         // The system moves what is large without a second copy of it in memory.
+        // traps: as every allocation of Swift's own does without memory
         guard let moved = realloc(base, wanted * MemoryLayout<Value>.stride) else { fatalError("out of memory") }
         base = moved.bindMemory(to: Value.self, capacity: wanted)
         capacity = wanted
     }
 
     private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Value> {
+        // traps: as every allocation of Swift's own does without memory
         guard let memory = malloc(capacity * MemoryLayout<Value>.stride) else { fatalError("out of memory") }
         return memory.bindMemory(to: Value.self, capacity: capacity)
     }

@@ -75,7 +75,7 @@ final class Tree: ManagedBuffer<TreeHeader, UInt64> {
                 textCapacity: textRoom)
         }
         // `create` makes an object of the class that it is called on.
-        return unsafeDowncast(buffer, to: Tree.self)
+        return unsafeDowncast(buffer, to: Tree.self)  // traps: never, `Tree` is the class that made the buffer
     }
 
     deinit {
@@ -130,6 +130,7 @@ extension TreeHeader {
         }
         view.nodes[nodeCount] = node
         nodeCount += 1
+        // traps: beyond 4 billion nodes that a program adds; the limits of a parser are below
         return UInt32(nodeCount - 1)
     }
 
@@ -142,6 +143,7 @@ extension TreeHeader {
         }
         view.attributes[attributeCount] = attribute
         attributeCount += 1
+        // traps: beyond 4 billion attributes that a program adds; the limits of a parser are below
         return UInt32(attributeCount - 1)
     }
 
@@ -154,6 +156,7 @@ extension TreeHeader {
             UnsafeMutableRawPointer(view.values + valueCount).copyMemory(from: start, byteCount: bytes.count)
         }
         valueCount += bytes.count
+        // traps: beyond 4 GiB that a program adds; the limits of a parser are below
         return UInt32(valueCount - bytes.count)
     }
 
@@ -166,6 +169,7 @@ extension TreeHeader {
             UnsafeMutableRawPointer(view.texts + textCount).copyMemory(from: start, byteCount: bytes.count)
         }
         textCount += bytes.count
+        // traps: beyond 4 GiB that a program adds; the limits of a parser are below
         return UInt32(textCount - bytes.count)
     }
 }
@@ -218,7 +222,7 @@ extension Tree {
     /// A reference for a name that a program gives, stored if it has no id.
     func store(_ name: UnsafeRawBufferPointer) -> NameReference {
         if let known = NameTable.shared.lookUp(name) { return known }
-        var length = UInt32(name.count)
+        var length = UInt32(name.count)  // traps: on a name of 4 GiB that a program gives
         let offset = withUnsafeBytes(of: &length) { appendValue($0) }
         _ = appendValue(name)
         return NameReference(offset: Int(offset))
