@@ -17,7 +17,7 @@ struct Compiler {
         defer { try? FileManager.default.removeItem(atPath: scratch) }
         let outputs = module.files.indices.map { "\(scratch)/\($0).json" }
         var arguments = ["-frontend", "-dump-ast", "-dump-ast-format", "json", "-module-name", module.name]
-        arguments += try settings()
+        arguments += try settings(scratch)
         if !module.files.contains(where: { $0.hasSuffix("/main.swift") }) { arguments.append("-parse-as-library") }
         for (file, output) in zip(module.files, outputs) { arguments += ["-primary-file", file, "-o", output] }
         let (status, text) = try run("swiftc", arguments, errorsTo: scratch + "/errors")
@@ -39,12 +39,18 @@ struct Compiler {
     }()
 
     /// As SwiftPM sets them: language mode, modules, C modules, macros, the package that `package` stands for.
-    private static func settings() throws -> [String] {
+    private static func settings(_ scratch: String) throws -> [String] {
         var settings = ["-swift-version", "6", "-enable-testing", "-suppress-warnings", "-I", buildFolder + "/Modules"]
         settings += ["-D", "SWIFT_PACKAGE", "-D", "DEBUG"]
         let identity = (Repository.root as NSString).lastPathComponent.lowercased()
         settings += ["-package-name", String(identity.map { $0.isLetter || $0.isNumber ? $0 : "_" })]
         for map in Repository.moduleMaps { settings += ["-Xcc", "-fmodule-map-file=" + map] }
+        for (name, folder) in Repository.headerFolders {
+            let map = "\(scratch)/\(name).modulemap"
+            try "module \(name) { umbrella \"\(folder)\" export * }\n".write(
+                toFile: map, atomically: true, encoding: .utf8)
+            settings += ["-Xcc", "-fmodule-map-file=" + map]
+        }
         for flag in try libraryFlags() { settings += ["-Xcc", flag] }
         let (_, compiler) = try run("sh", ["-c", "readlink -f \"$(command -v swiftc)\""])
         let toolchain = (compiler as NSString).deletingLastPathComponent
