@@ -88,11 +88,13 @@ final class Tree: ManagedBuffer<TreeHeader, UInt64> {
     }
 
     /// Where everything is.
-    var view: TreeView { header.view }
-    var nodes: UnsafeMutablePointer<Node> { header.view.nodes }
-    var attributes: UnsafeMutablePointer<Attribute> { header.view.attributes }
-    var values: UnsafeMutablePointer<UInt8> { header.view.values }
-    var texts: UnsafeMutablePointer<UInt8> { header.view.texts }
+    // Through the pointer, because a check for exclusive access would cost as much as a query. Nothing changes the
+    // view while it is read: a tree has one owner at a time, and what changes it calls nobody.
+    var view: TreeView { withUnsafeMutablePointerToHeader { $0.pointee.view } }
+    var nodes: UnsafeMutablePointer<Node> { withUnsafeMutablePointerToHeader { $0.pointee.view.nodes } }
+    var attributes: UnsafeMutablePointer<Attribute> { view.attributes }
+    var values: UnsafeMutablePointer<UInt8> { view.values }
+    var texts: UnsafeMutablePointer<UInt8> { view.texts }
     var nodeCount: Int { header.nodeCount }
     var attributeCount: Int { header.attributeCount }
     var textCount: Int { header.textCount }
