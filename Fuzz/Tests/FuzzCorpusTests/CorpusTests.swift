@@ -17,7 +17,7 @@ import Testing
         let packed = try Data(contentsOf: CorpusTests.folder.appending(path: "Corpus/\(target.rawValue).base64"))
         let found = packed.split(separator: UInt8(ascii: "\n")).compactMap { Data(base64Encoded: Data($0)) }
         let seeds = try files("Corpus/\(target.rawValue)")
-        #expect(!found.isEmpty && !seeds.isEmpty)
+        #expect(!found.isEmpty)
         for (number, input) in found.enumerated() { run(target, input, "line \(number + 1)") }
         for seed in seeds { run(target, try Data(contentsOf: seed), seed.lastPathComponent) }
     }
