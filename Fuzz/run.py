@@ -11,7 +11,8 @@ BUILD = HERE / ".build"
 BINARIES = BUILD / "release"
 TARGETS = ["parser", "query-compiler", "query-evaluation", "writing"]
 ROUND_SECONDS = 30
-OPTIONS = ["-timeout=10", "-rss_limit_mb=1536", "-use_value_profile=1", "-print_final_stats=1", "-detect_leaks=1"]
+# The leak detector does not see the addresses inside of Swift's strings; memory that is lost shows in the limit.
+OPTIONS = ["-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1", "-detect_leaks=0"]
 # A crash is libFuzzer's to report.
 ENVIRONMENT = dict(os.environ, SWIFT_BACKTRACE="enable=no")
 

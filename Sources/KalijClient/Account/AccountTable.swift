@@ -18,7 +18,8 @@ public struct AccountTable {
     public func all() throws -> [Account] {
         try database.prepare(
             """
-            SELECT id, jid, resource, server, direct_tls, ca_file, mechanism, keys, password FROM account ORDER BY id
+            SELECT id, jid, resource, server, direct_tls, ca_file, mechanism, keys, password, state FROM account
+            ORDER BY id
             """
         ).all { row in
             Account(
@@ -27,7 +28,8 @@ public struct AccountTable {
                     override: row.optionalText(3).flatMap(HostAndPort.init), directTLS: row.bool(4),
                     caFile: row.optionalText(5)),
                 mechanism: try Self.mechanism(row.text(6)),
-                credentials: try Self.credentials(keys: row.optionalBlob(7), password: row.text(8)))
+                credentials: try Self.credentials(keys: row.optionalBlob(7), password: row.text(8)),
+                state: Account.State(rawValue: row.text(9)) ?? .active)
         }
     }
 
@@ -58,7 +60,7 @@ public struct AccountTable {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (jid) DO UPDATE SET server = excluded.server, direct_tls = excluded.direct_tls,
                     ca_file = excluded.ca_file, mechanism = excluded.mechanism, keys = excluded.keys,
-                    password = excluded.password
+                    password = excluded.password, state = 'active'
                 """,
                 [
                     .text(jid.bare.description), .text(resource), .optional(server.override?.description),
@@ -71,6 +73,19 @@ public struct AccountTable {
                 SELECT id, 0, 0, 0, 0, 0 FROM account WHERE jid = ?
                 """, [.text(jid.bare.description)])
         }
+    }
+
+    /// Commits that an account is to be logged out, or removed. Whoever drives does it: an engine that starts, or one that
+    /// is told by the doorbell.
+    /// - Returns: false if it is logged out already.
+    public func leave(_ account: Account, removing: Bool) throws -> Bool {
+        try database.run(
+            "UPDATE account SET state = ? WHERE id = ? AND (state <> 'out' OR ?)",
+            [
+                .text((removing ? Account.State.removing : .leaving).rawValue), .integer(account.id),
+                .integer(removing ? 1 : 0),
+            ])
+        return database.changes > 0
     }
 
     private static func mechanism(_ name: String) throws -> SASLMechanism {

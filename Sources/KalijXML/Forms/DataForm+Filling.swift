@@ -51,7 +51,7 @@ extension DataForm {
             guard let name = field.name else { continue }
             if let problem = field.problemOfAnswer { throw problem }
             guard !field.values.isEmpty || field.effectiveType.isChoiceOfMany else { continue }
-            answer.fields.append(Field(name, field.type, values: field.values))
+            answer.fields.append(Field(name, field.type, values: field.arranged(field.values)))
         }
         return answer
     }

@@ -33,9 +33,22 @@ extension ParserState {
         header = Array(tag) + [UInt8(ascii: ">")]
     }
 
+    /// Text of a CDATA section. libxml2 leaves the line ends of it as they are when it is fed in chunks; XML 1.0
+    /// section 2.11 asks for a line feed in place of each.
     mutating func cdata(_ context: Context, _ bytes: UnsafePointer<UInt8>, _ length: Int) {
         if depth <= outer { return fail(context, "bad-format", "text between the top-level elements of a stream") }
-        text(context, bytes, length)
+        let text = UnsafeBufferPointer(start: bytes, count: length)
+        let start = position(context)
+        // A long section comes in pieces, one beginning where the one before ended.
+        var from = start == splitLineEnd && text.first == 0x0A ? 1 : 0
+        splitLineEnd = text.last == 0x0D ? start &+ length : -1
+        while let end = text[from...].firstIndex(of: 0x0D) {
+            self.text(context, bytes + from, end - from)
+            withUnsafePointer(to: 0x0A) { self.text(context, $0, 1) }
+            from = end + 1
+            if from < length, text[from] == 0x0A { from += 1 }
+        }
+        self.text(context, bytes + from, length - from)
     }
 
     mutating func strayText(_ context: Context, _ bytes: UnsafePointer<UInt8>, _ length: Int) {

@@ -42,6 +42,8 @@ struct ParserState {
     var previousEnd = 0
     /// The first bytes of the open top-level element that came with earlier chunks.
     var earlier = Region<UInt8>(capacity: 4_096)
+    /// Where a piece of a CDATA section ended with a carriage return, whose line feed may follow; or -1.
+    var splitLineEnd = -1
     /// Bytes given to libxml2 before the chunk, and with it.
     var fed = 0
     var chunk = UnsafeRawBufferPointer(start: nil, count: 0)

@@ -74,7 +74,10 @@ public final class StreamParser {
             last.withUnsafeBytes { parse($0) }
         }
         if state.pointee.context == nil { makeContext() }
-        if let context = state.pointee.context, state.pointee.failure == nil { _ = xmlParseChunk(context, nil, 0, 1) }
+        if let context = state.pointee.context, state.pointee.failure == nil {
+            _ = xmlParseChunk(context, nil, 0, 1)
+            state.pointee.explainEnd(context)
+        }
         try deliver(body)
     }
 

@@ -6,8 +6,14 @@
 /// for one that was kept meanwhile, ``Element/copy()`` makes a tree that nobody else refers to.
 ///
 /// ```swift
-/// let box = Mutex<Transferred<Element>?>(nil)
-/// box.withLock { $0 = Transferred(stanza) }
+/// final class Mailbox: Sendable {
+///     private let slot = Mutex<Transferred<Element>?>(nil)
+///
+///     func put(_ stanza: sending Element) {
+///         var box: Transferred<Element>? = Transferred(stanza)
+///         slot.withLock { swap(&$0, &box) }
+///     }
+/// }
 /// ```
 // Sendable, because it has one owner at a time (~Copyable), and the value inside none but the box: the public
 // initializer lets the compiler see to that, each use of `init(audited:)` says why.

@@ -19,6 +19,10 @@ extension Element {
 private struct Writer {
     let tree: Tree
     var output: [UInt8] = []
+    /// The open elements that are in the namespace of `xml:lang` while what is around them is not, or the reverse.
+    private var turns: [UInt32] = []
+    /// Whether the open element is in that namespace.
+    private var isPrefixed: Bool { turns.count % 2 == 1 }
 
     init(tree: Tree) { self.tree = tree }
 
@@ -34,11 +38,11 @@ private struct Writer {
                     index = node.first
                     continue
                 }
-                close(node)
+                close(index, node)
             }
             while index != root, tree.nodes[Int(index)].next == 0 {
                 index = tree.nodes[Int(index)].parent
-                close(tree.nodes[Int(index)])
+                close(index, tree.nodes[Int(index)])
             }
             if index == root { return }
             index = tree.nodes[Int(index)].next
@@ -49,6 +53,7 @@ private struct Writer {
     private func declaration(_ index: UInt32, root: UInt32, inherited: String?) -> UnsafeRawBufferPointer? {
         if index != root, tree.nodes[Int(index)].namespace == .inherited { return nil }
         let own = tree.bytes(tree.namespace(index))
+        if isXML(own) { return nil }
         if index != root {
             return sameBytes(own, tree.bytes(tree.namespace(tree.nodes[Int(index)].parent))) ? nil : own
         }
@@ -57,9 +62,17 @@ private struct Writer {
         return withBytes(of: inherited ?? "") { sameBytes(own, $0) } ? nil : own
     }
 
+    /// The namespace of `xml:lang` cannot be declared: names in it have their prefix instead.
+    private func isXML(_ namespace: UnsafeRawBufferPointer) -> Bool {
+        namespace.count == xmlNamespace.utf8.count && withBytes(of: xmlNamespace) { sameBytes(namespace, $0) }
+    }
+
     private mutating func open(_ index: UInt32, _ node: Node, declare namespace: UnsafeRawBufferPointer?) {
+        if node.namespace != .inherited || output.isEmpty, isXML(tree.bytes(tree.namespace(index))) != isPrefixed {
+            turns.append(index)
+        }
         output.append(UInt8(ascii: "<"))
-        output.append(contentsOf: tree.bytes(node.name))
+        appendName(node)
         if let namespace { appendAttribute("xmlns", namespace) }
         if node.attributeCount > 0 { writeAttributes(node) }
         if node.first == 0 && node.textLength == 0 { return }
@@ -67,14 +80,20 @@ private struct Writer {
         append(escaped: tree.ownText(node), quoted: false)
     }
 
-    private mutating func close(_ node: Node) {
+    private mutating func close(_ index: UInt32, _ node: Node) {
+        defer { if turns.last == index { turns.removeLast() } }
         if node.first == 0 && node.textLength == 0 {
             output.append(contentsOf: "/>".utf8)
             return
         }
         output.append(contentsOf: "</".utf8)
-        output.append(contentsOf: tree.bytes(node.name))
+        appendName(node)
         output.append(UInt8(ascii: ">"))
+    }
+
+    private mutating func appendName(_ node: Node) {
+        if isPrefixed { output.append(contentsOf: "xml:".utf8) }
+        output.append(contentsOf: tree.bytes(node.name))
     }
 
     private mutating func writeAttributes(_ node: Node) {

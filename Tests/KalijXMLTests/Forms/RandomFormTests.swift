@@ -19,7 +19,8 @@ import Testing
 
         mutating func element() -> DataForm.Extension {
             let names = ["media", "validate", "field", "value", "x"]
-            let element = Element(names[number(names.count)], xmlns: "urn:\(number(3))", attributes: ["a": text()])
+            let element = Element(
+                names[number(names.count)], xmlns: number(3) == 0 ? nil : "urn:\(number(3))", attributes: ["a": text()])
             element.add(text: text())
             element.add(Element("inner", xmlns: number(2) == 0 ? nil : "jabber:x:data", text: text()))
             return DataForm.Extension(element)
@@ -56,7 +57,7 @@ import Testing
     @Test("what is written is read again, as a tree, as text, and as JSON")
     func roundTrip() throws {
         var generator = Generator()
-        for _ in 0..<500 {
+        for _ in 0..<300 {
             let form = generator.form()
             let xml = form.element.xml()
             #expect(try DataForm(form.element) == form, "\(xml)")
@@ -71,7 +72,7 @@ import Testing
     func submissions() throws {
         var generator = Generator()
         var submitted = 0
-        for _ in 0..<500 {
+        for _ in 0..<300 {
             var form = generator.form()
             form.type = .form
             guard let answer = try? form.submission() else { continue }
@@ -85,6 +86,6 @@ import Testing
             let names = form.fields.compactMap(\.name)
             if Set(names).count == names.count { #expect(throws: Never.self) { try form.answered(by: answer) } }
         }
-        #expect(submitted > 50)
+        #expect(submitted > 30)
     }
 }

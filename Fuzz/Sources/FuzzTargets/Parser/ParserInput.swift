@@ -6,6 +6,7 @@ import KalijXML
 /// - `N`, `n`: what stands inside a stream; the header is put before it
 /// - `D`, `d`: a document, which is also read as a stream
 /// - `R`, `r`: as `N`, after so many names that the parser begins afresh
+/// - `H`, `h`: as `n`, with a hard limit that is as small
 /// - `X`, `x`: as `N`, and a few control characters stand for long runs of something, see ``runs``
 ///
 /// Any other byte means one of these by its value.
@@ -18,20 +19,23 @@ struct ParserInput {
     var seed: UInt64 = 0xcbf2_9ce4_8422_2325
 
     init(_ input: UnsafeRawBufferPointer) {
-        let letters = Array("SsNnDdRrXx".utf8)
+        let letters = Array("SsNnDdHhRrXx".utf8)
         let first = input.first ?? 0
-        let mode = letters.contains(first) ? first : letters[Int(first) % 6]
+        let mode = letters.contains(first) ? first : letters[Int(first) % 8]
         bytes = Array(input.dropFirst())
         for byte in bytes { seed = (seed ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
         if mode & 0x20 != 0 { limits = ParserInput.smallLimits }
         switch mode & ~0x20 {
         case UInt8(ascii: "N"): before = ParserInput.header
         case UInt8(ascii: "D"): isDocument = true
+        case UInt8(ascii: "H"):
+            before = ParserInput.header
+            limits = ParserInput.smallLimits
+            limits.hardStanzaBytes = 1_024
         case UInt8(ascii: "R"):
             before = ParserInput.manyNames
             limits.nameBytes = max(limits.nameBytes, 4_096)
             limits.stanzaBytes = max(limits.stanzaBytes, 8_192)
-            limits.hardStanzaBytes = max(limits.hardStanzaBytes, 16_384)
         case UInt8(ascii: "X"):
             before = ParserInput.header
             bytes = ParserInput.expanded(bytes)
@@ -40,7 +44,7 @@ struct ParserInput {
     }
 
     static let smallLimits = ParserLimits(
-        stanzaBytes: 300, hardStanzaBytes: 1_024, depth: 6, attributes: 5, children: 8, elements: 20, nameBytes: 24,
+        stanzaBytes: 300, depth: 6, attributes: 5, children: 8, elements: 20, nameBytes: 24,
         valueBytes: 64, prefixBytes: 40)
 
     /// For what was written: attributes in namespaces need declarations that the input may have had further out.

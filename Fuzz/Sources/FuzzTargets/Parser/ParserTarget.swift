@@ -10,7 +10,7 @@ func fuzzParser(_ input: UnsafeRawBufferPointer) throws {
     if parsed.bytes.count <= 512 { cuts.append(.everyByte) }
     for cut in cuts {
         let other = Heard(parsed, cut: cut)
-        try require(other == whole, "cut in \(cut): \(other)\nin one piece: \(whole)")
+        try require(other.agrees(with: whole), "cut in \(cut): \(other)\nin one piece: \(whole)")
     }
     for element in whole.elements { try requireRoundTrip(element) }
     if parsed.isDocument { try compareWithDocument(parsed) }
@@ -53,7 +53,7 @@ enum Cut {
 }
 
 /// All that a parser said about an input.
-struct Heard: Equatable {
+struct Heard {
     var events: [String] = []
     var skipped: [SkippedElement] = []
     var failure: String?
@@ -76,6 +76,19 @@ struct Heard: Equatable {
         } catch {
             failure = "\(error)"
         }
+    }
+
+    /// Whether both say the same. If both failed, they agree on what came before, but not always on the reason:
+    ///
+    /// - Where the input is no UTF-8, libxml2 looks ahead as far as it has been given: it may report that, or what else
+    ///   is wrong before.
+    /// - The hard limit is looked at between the chunks: something else that is wrong may come first in a chunk.
+    func agrees(with other: Heard) -> Bool {
+        let lenient = ["unsupported-encoding", "policy-violation"]
+        let isSameFailure =
+            failure == other.failure || lenient.contains { $0 == failure || $0 == other.failure }
+        return isSameFailure && (failure == nil) == (other.failure == nil) && events == other.events
+            && skipped == other.skipped && elements == other.elements
     }
 
     private mutating func hear(_ event: StreamParserEvent, _ parser: StreamParser, _ input: ParserInput) {

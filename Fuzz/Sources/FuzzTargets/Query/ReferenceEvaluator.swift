@@ -43,8 +43,9 @@ struct ReferenceEvaluator {
 
     /// The results that the texts convert to.
     static func converted(_ text: String, to conversion: String) -> String? {
-        let trimmed = text.drop { " \t\r\n".contains($0) }.reversed().drop { " \t\r\n".contains($0) }.reversed()
-        let number = String(trimmed)
+        let space = Set(" \t\r\n".utf8)
+        let bytes = text.utf8.drop { space.contains($0) }.reversed().drop { space.contains($0) }.reversed()
+        let number = String(decoding: bytes, as: UTF8.self)
         switch conversion {
         case "bool": return ["true", "1"].contains(text) ? "true" : ["false", "0"].contains(text) ? "false" : nil
         case "int": return Int(number).map { "\($0)" }

@@ -104,14 +104,16 @@ final class ModelElement {
 extension ModelElement {
     /// The canonical XML, where `around` is in effect.
     func xml(around: String = "", isRoot: Bool = true) -> String {
-        var result = "<" + name
         var inside = around
         switch isRoot ? effectiveNamespace : namespace {
         case .inherited: break
         case .none: inside = ""
         case .own(let own): inside = own
         }
-        if !sameBytes(inside, around) { result += attribute("xmlns", inside) }
+        // That namespace has its prefix everywhere, and cannot be declared.
+        let written = sameBytes(inside, xmlNamespace) ? "xml:" + name : name
+        var result = "<" + written
+        if written == name, !sameBytes(inside, around) { result += attribute("xmlns", inside) }
         var declared = 0
         for (key, value) in attributes.sorted(by: { isBefore($0.key, $1.key) }) {
             switch key.namespace {
@@ -130,7 +132,7 @@ extension ModelElement {
             case .child(let child): result += child.xml(around: inside, isRoot: false)
             }
         }
-        return result + "</" + name + ">"
+        return result + "</" + written + ">"
     }
 
     private func attribute(_ name: String, _ value: String) -> String {

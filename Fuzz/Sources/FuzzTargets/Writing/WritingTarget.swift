@@ -118,7 +118,9 @@ private struct Workshop {
 
     private func set(namespace: String?, _ element: Element, _ model: ModelElement) {
         element["xmlns"] = namespace
-        model.namespace = namespace.map { $0.isEmpty ? .none : .own(valid($0)) } ?? .inherited
+        // Nothing but declarations can be in their namespace.
+        model.namespace =
+            namespace.map { $0.isEmpty || $0 == xmlnsNamespace ? .none : .own(valid($0)) } ?? .inherited
     }
 
     private func setAttribute(
@@ -127,11 +129,12 @@ private struct Workshop {
         let key = source.oneIn(3) ? source.text() : source.pick(Workshop.keys)
         if source.oneIn(5) {
             element[key] = nil
-            try require(element[key] == nil || key == "xmlns", "removed attribute \(key) of \(element)")
+            let isGone = element[key] == nil || ModelElement.Key(key).isDeclaration
+            try require(isGone, "removed attribute \(key) of \(element)")
             return model.remove(key)
         }
         let value = value(&source)
-        if key == "xmlns" { return set(namespace: value, element, model) }
+        if ModelElement.Key(key).isDeclaration { return set(namespace: value, element, model) }
         element[key] = value
         try require(
             element[key]?.utf8.elementsEqual(valid(value).utf8) == true, "set \(key) to \(value) of \(element)")
@@ -143,13 +146,15 @@ extension ModelElement {
     fileprivate var root: ModelElement { parent?.root ?? self }
 
     fileprivate func remove(_ written: String) {
-        if written == "xmlns" { namespace = .inherited } else { attributes[Key(written)] = nil }
+        if Key(written).isDeclaration { namespace = .inherited } else { attributes[Key(written)] = nil }
     }
 
     fileprivate func set(_ written: String, _ value: String) { attributes[Key(written)] = value }
 }
 
 extension ModelElement.Key {
+    fileprivate var isDeclaration: Bool { namespace == nil && local == "xmlns" }
+
     /// What the documentation says of attributes' names: `name`, `xml:name` or `{namespace}name`.
     fileprivate init(_ written: String) {
         let bytes = Array(written.utf8)
