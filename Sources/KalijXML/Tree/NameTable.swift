@@ -97,7 +97,8 @@ struct NameReference: Equatable {
 
     init(raw: UInt32) { self.raw = raw }
     init(globalIndex: UInt32) { raw = 0x8000_0000 | globalIndex }
-    init(offset: Int) { raw = UInt32(offset + 2) }
+    // Checked: a place beyond 2 GiB would read as an id.
+    init(offset: Int) { raw = UInt32(Int32(offset + 2)) }
 
     /// No name of its own: for a namespace, that of the parent.
     static let inherited = NameReference(raw: 0)
