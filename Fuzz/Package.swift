@@ -12,6 +12,7 @@ let package = Package(
         .executableTarget(name: "fuzz-parser", dependencies: ["FuzzDriver"]),
         .executableTarget(name: "fuzz-query-compiler", dependencies: ["FuzzDriver"]),
         .executableTarget(name: "fuzz-query-evaluation", dependencies: ["FuzzDriver"]),
+        .executableTarget(name: "fuzz-forms", dependencies: ["FuzzDriver"]),
         .executableTarget(name: "fuzz-writing", dependencies: ["FuzzDriver"]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["FuzzTargets"]),
     ]

@@ -3,6 +3,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case parser
     case queryCompiler = "query-compiler"
     case queryEvaluation = "query-evaluation"
+    case forms
     case writing
 
     /// Runs one input.
@@ -13,6 +14,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .parser: try fuzzParser(input)
         case .queryCompiler: try fuzzQueryCompiler(input)
         case .queryEvaluation: try fuzzQueryEvaluation(input)
+        case .forms: try fuzzForms(input)
         case .writing: try fuzzWriting(input)
         }
     }

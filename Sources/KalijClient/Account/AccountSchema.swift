@@ -14,7 +14,7 @@ extension Schema {
             direct_tls INTEGER NOT NULL,
             ca_file TEXT,
             mechanism TEXT NOT NULL,        -- SASL mechanism of the login; nothing weaker is accepted later
-            keys BLOB,                      -- SCRAM keys (JSON), or
+            keys BLOB,                      -- SCRAM keys (CBOR), or
             password TEXT,                  -- the password, where the mechanism needs it
             created_at INTEGER NOT NULL,
             state TEXT NOT NULL DEFAULT 'active'); -- 'leaving', 'removing': not yet done; 'out': logged out

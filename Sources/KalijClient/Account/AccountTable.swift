@@ -1,12 +1,7 @@
 import KalijAddress
+import KalijHandlers
 import KalijStore
 import KalijStream
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The stored accounts.
 public struct AccountTable {
@@ -52,7 +47,7 @@ public struct AccountTable {
     public func store(
         jid: JID, server: ServerSettings, login: SuccessfulLogin, resource: String, now: Int64
     ) throws {
-        let keys = try login.keys.map { [UInt8](try JSONEncoder().encode($0)) }
+        let keys = try login.keys.map { try StoredValue(encoding: $0).canonicalBytes }
         try database.transaction {
             try database.run(
                 """
@@ -97,7 +92,10 @@ public struct AccountTable {
 
     private static func credentials(keys: [UInt8]?, password: String) throws -> Credentials {
         guard let keys else { return .password(password) }
-        return .keys(try JSONDecoder().decode(SCRAMKeys.self, from: Data(keys)))
+        guard let value = StoredValue(canonical: keys) else {
+            throw StoreError(.corrupt, "the keys of an account are damaged")
+        }
+        return .keys(try value.decoded(as: SCRAMKeys.self))
     }
 }
 

@@ -4,7 +4,8 @@ extension DataForm {
         /// The canonical XML, with the namespace in effect.
         public let xml: String
 
-        /// Keeps an element. One without a namespace stays so, it does not become a part of the form.
+        /// Keeps an element; later changes of it do not count. One without a namespace stays so, it does not become a
+        /// part of the form.
         public init(_ element: Element) { xml = element.xml() }
 
         /// A new tree of the element.

@@ -10,6 +10,7 @@ extension DataForm {
         /// The height in pixels in which it should be shown.
         public var height: UInt16?
 
+        /// A medium of one's own.
         public init(uris: [URI], width: UInt16? = nil, height: UInt16? = nil) {
             self.uris = uris
             self.width = width
@@ -20,8 +21,10 @@ extension DataForm {
         public struct URI: Sendable, Hashable {
             /// The media type, such as `image/jpeg` or `audio/ogg; codecs=speex`.
             public var type: String
+            /// The address: of HTTP, or `cid:` of data sent along (XEP-0231).
             public var uri: String
 
+            /// A place.
             public init(_ uri: String, type: String) {
                 self.uri = uri
                 self.type = type

@@ -1,6 +1,10 @@
 extension Element {
     /// Reads one document.
     ///
+    /// - Parameters:
+    ///   - bytes: The whole of it, UTF-8.
+    ///   - limits: What is accepted.
+    /// - Returns: Its root, in a tree of its own.
     /// - Throws: ``XMLError`` if it is no well-formed XML, holds what RFC 6120 section 11 refuses, or is over a limit
     ///   (`policy-violation`).
     public static func parse(_ bytes: [UInt8], limits: ParserLimits = .init()) throws -> sending Element {
@@ -26,6 +30,8 @@ extension Element {
     }
 
     /// Reads one document, see ``parse(_:limits:)-([UInt8],_)``.
+    ///
+    /// - Throws: ``XMLError``.
     public static func parse(_ text: String, limits: ParserLimits = .init()) throws -> sending Element {
         try parse(Array(text.utf8), limits: limits)
     }

@@ -6,6 +6,13 @@ import CLibXML2
 /// instructions, document type declarations, entities other than the five predefined ones and other encodings than
 /// UTF-8 are refused. White space between top-level elements is ignored.
 ///
+/// ```swift
+/// let parser = StreamParser()
+/// try parser.feed(Array("<stream xmlns='jabber:client'><message/><pres".utf8)) { event in
+///     if case .element(let stanza) = event { print(stanza.name) }
+/// }
+/// ```
+///
 /// A parser belongs to one owner at a time; it is not to be fed from inside the closure that it calls.
 public final class StreamParser {
     // Owned here: set up in init, torn down in deinit after the context that refers to it.
@@ -14,6 +21,8 @@ public final class StreamParser {
     let limits: ParserLimits
 
     /// A parser at the beginning of a stream.
+    ///
+    /// - Parameter limits: What it accepts.
     public convenience init(limits: ParserLimits = .init()) {
         self.init(limits: limits, outer: 1)
     }
@@ -35,6 +44,9 @@ public final class StreamParser {
 
     /// Reads a chunk and calls `body` for everything that it completes, in order.
     ///
+    /// - Parameters:
+    ///   - bytes: The next bytes of the stream, as many as there are.
+    ///   - body: Owns the elements that it is given.
     /// - Throws: ``XMLError`` if the stream has to end; what was complete before it has been delivered, and every
     ///   later call throws it again. Also whatever `body` throws; the rest of the chunk's events are then lost.
     public func feed(_ bytes: UnsafeRawBufferPointer, _ body: (sending StreamParserEvent) throws -> Void) throws {
@@ -56,14 +68,17 @@ public final class StreamParser {
         }
     }
 
-    /// Reads a chunk and calls `body` for everything that it completes, in order.
+    /// Reads a chunk, see ``feed(_:_:)-(UnsafeRawBufferPointer,_)``.
+    ///
+    /// - Throws: ``XMLError``, or what `body` throws.
     public func feed(_ bytes: [UInt8], _ body: (sending StreamParserEvent) throws -> Void) throws {
         try bytes.withUnsafeBytes { try feed($0, body) }
     }
 
     /// The input has ended.
     ///
-    /// - Throws: ``XMLError`` if it ended inside an element, or before the stream's end tag.
+    /// - Parameter body: Called for what was held back and is now complete.
+    /// - Throws: ``XMLError`` if it ended inside an element, or before the stream's end tag; or what `body` throws.
     public func finish(_ body: (sending StreamParserEvent) throws -> Void) throws {
         if let failure = state.pointee.thrown { throw failure }
         guard !state.pointee.isFinished else { return }
@@ -126,6 +141,7 @@ extension StreamParser {
     func parse(_ bytes: UnsafeRawBufferPointer) {
         guard !bytes.isEmpty else { return }
         if state.pointee.context == nil { makeContext() }
+        judgeBeginning(bytes)
         state.pointee.builder.names.refresh()
         state.pointee.chunk = bytes
         state.pointee.chunkStart = state.pointee.fed

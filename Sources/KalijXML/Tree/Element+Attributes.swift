@@ -33,6 +33,11 @@ extension Element {
     }
 
     /// Lends the bytes of an attribute's value, without a copy; nil if there is no such attribute.
+    ///
+    /// - Parameters:
+    ///   - attribute: Its name, as ``subscript(_:)`` takes it.
+    ///   - body: Gets the bytes, UTF-8, which are good while it runs; it must not change the tree.
+    /// - Returns: What `body` returns.
     public func withAttribute<Result>(
         _ attribute: String, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result? {

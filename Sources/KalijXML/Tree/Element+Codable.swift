@@ -1,10 +1,13 @@
 /// An element is coded as its canonical XML, in one string, with the namespace that it has where it is.
 extension Element: Codable {
+    /// Codes the canonical XML.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(xml())
     }
 
+    /// Reads the XML that was coded; a namespace that it does not name is its parent's once it has one.
+    ///
     /// - Throws: `DecodingError.dataCorrupted` with the line and column of what is wrong with the XML; the ``XMLError``
     ///   is its underlying error.
     public init(from decoder: any Decoder) throws {

@@ -6,14 +6,11 @@
 /// for one that was kept meanwhile, ``Element/copy()`` makes a tree that nobody else refers to.
 ///
 /// ```swift
-/// final class Mailbox: Sendable {
-///     private let slot = Mutex<Transferred<Element>?>(nil)
-///
-///     func put(_ stanza: sending Element) {
-///         var box: Transferred<Element>? = Transferred(stanza)
-///         slot.withLock { swap(&$0, &box) }
-///     }
+/// actor Inbox {
+///     private var last: Element?
+///     func receive(_ stanza: consuming Transferred<Element>) { last = stanza.take() }
 /// }
+/// await Inbox().receive(Transferred(Element("presence", xmlns: "jabber:client")))
 /// ```
 // Sendable, because it has one owner at a time (~Copyable), and the value inside none but the box: the public
 // initializer lets the compiler see to that, each use of `init(audited:)` says why.

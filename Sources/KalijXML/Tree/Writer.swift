@@ -1,7 +1,8 @@
 extension Element {
     /// The canonical XML: the same tree gives the same text, and reading it gives an equal tree.
     ///
-    /// `inherited` is the namespace in effect where the XML will stand; it is then not declared again.
+    /// - Parameter inherited: The namespace in effect where the XML will stand, which is not declared again.
+    /// - Returns: One element, without an XML declaration.
     public func xml(in inherited: String? = nil) -> String {
         String(decoding: bytes(in: inherited), as: UTF8.self)
     }

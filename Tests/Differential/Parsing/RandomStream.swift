@@ -146,6 +146,7 @@ extension RandomStream {
         "&#13;", "&#xA;", "&#9;", "&#128512;", "&#x10FFFD;", "\u{E9}", "漢字", "😀", "\u{85}", "\u{2028}", "\u{A0}",
         "\u{E000}", "]]", "]", ">", "'", "\"", "=", "<![CDATA[<&>]]>", "<![CDATA[]]]]>", "<![CDATA[]]>",
         "<![CDATA[\r\n&amp;]]>", "<![CDATA[]]]]><![CDATA[>]]>", "<![CDATA[<a>😀</a>\r]]>",
+        "<![CDATA[" + String(repeating: "abcde\r\n", count: 80) + "]]>",
         String(repeating: "long ", count: 80), String(repeating: "l\u{E9}ng 漢 ", count: 40),
     ]
 
@@ -177,7 +178,7 @@ extension RandomStream {
                 continue
             }
             let isLong = random.chance(3)
-            let piece = random.pick(isLong ? RandomStream.textPieces.suffix(2) : RandomStream.textPieces.dropLast(2))
+            let piece = random.pick(isLong ? RandomStream.textPieces.suffix(3) : RandomStream.textPieces.dropLast(3))
             // Two pieces must not make a "]]>".
             let isEnd = bytes.last == UInt8(ascii: "]") && (piece.hasPrefix("]") || piece.hasPrefix(">"))
             put(isEnd ? "-" : piece)

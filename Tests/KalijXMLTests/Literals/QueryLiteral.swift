@@ -61,6 +61,7 @@ private struct LiteralSearch {
             for node in nodes { visit(node) }
         } else if let node = node as? [String: Any] {
             if node["_kind"] as? String == "argument_list" { visit(arguments: node) }
+            if Self.asks(node) { visit(question: node) }
             add(node, arguments: nil)
             for (_, child) in node { visit(child) }
         }
@@ -72,6 +73,23 @@ private struct LiteralSearch {
         guard arguments.count > 1, arguments[1]["_kind"] as? String == "vararg_expansion_expr" else { return }
         let values = (arguments[1]["sub_expr"] as? [String: Any])?["elements"] as? [Any]
         add(arguments[0], arguments: values?.count ?? 0)
+    }
+
+    /// A call of a method that asks a query, without arguments for `%` specifiers.
+    private mutating func visit(question call: [String: Any]) {
+        let arguments = (call["args"] as? [String: Any])?["args"] as? [[String: Any]] ?? []
+        guard let query = arguments.first?["expr"] as? [String: Any],
+            !arguments.contains(where: {
+                ($0["expr"] as? [String: Any])?["_kind"] as? String == "vararg_expansion_expr"
+            })
+        else { return }
+        add(query, arguments: 0)
+    }
+
+    private static func asks(_ node: [String: Any]) -> Bool {
+        let callee = (node["fn"] as? [String: Any])?["fn"] as? [String: Any]
+        let name = (callee?["decl"] as? [String: Any])?["base_name"] as? String ?? ""
+        return ["find", "findFirst", "check", "withFirst", "withEach"].contains(name)
     }
 
     private mutating func add(_ node: [String: Any], arguments: Int?) {

@@ -47,6 +47,8 @@ import Testing
         ("    let bytes: Query<[UInt8]>? = \"a#|base64\"; _ = bytes", nil),
         ("    _ = e.check(\"a<b=%@><c=%d>\", value)", "takes 2 arguments, not 1"),
         ("    _ = e.find(\"a<b=%@>#\", value) as [String]", nil),
+        ("    _ = e.find(\"a<b=%@>#\") as [String]", "takes 1 arguments, not 0"),
+        ("    _ = e.withFirst(\"a<b=%@>#\") { $0.count }", "takes 1 arguments, not 0"),
         ("    #expect(e.check(\"in/a/macro/\"))", "column 12"),
         ("    let one: String = try #require(e.findFirst(\"required|int\")); _ = one", "column 9"),
         ("    _ = e.find(\"mine|\") as [Mine]", "column 5"),

@@ -21,6 +21,11 @@ import Testing
                 "<![CDATA[" + String(repeating: "\r\n", count: 500) + "]]>",
                 String(repeating: "\n", count: 500)
             ),
+            // The pieces are of 300 bytes: here they end between CR and LF.
+            (
+                "<![CDATA[x" + String(repeating: "\r\n", count: 500) + "]]>",
+                "x" + String(repeating: "\n", count: 500)
+            ),
             (
                 "<![CDATA[" + String(repeating: "\r", count: 700) + "]]>",
                 String(repeating: "\n", count: 700)

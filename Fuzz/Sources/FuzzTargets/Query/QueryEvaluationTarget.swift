@@ -113,7 +113,8 @@ private func requireTypedResults(
         try requireCount([UInt8].self, text, arguments, asked)
         try requireCount(Data.self, text, arguments, asked)
     case .uuid: try requireCount(UUID.self, text, arguments, asked)
-    case .form, .field: break
+    case .form: try requireCount(DataForm.self, text, arguments, asked)
+    case .field: try requireCount(DataForm.Field.self, text, arguments, asked)
     }
 }
 
