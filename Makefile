@@ -55,6 +55,7 @@ test: build lint docs release
 	swift test --skip-build $(STRICT) --skip '^(Integration|Processes)\.' --skip QueryLiteralTests
 	KALIJ_BINARY="$(CURDIR)/$(RELEASE)" \
 	    swift test --skip-build $(STRICT) --no-parallel --filter '^(Integration|Processes)\.'
+	@$(MAKE) --no-print-directory -C Fuzz corpus
 	@echo "All tests passed."
 
 # The queries come from the compiler's syntax trees, for which the modules have to be built.

@@ -46,7 +46,7 @@ def fuzz(target, minutes):
     started, executions, edges = cpu(), 0, "?"
     while (left := minutes * 60 - (cpu() - started)) > 0.5:
         command = [BINARIES / f"fuzz-{target}", *unpacked(target), *options(target),
-                   f"-max_total_time={max(1, round(min(left, ROUND_SECONDS)))}", f"-artifact_prefix={findings}/"]
+                   f"-max_total_time={round(min(max(left, 10), ROUND_SECONDS))}", f"-artifact_prefix={findings}/"]
         output = subprocess.run(command, stderr=subprocess.PIPE, env=ENVIRONMENT).stderr.decode(errors="replace")
         done = re.search(r"stat::number_of_executed_units:\s+(\d+)", output)
         executions += int(done.group(1)) if done else 0
@@ -88,7 +88,7 @@ def minimize(target):
 
 def coverage(least):
     """Prints the lines reached by file. Returns whether at least so many percent of all are."""
-    found = subprocess.run(["swift", "test", "--show-codecov-path"], cwd=HERE, stdout=subprocess.PIPE, check=True)
+    found = subprocess.run(["swift", "test", "--scratch-path", BUILD / "corpus-tests", "--show-codecov-path"], cwd=HERE, stdout=subprocess.PIPE, check=True)
     files = json.loads(pathlib.Path(found.stdout.decode().strip()).read_text())["data"][0]["files"]
     reached = total = 0
     for file in sorted(files, key=lambda file: file["filename"]):
@@ -111,6 +111,7 @@ def main():
     if arguments.what == "coverage":
         return 0 if coverage(arguments.least) else 1
     targets = [arguments.target] if arguments.target else TARGETS
+    os.nice(10)
     if arguments.what == "minimize":
         for target in targets:
             minimize(target)
