@@ -56,10 +56,11 @@ test: build lint docs release
 	KALIJ_BINARY="$(CURDIR)/$(RELEASE)" \
 	    swift test --skip-build $(STRICT) --no-parallel --filter '^(Integration|Processes)\.'
 	@$(MAKE) --no-print-directory -C Fuzz corpus
+	@$(MAKE) --no-print-directory -C Benchmarks allocations
 	@echo "All tests passed."
 
 # The queries come from the compiler's syntax trees, for which the modules have to be built.
-lint:
+lint: install
 	swift format lint --strict --recursive $(SOURCES)
 	@Scripts/check-traps
 	@! grep -nE '@@[A-Z]+@@' README.md ARCHITECTURE.md CHANGELOG.md Documentation/*.md

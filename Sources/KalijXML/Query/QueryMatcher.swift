@@ -110,7 +110,7 @@ extension QueryMatcher {
         return false
     }
 
-    /// Compares as many bytes as `right` has, most values in two steps and without a call.
+    /// Compares as many bytes as `right` has, most values in two steps and without a call. Nothing beyond them is read.
     @inline(__always)
     private func areSame(_ left: UnsafePointer<UInt8>, _ right: UnsafeRawBufferPointer) -> Bool {
         guard let other = right.baseAddress else { return true }

@@ -7,6 +7,18 @@ extension Element {
         return Element(tree: tree, index: copied)
     }
 
+    /// Copies an element in right before one of the children, and returns the reference to the copy. Text that stands
+    /// before that child stays before the new one.
+    ///
+    /// If `sibling` is no child of this element, the copy becomes the last child.
+    @discardableResult
+    public func insert(_ child: Element, before sibling: Element) -> Element {
+        guard sibling.tree === tree, let parent = sibling.parent, parent.index == index else { return add(child) }
+        let copied = tree.copy(child.index, of: child.tree, parent: index)
+        tree.link(copied, before: sibling.index, in: index)
+        return Element(tree: tree, index: copied)
+    }
+
     /// Adds text after everything that the element holds so far.
     public func add(text: String) {
         let text = validCharacters(text)
@@ -68,6 +80,17 @@ extension Tree {
         let last = lastChild(parent)
         if last == 0 { nodes[Int(parent)].first = child } else { nodes[Int(last)].next = child }
         lastAdded = (parent, child)
+    }
+
+    func link(_ child: UInt32, before sibling: UInt32, in parent: UInt32) {
+        nodes[Int(child)].next = sibling
+        guard nodes[Int(parent)].first != sibling else {
+            nodes[Int(parent)].first = child
+            return
+        }
+        var before = nodes[Int(parent)].first
+        while before != 0, nodes[Int(before)].next != sibling { before = nodes[Int(before)].next }
+        nodes[Int(before)].next = child
     }
 
     func unlink(_ child: UInt32, from parent: UInt32) {

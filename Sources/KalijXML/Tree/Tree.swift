@@ -24,6 +24,9 @@ struct Attribute: BitwiseCopyable {
 }
 
 /// Where the parts of a tree are, and how much of each there is.
+///
+/// Records refer to each other in 32 bits. What is parsed is bounded far below by the limits on a stanza; a program that
+/// puts 2 GiB into one tree ends with a trap (the conversions to UInt32 are checked).
 struct TreeHeader {
     var view: TreeView
     var nodeCount = 0
