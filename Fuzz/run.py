@@ -12,7 +12,8 @@ BUILD = HERE / ".build"
 BINARIES = BUILD / "release"
 TARGETS = ["parser", "query-compiler", "query-evaluation", "forms", "writing"]
 ROUND_SECONDS = 60
-OPTIONS = ["-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"]
+# Seconds by the clock: on a busy machine an input waits.
+OPTIONS = ["-timeout=60", "-report_slow_units=60", "-rss_limit_mb=1024", "-print_final_stats=1"]
 # A crash is libFuzzer's to report. The leak detector does not see the addresses that Swift keeps with other bits in
 # strings and enumerations; memory that is lost shows in the limit.
 ENVIRONMENT = dict(os.environ, SWIFT_BACKTRACE="enable=no", ASAN_OPTIONS="detect_leaks=0")
