@@ -1,7 +1,7 @@
 # `make demo` and `make test` need nothing but Debian 12 and a Swift toolchain of 6.2 or later: they install what is missing.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install install-build build release demo test lint docs format bench fuzz fuzz-coverage clean
+.PHONY: help install install-build build release demo test lint model docs format bench fuzz fuzz-coverage clean
 
 KILLS ?= 50
 MESSAGES ?= 500
@@ -24,6 +24,7 @@ help:  ## this list
 	@echo "make release  the command $(RELEASE), linked with Swift's library statically"
 	@echo "make format   formats the sources"
 	@echo "make lint     checks format and style, and compiles every query in the sources (after a build, 10 s)"
+	@echo "make model    checks the models of handing over (Documentation/Models) with spin, a minute or two"
 	@echo "make docs     the documentation of KalijXML in .build/docs; no warning, no symbol without a comment"
 	@echo "make bench    compares with other programs (release build, takes minutes)"
 	@echo "make fuzz     fuzzes what reads input, MINUTES=$(MINUTES) CPU minutes for each target; TARGET=parser for one"
@@ -55,6 +56,7 @@ test: build lint docs release
 	swift test --skip-build $(STRICT) --skip '^(Integration|Processes)\.' --skip QueryLiteralTests
 	KALIJ_BINARY="$(CURDIR)/$(RELEASE)" \
 	    swift test --skip-build $(STRICT) --no-parallel --filter '^(Integration|Processes)\.'
+	@Scripts/check-models --short
 	@$(MAKE) --no-print-directory -C Fuzz corpus
 	@$(MAKE) --no-print-directory -C Benchmarks allocations
 	@echo "All tests passed."
@@ -65,6 +67,9 @@ lint: install
 	@Scripts/check-traps
 	@! grep -nE '@@[A-Z]+@@' README.md ARCHITECTURE.md CHANGELOG.md Documentation/*.md
 	swift test $(STRICT) --filter QueryLiteralTests
+
+model: install
+	@Scripts/check-models
 
 # The examples in the articles are tests, which Scripts/documentation-examples makes.
 docs: install
