@@ -43,22 +43,37 @@ public struct AccountDirectory: Sendable {
     }
 
     /// Opens the database as the process that drives.
-    /// - Throws: `FenceError.held` if another one does; `StoreError`.
-    func drive(role: Role, now: Int64) throws -> (database: Database, fence: Fence, careful: Bool) {
+    /// - Parameter abandoned: an owner that does not answer, over which the fence is raised.
+    /// - Throws: `FenceError.held` if another one does; `StoreError`, `.busy` after a second.
+    func drive(role: Role, now: Int64, over abandoned: Owner? = nil) throws -> (
+        database: Database, fence: Fence, careful: Bool
+    ) {
         try create()
         _ = try Schema.accounts.check(path: databasePath)
-        let database = try Database(path: databasePath, durability: .process)
-        let (fence, previous) = try migrate(database, role: role, now: now)
+        let database = try Database(path: databasePath, durability: .process, busySeconds: 1)
+        let (fence, previous) = try migrate(database, role: role, now: now, over: abandoned)
+        try database.execute("PRAGMA busy_timeout=10000")
         return (database, fence, previous.map { !$0.letGo } ?? false)
     }
 
+    /// Who drives, or did last, and holds the lock still; never waits.
+    func owner() throws -> Owner? {
+        guard exists else { return nil }
+        return try Fence.current(in: Database(reading: databasePath), lockPath: lockPath)
+    }
+
     /// Takes the fence and brings the tables up to date under it.
-    private func migrate(_ database: Database, role: Role, now: Int64) throws -> (fence: Fence, previous: Owner?) {
-        try database.transaction {
-            try database.execute("PRAGMA application_id=\(Schema.accounts.applicationID)")
-            try database.execute(Fence.schema)
+    private func migrate(
+        _ database: Database, role: Role, now: Int64, over abandoned: Owner? = nil
+    ) throws -> (fence: Fence, previous: Owner?) {
+        if try Schema.accounts.version(of: database) == 0 {
+            try database.transaction {
+                try database.execute("PRAGMA application_id=\(Schema.accounts.applicationID)")
+                try database.execute(Fence.schema)
+            }
         }
-        let (fence, previous) = try Fence.take(in: database, lockPath: lockPath, role: role, now: now)
+        let (fence, previous) = try Fence.take(
+            in: database, lockPath: lockPath, role: role, now: now, over: abandoned)
         try Schema.accounts.migrate(database) { try fence.check(database) }
         return (fence, previous)
     }

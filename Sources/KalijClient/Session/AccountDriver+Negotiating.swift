@@ -34,6 +34,8 @@ extension AccountDriver {
     /// Resumes if there is something to resume; else binds. A session whose resumption was left unanswered twice counts
     /// as lost: some servers close the connection instead of refusing.
     private func choose(_ features: StreamFeatures) throws {
+        // A process that was frozen meanwhile would take the session from the one that drives now.
+        try context.runner.checkFence()
         managesStream = features.offersStreamManagement
         let session = try steps.load()
         guard let id = session.resumeID, features.offersStreamManagement else {

@@ -62,6 +62,7 @@ extension AccountDriver {
     /// Lets out what a committed step had to say.
     func commit(_ effects: Step.Effects) {
         context.emit(effects.events)
+        if effects.notified { context.notified() }
         if effects.queued { writer.mayHaveMore = true }
         if let deadline = effects.deadline { watch(deadline: deadline) }
         if let time = effects.timer { watch(timer: time) }
@@ -110,7 +111,7 @@ extension AccountDriver {
     private func acknowledged(_ newly: UInt32) {
         writer.acknowledged(newly)
         // A server that is behind is asked again when there is something new, not at once.
-        mayRequest = newly > 0
+        mayRequest = newly > 0 || hasWrittenSince
         timers.answered()
         isCareful = false
     }
@@ -119,6 +120,7 @@ extension AccountDriver {
         guard case .online(.some) = stage, !writer.isRequested else { return }
         connection?.send(StreamManagement.request)
         writer.isRequested = true
+        hasWrittenSince = false
         awaitAcknowledgement(seconds)
     }
 
@@ -165,6 +167,8 @@ extension AccountDriver {
         let queue = OutboundQueue(database: context.runner.database, account: account.id)
         while connection.unsent < Self.unsentLimit {
             let entries = try queue.entries(after: writer.position, limit: 50)
+            // After the look: what it found was committed before anybody else could have raised the fence.
+            if !entries.isEmpty { try context.runner.checkFence() }
             guard !entries.isEmpty else {
                 writer.mayHaveMore = false
                 break
@@ -176,6 +180,7 @@ extension AccountDriver {
             for entry in entries { connection.send(entry.stanza) }
             writer.wrote(entries)
             mayRequest = true
+            hasWrittenSince = true
             if management == nil {
                 commit(try steps.left(entries))
                 context.mayHaveEnded()

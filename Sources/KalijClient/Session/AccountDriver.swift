@@ -29,6 +29,8 @@ final class AccountDriver {
     var attemptBegun: (count: HandledCount, number: Int)?
     /// Whether there is something new to ask the server about.
     var mayRequest = true
+    /// Whether something was written that the last request does not ask about.
+    var hasWrittenSince = false
     /// Messages that came live since the archive was read.
     var tail = 0
     /// Whether the server offers stream management on the present connection.
@@ -71,6 +73,13 @@ final class AccountDriver {
     var refusal: String { if case .refused(let error) = stage { error.description } else { "" } }
     var isWaitingForStorage: Bool { storageRetry != nil }
     var isStopped: Bool { if case .stopped = stage { true } else { false } }
+    /// Whether the session is there and the server has answered everything that it was asked.
+    var isSettled: Bool { isOnline && !writer.isRequested && !isCareful }
+    /// Whether what arrives is handled.
+    var isReading: Bool {
+        get { connection?.isReading ?? true }
+        set { if !isWaitingForStorage { connection?.isReading = newValue } }
+    }
     var isOnline: Bool { if case .online = stage { true } else { false } }
 
     // MARK: Connecting

@@ -9,6 +9,8 @@ final class DriverContext {
     private let report: (EngineEvent) -> Void
     private let fatal: (any Error) -> Void
     private let changed: () -> Void
+    /// There is something to notify of.
+    var notified: () -> Void = {}
     /// Who waits for promises in this process.
     let awaiter: PromiseAwaiter
 

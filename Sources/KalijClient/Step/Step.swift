@@ -15,6 +15,8 @@ public final class Step {
     /// The step's only clock: milliseconds since 1970.
     public let now: Int64
     private let known: KnownHandlers
+    /// Whether messages are to be notified of.
+    let notifies: Bool
     private(set) var effects = Effects()
     /// Promises whose waiting handlers are called before the commit.
     private var delivering: [Int64] = []
@@ -22,7 +24,8 @@ public final class Step {
     private(set) var trustsArchive = false
     private var reservedPosition: Int64?
 
-    init(database: Database, account: Account, now: Int64, known: KnownHandlers = .none) {
+    init(database: Database, account: Account, now: Int64, known: KnownHandlers = .none, notifies: Bool = false) {
+        self.notifies = notifies
         self.database = database
         self.account = account
         self.now = now
@@ -89,6 +92,9 @@ public final class Step {
         }
     }
 
+    /// Says that there is something to notify of.
+    func notified() { effects.notified = true }
+
     /// Says that the queue is to be looked at after the commit.
     func flush() { effects.queued = true }
 
@@ -138,6 +144,8 @@ public final class Step {
         var settled: [Int64: StoredValue] = [:]
         /// Whether a handler was called or given up.
         var handled = false
+        /// Whether there is something to notify of.
+        var notified = false
         /// How many handlers could not be called.
         var deadLetters = 0
     }

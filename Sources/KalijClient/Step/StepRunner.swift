@@ -8,10 +8,13 @@ final class StepRunner {
     private let barrier: Barrier
     private let clock: Clock
     private let known: KnownHandlers
+    private let notifies: Bool
     /// Whether something was committed that a power failure could still undo.
     private var isDirty = true
 
-    init(database: Database, fence: Fence, barrier: Barrier, clock: Clock, known: KnownHandlers) {
+    init(database: Database, fence: Fence, barrier: Barrier, clock: Clock, known: KnownHandlers, notifies: Bool = false)
+    {
+        self.notifies = notifies
         self.known = known
         self.database = database
         self.fence = fence
@@ -25,7 +28,7 @@ final class StepRunner {
     /// Runs `body` as one step of `account`; nothing of it is visible unless this returns.
     /// - Throws: `FenceError.stale` if another process took over, `StoreError`, or what `body` throws.
     func run(_ kind: StaticString, for account: Account, _ body: (Step) throws -> Void) throws -> Step.Effects {
-        let step = Step(database: database, account: account, now: clock.now(), known: known)
+        let step = Step(database: database, account: account, now: clock.now(), known: known, notifies: notifies)
         let start = clock.monotonic()
         try database.transaction {
             try fence.check(database)
@@ -44,6 +47,9 @@ final class StepRunner {
         if milliseconds > 1000 { try? count(slow: kind, milliseconds) }
         return effects
     }
+
+    /// Throws `FenceError.stale` if another process took over: for what is not a step.
+    func checkFence() throws { try fence.check(database) }
 
     /// Returns once everything committed so far survives a power failure; an `h` may be told then.
     func raiseBarrier() throws {

@@ -164,6 +164,18 @@ CREATE TABLE attempt(
     count INTEGER NOT NULL,
     attempts INTEGER NOT NULL);
 
+-- What the user is to be notified of, and what was shown and can be withdrawn.
+CREATE TABLE notification(
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+    message INTEGER NOT NULL REFERENCES message(id) ON DELETE CASCADE,
+    conversation TEXT NOT NULL,
+    kind TEXT NOT NULL,             -- 'show', 'withdraw'
+    done INTEGER NOT NULL DEFAULT 0); -- whether the user was told
+CREATE INDEX notification_pending ON notification(id) WHERE done = 0;
+CREATE INDEX notification_message ON notification(message);
+CREATE INDEX notification_conversation ON notification(account, conversation);
+
 CREATE TABLE slow_step(kind TEXT PRIMARY KEY, count INTEGER NOT NULL, longest INTEGER NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE barrier(id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL);

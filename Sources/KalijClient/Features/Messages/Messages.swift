@@ -14,6 +14,7 @@ struct Messages {
         if message["type"] == "error" { return try refused(message) }
         let received = Received(
             message, account: step.account.jid, archived: nil, trustsArchive: step.trustsArchive, now: step.now)
+        try displayed(message, received)
         guard received.isKept else { return }
         if received.direction == .outgoing, try meetsOwn(received, place: nil) { return }
         let position = try step.nextPosition()
@@ -32,6 +33,7 @@ struct Messages {
         }
         let received = Received(
             message, account: step.account.jid, archived: (archiveID, at), trustsArchive: true, now: step.now)
+        try displayed(message, received)
         try stampUnarchived(received)
         let kept = try place(of: received).flatMap { $0 > previous ? $0 : nil }
         let position = try kept ?? step.nextPosition()
@@ -88,13 +90,23 @@ struct Messages {
                 .integer(catchup),
             ])
         guard database.changes > 0 else { return }
+        let row = database.lastInsertedRow
+        try Notifying(step: step).stored(received, row: row, isArchived: catchup > 0)
         step.emit(
             .message(
                 Message(
-                    id: database.lastInsertedRow, direction: received.direction, stanzaID: received.stanzaID,
+                    id: row, direction: received.direction, stanzaID: received.stanzaID,
                     originID: received.originID, from: received.sender.description,
                     to: received.recipient.description, type: received.type, body: received.body,
                     sentAt: received.sentAt, state: state)))
+    }
+
+    /// Another device of this account says that it has shown messages (XEP-0333).
+    private func displayed(_ message: Element, _ received: Received) throws {
+        guard received.direction == .outgoing,
+            let id = message.child("displayed", "urn:xmpp:chat-markers:0")?["id"]
+        else { return }
+        try Notifying(step: step).displayed(id, in: received.conversation)
     }
 
     /// Gives a message that was delivered before the archive's ids were trusted the id that it has there.

@@ -1,0 +1,117 @@
+import KalijStore
+
+/// Something that the user is to be notified of, or no longer.
+public struct Notification: Sendable, Equatable {
+    public enum Kind: String, Sendable {
+        case show
+        /// It was read on another device: what was shown is to disappear.
+        case withdraw
+    }
+
+    public let kind: Kind
+    /// The same for everything about one message: what is shown under it replaces what was.
+    public let identifier: String
+    /// The account's bare address.
+    public let account: String
+    /// The bare address of the other side.
+    public let conversation: String
+    public let sender: String
+    public let body: String
+    /// When the message was sent, in milliseconds since 1970.
+    public let at: Int64
+}
+
+/// The notifications owed to the user: rows of the message's own transaction, done once they were shown. What is shown
+/// when the process dies is shown again.
+struct NotificationOutbox {
+    let database: Database
+
+    /// How many of those that were shown are remembered, to be withdrawn.
+    private static let remembered: Int64 = 1000
+
+    struct Entry {
+        let id: Int64
+        let notification: Notification
+    }
+
+    /// The oldest ones that are not done.
+    func pending(limit: Int) throws -> [Entry] {
+        try database.statement(
+            """
+            SELECT n.id, n.kind, n.message, a.jid, n.conversation, m.sender, m.body, m.sent_at
+            FROM notification n JOIN message m ON m.id = n.message JOIN account a ON a.id = n.account
+            WHERE n.done = 0 ORDER BY n.id LIMIT ?
+            """
+        ).all([.integer(Int64(limit))]) { row in
+            Entry(
+                id: row.integer(0),
+                notification: Notification(
+                    kind: Notification.Kind(rawValue: row.text(1)) ?? .show, identifier: "\(row.integer(2))",
+                    account: row.text(3), conversation: row.text(4), sender: row.text(5), body: row.text(6),
+                    at: row.integer(7)))
+        }
+    }
+
+    /// `entries` were shown; to be called in a transaction.
+    func done(_ entries: [Entry]) throws {
+        for entry in entries {
+            // One that became something else meanwhile is still to be shown as that.
+            try database.run(
+                "DELETE FROM notification WHERE id = ? AND kind = 'withdraw' AND ? = 'withdraw'",
+                [.integer(entry.id), .text(entry.notification.kind.rawValue)])
+            try database.run(
+                "UPDATE notification SET done = 1 WHERE id = ? AND kind = ?",
+                [.integer(entry.id), .text(entry.notification.kind.rawValue)])
+        }
+        try database.run(
+            "DELETE FROM notification WHERE done = 1 AND id <= (SELECT max(id) FROM notification) - ?",
+            [.integer(Self.remembered)])
+    }
+}
+
+/// What a step does about notifications.
+struct Notifying {
+    let step: Step
+    private var account: Value { .integer(step.account.id) }
+
+    /// A message was stored in `row`. What the archive shows of the time before the account was here is no news.
+    func stored(_ received: Received, row: Int64, isArchived: Bool) throws {
+        guard step.notifies, received.direction == .incoming, received.body != nil,
+            received.type == "chat" || received.type == "normal"
+        else { return }
+        try step.database.run(
+            """
+            INSERT INTO notification(account, message, conversation, kind)
+            SELECT id, ?2, ?3, 'show' FROM account WHERE id = ?1 AND (NOT ?4 OR created_at <= ?5)
+            """,
+            [
+                account, .integer(row), .text(received.conversation), .integer(isArchived ? 1 : 0),
+                .integer(received.sentAt),
+            ])
+        step.notified()
+    }
+
+    /// Another device of the account has shown the message `id` in `conversation`, and those before it (XEP-0333).
+    func displayed(_ id: String, in conversation: String) throws {
+        let position =
+            try step.database.statement(
+                """
+                SELECT max(m.position) FROM notification n JOIN message m ON m.id = n.message
+                WHERE n.account = ?1 AND n.conversation = ?2 AND (m.message_id = ?3 OR m.stanza_id = ?3)
+                """
+            ).first([account, .text(conversation), .text(id)]) { $0.optionalInteger(0) } ?? nil
+        guard let position else { return }
+        try step.database.run(
+            """
+            DELETE FROM notification WHERE account = ?1 AND conversation = ?2 AND done = 0 AND kind = 'show'
+                AND message IN (SELECT id FROM message WHERE account = ?1 AND conversation = ?2 AND position <= ?3)
+            """, [account, .text(conversation), .integer(position)])
+        try step.database.run(
+            """
+            UPDATE notification SET kind = 'withdraw', done = 0
+            WHERE account = ?1 AND conversation = ?2 AND done = 1
+                AND message IN (SELECT id FROM message WHERE account = ?1 AND conversation = ?2 AND position <= ?3)
+            """, [account, .text(conversation), .integer(position)])
+        step.notified()
+    }
+}
