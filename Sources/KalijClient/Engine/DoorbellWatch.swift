@@ -9,14 +9,15 @@ import KalijTransport
 
 /// Watches the doorbell of a directory on the engine's loop.
 final class DoorbellWatch {
-    /// Somebody committed something.
+    /// Somebody committed something, or is about to for a while.
     var onRing: () -> Void = {}
-    /// Somebody who goes first asks to drive.
-    var onPlease: () -> Void = {}
     private var listener: Doorbell.Listener?
     private let loop: EventLoop
     private var watch: Watch?
     private var callers: [Int32: Watch] = [:]
+    /// Those who have rung and wait for the end of their connection until this process has let go.
+    private var waiting: [Int32] = []
+    private var patrol: Timer?
 
     init(directory: String, loop: EventLoop) throws {
         let listener = try Doorbell.Listener(directory: directory)
@@ -45,12 +46,16 @@ final class DoorbellWatch {
             close(descriptor)
         }
         callers = [:]
+        waiting.forEach { close($0) }
+        waiting = []
+        patrol?.cancel()
     }
 
     private func accept() {
         while let caller = listener?.accept() {
             do {
                 callers[caller] = try loop.watch(caller, .read) { [weak self] _ in self?.hear(caller) }
+                if patrol == nil { look(in: 1) }
             } catch {
                 close(caller)
                 onRing()
@@ -58,16 +63,24 @@ final class DoorbellWatch {
         }
     }
 
+    /// A caller that is frozen after its commit does not hang up: while somebody is connected it is looked now and then.
+    private func look(in seconds: Double) {
+        patrol = loop.schedule(after: seconds) { [weak self] in
+            guard let self else { return }
+            patrol = nil
+            guard !callers.isEmpty else { return }
+            onRing()
+            look(in: min(60, seconds * 2))
+        }
+    }
+
     private func hear(_ caller: Int32) {
         var byte: UInt8 = 0
         let count = read(caller, &byte, 1)
-        if count == 1 {
-            // The connection stays open until this process has let go: its end is the answer.
-            if byte == Doorbell.please { onPlease() }
-        } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
-            callers.removeValue(forKey: caller)?.cancel()
-            close(caller)
-            onRing()
-        }
+        guard count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR) else { return }
+        callers.removeValue(forKey: caller)?.cancel()
+        onRing()
+        // The end of the connection is the answer: that of a process that is letting go comes when it has.
+        if listener == nil { waiting.append(caller) } else { close(caller) }
     }
 }

@@ -17,11 +17,17 @@ import KalijTransport
 public final class Engine {
     /// How an engine behaves.
     public struct Options {
-        /// `main` stays online, `background` ends when everything is sent.
+        /// `main` stays online, `wake` ends when it has fetched what is new, `background` when everything is sent.
         public var role: Role
-        /// Only for `background`: seconds after which it gives up sending, for the next to go on.
+        /// Seconds after which a `background` gives up sending, or a `wake` fetching, for the next to go on.
         public var budget: Double?
+        /// Only for `wake`: told when a push renews the budget.
+        public var onRenewal: () -> Void = {}
         public var timing: Timing
+        /// Whether messages that come are to be notified of: not where the user sees them anyway.
+        public var notifies: Bool
+        /// Shows a notification; it was shown once this returns. Nil: what is owed waits for a process that can.
+        public var onNotification: ((Notification) -> Void)?
         /// The application's handlers. Those of all its processes that drive must be the same.
         public var handlers: [any Handler<Step>.Type] = []
         /// Who is told when one of them cannot be called.
@@ -31,6 +37,7 @@ public final class Engine {
 
         public init(role: Role = .main, budget: Double? = nil, timing: Timing = Timing()) {
             self.role = role
+            notifies = role != .main
             self.budget = budget
             self.timing = timing
         }
@@ -39,27 +46,41 @@ public final class Engine {
     /// The engine's loop, for what its process wants to watch on the same thread: signals, standard input.
     public let loop: EventLoop
     private let directory: AccountDirectory
-    private let options: Options
-    private let clock: Clock
-    private let database: Database
-    private let fence: Fence
+    let options: Options
+    let clock: Clock
+    let database: Database
+    let fence: Fence
     private let isCareful: Bool
     /// Waits for promises from any task of this process.
     public let awaiter: PromiseAwaiter
     private var doorbell: DoorbellWatch
+    let mailbox: Mailbox
+    var wake: WakeRun?
+    var areNotificationsPlanned = false
     private var network: NetworkMonitor?
     private var context: DriverContext?
-    private var drivers: [Int64: AccountDriver] = [:]
+    private(set) var drivers: [Int64: AccountDriver] = [:]
     private var accepting: Database?
     private var failure: (any Error)?
-    private var isStopping = false
-    /// Whether it stops because everything was sent.
-    private var isDone = false
+    private(set) var isStopping = false
+    /// Whether it stops because everything was done that its role is for.
+    var isDone = false
+    private var ending = Ending.stopped
+
+    /// Why ``run()`` returned.
+    public enum Ending: Sendable {
+        /// It was told to, or had done what its role is for.
+        case stopped
+        /// ``prepareForFreeze()`` was called.
+        case frozen
+        /// A `wake` or `background` came to the end of its budget before it was done.
+        case unfinished
+    }
 
     /// Takes the right to drive `directory`.
     /// - Parameter onEvent: told each event, after what it tells is committed.
-    /// - Throws: `FenceError.held` if another process drives; `StoreError`; `DirectoryError`; `HandlerError` if two handlers
-    ///   have the same name.
+    /// - Throws: `FenceError.held` if another process drives that does not yield; `EngineError.handedOver` if it has taken
+    ///   the push of this `wake`; `StoreError`; `DirectoryError`; `HandlerError` if two handlers have the same name.
     public init(
         _ directory: AccountDirectory, options: Options = Options(), clock: Clock = .system,
         onEvent: @escaping (EngineEvent) -> Void
@@ -71,23 +92,32 @@ public final class Engine {
         loop = try EventLoop()
         let (waker, question) = (loop.waker, PromiseQuestion())
         awaiter = PromiseAwaiter { id in waker.enqueue { question.ask(id) } }
-        (database, fence, isCareful) = try Self.takeOver(directory, options.role, clock)
+        (database, fence, isCareful) = try TakingOver(directory: directory, role: options.role, clock: clock).run()
+        // In this order: it listens, says that it receives, and looks when it runs.
         doorbell = try DoorbellWatch(directory: directory.path, loop: loop)
+        mailbox = try Mailbox(directory: directory.path)
+        try mailbox.announce(.driver, number: fence.owner.number)
         let runner = StepRunner(
             database: database, fence: fence, barrier: try Barrier(path: directory.databasePath), clock: clock,
-            known: known)
+            known: known, notifies: options.notifies)
         context = DriverContext(
-            loop: loop, runner: runner, timing: options.timing, report: onEvent,
+            loop: loop, runner: runner, timing: options.timing,
+            report: { [weak self] event in
+                onEvent(event)
+                self?.wakeSaw(event)
+            },
             fatal: { [weak self] in self?.fail($0) }, changed: { [weak self] in self?.endIfDone() }, awaiter: awaiter)
+        context?.notified = { [weak self] in self?.planNotifications() }
         question.answer = { [weak self] in self?.answer($0) }
     }
 
     deinit { awaiter.close() }
 
-    /// Drives until ``stop()`` is called, or, as `background`, until everything is sent.
+    /// Drives until ``stop()`` is called, or until everything is done that the role is for.
     /// - Throws: `FenceError.stale` if another process took over; `EngineError.refused` if no account can log in.
-    public func run() throws {
-        listen()
+    @discardableResult
+    public func run() throws -> Ending {
+        doorbell.onRing = { [weak self] in self?.rung() }
         network = try? NetworkMonitor(loop: loop) { [weak self] in self?.drivers.values.forEach { $0.networkChanged() }
         }
         try startDrivers()
@@ -97,18 +127,45 @@ public final class Engine {
                 ? DirectoryError.noAccount(directory: directory.path)
                 : DirectoryError.allLoggedOut(directory: directory.path)
         }
-        if let budget = options.budget { _ = loop.schedule(after: budget) { [weak self] in self?.stop() } }
         try logOutLeaving()
-        if options.role == .background { endIfDone() }
+        receiveLetters()
+        planNotifications()
+        switch options.role {
+        case .wake: beginWake()
+        case .background:
+            if let budget = options.budget {
+                _ = loop.schedule(after: budget) { [weak self] in self?.end(.unfinished) }
+            }
+            endIfDone()
+        case .main, .share: break
+        }
         loop.run()
         awaiter.close()
         if let failure { throw failure }
+        return ending
     }
 
     /// Lets everything go in order, within a second; ``run()`` then returns.
-    public func stop() {
+    public func stop() { end(.stopped) }
+
+    /// Lets everything go within a second because the system is about to freeze this process; ``run()`` then returns
+    /// ``Ending/frozen``. Thawed, a new engine takes over where this one, or another process, has left it.
+    public func prepareForFreeze() { end(.frozen) }
+
+    /// To be called when the process was frozen without warning and goes on: finds out whether another one drives by now,
+    /// and whether the connections live.
+    public func didThaw() {
+        do {
+            try fence.check(database)
+            drivers.values.forEach { $0.networkChanged() }
+            rung()
+        } catch { fail(error) }
+    }
+
+    func end(_ ending: Ending) {
         guard !isStopping else { return }
         isStopping = true
+        self.ending = ending
         // Who rings from now on must not rely on this process.
         doorbell.stopListening()
         // Connections write what they still have, for a bounded time, before the loop ends.
@@ -159,31 +216,6 @@ public final class Engine {
         case .some(let bytes?): if let outcome = StoredValue(canonical: bytes) { awaiter.settled(promise, outcome) }
         case .some(nil): break
         }
-    }
-
-    /// Takes the fence; a `background` that holds it lets go for anyone, within five seconds.
-    private static func takeOver(
-        _ directory: AccountDirectory, _ role: Role, _ clock: Clock
-    ) throws -> (Database, Fence, careful: Bool) {
-        let deadline = clock.monotonic() + 5_000_000_000
-        while true {
-            do {
-                return try directory.drive(role: role, now: clock.now())
-            } catch FenceError.held(let owner) where owner.role == .share || owner.role == .background && role == .main
-            {
-                guard clock.monotonic() < deadline else { throw FenceError.held(owner) }
-                if let bell = Doorbell.bell(directory: directory.path) {
-                    bell.askToLetGo(within: 5)
-                } else {
-                    usleep(10_000)  // it has the lock and does not listen yet, or any more
-                }
-            }
-        }
-    }
-
-    private func listen() {
-        doorbell.onRing = { [weak self] in self?.rung() }
-        doorbell.onPlease = { [weak self] in if self?.options.role == .background { self?.stop() } }
     }
 
     private func startDrivers() throws {
@@ -239,10 +271,12 @@ public final class Engine {
             // The drivers meet the same error and wait; the account is found at the next ring or start.
         } catch { return fail(error) }
         drivers.values.forEach { $0.queueChanged() }
+        receiveLetters()
     }
 
     private func endIfDone() {
         guard !isStopping else { return }
+        wake?.active()
         if drivers.isEmpty {
             stop()
         } else if let refused = drivers.values.first(where: \.isRefused), drivers.values.allSatisfy(\.isRefused) {
@@ -254,7 +288,7 @@ public final class Engine {
     }
 
     /// Whether anything waits to be sent or acknowledged, as far as the database can tell.
-    private var hasQueued: Bool { (try? drivers.values.contains { try $0.steps.queued() > 0 }) ?? true }
+    var hasQueued: Bool { (try? drivers.values.contains { try $0.steps.queued() > 0 }) ?? true }
 
     private func fail(_ error: any Error) {
         failure = failure ?? error
@@ -270,8 +304,12 @@ public final class Engine {
     private func ended() {
         if failure == nil {
             do {
-                // Somebody may have rung between the last look into the queue and the end of listening.
-                if isDone, hasQueued { return try startAgain() }
+                // Somebody may have come between the last look and the end of listening: the look and the end of receiving
+                // are one.
+                let number = fence.owner.number
+                let letters = try mailbox.withdraw(.driver, as: number, now: clock.now())
+                if isDone, hasQueued || !letters.isEmpty { return try startAgain(letters) }
+                if !letters.isEmpty { _ = try mailbox.withdraw(.driver, as: number, now: clock.now()) }
                 // The next driver has to be careful if this one was, to the end.
                 if !drivers.values.contains(where: \.isCareful) { try fence.letGo(database) }
             } catch {
@@ -282,12 +320,17 @@ public final class Engine {
         loop.stop()
     }
 
-    private func startAgain() throws {
+    private func startAgain(_ letters: [Letter]) throws {
         (isStopping, isDone) = (false, false)
+        doorbell.letCallersGo()
         doorbell = try DoorbellWatch(directory: directory.path, loop: loop)
-        listen()
+        doorbell.onRing = { [weak self] in self?.rung() }
+        try mailbox.announce(.driver, number: fence.owner.number)
         drivers = [:]
         try startDrivers()
+        wake?.begin()
+        for letter in letters { try handle(letter) }
+        receiveLetters()
     }
 }
 
@@ -297,11 +340,14 @@ public enum EngineError: Error, CustomStringConvertible, Sendable {
     case refused(account: JID, reason: String)
     /// The engine does not drive this account: it is logged out, or the engine is not running.
     case notDriven(account: JID)
+    /// The process that drives has taken the push that started this `wake`: there is nothing left to do.
+    case handedOver(to: Owner)
 
     public var description: String {
         switch self {
         case .refused(let account, let reason): "\(account): \(reason)"
         case .notDriven(let account): "\(account) is not driven by this engine"
+        case .handedOver(let owner): "process \(owner.pid) drives as `\(owner.role.rawValue)` and takes care of it"
         }
     }
 }

@@ -1,11 +1,14 @@
 import Glibc
 
-/// Tells the process that drives to look into the database, without polling and without a lost signal.
+/// Tells a process to look into the database, without polling and without a lost signal: the one that drives, or the one
+/// that receives letters at another address of the ``Mailbox``.
 ///
-/// A writer connects to a Unix socket *before* it commits; the driver looks when that connection closes. It closes when
-/// the writer has committed, and also when the writer dies right after its commit.
+/// A writer connects to a Unix socket *before* it commits; the listener looks when that connection closes. It closes when
+/// the writer has committed, and also when the writer dies right after its commit. A writer that waits for an answer
+/// closes its direction alone; the end of the other one is the answer. A frozen writer does not close anything: so a
+/// listener also looks a while after a connection was made.
 public enum Doorbell {
-    /// The driver's end: a listening socket.
+    /// The end of who is told: a listening socket.
     public final class Listener {
         /// Readable when someone rings; for an event loop.
         public let descriptor: Int32
@@ -13,13 +16,13 @@ public enum Doorbell {
 
         /// Listens in `directory`, in place of whoever listened there before.
         ///
-        /// Only the holder of the directory's fence may listen.
-        public init(directory path: String) throws(DoorbellError) {
+        /// Only the holder of the directory's fence may listen as the driver.
+        public init(directory path: String, at address: Address = .driver) throws(DoorbellError) {
             directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             guard directory >= 0 else { throw DoorbellError("opening \(path)") }
-            unlinkat(directory, Doorbell.name, 0)
+            unlinkat(directory, address.socketName, 0)
             descriptor = Doorbell.socket()
-            guard descriptor >= 0, Doorbell.with(directory, { bind(descriptor, $0, $1) }) == 0,
+            guard descriptor >= 0, Doorbell.with(directory, address, { bind(descriptor, $0, $1) }) == 0,
                 listen(descriptor, 64) == 0
             else {
                 let error = DoorbellError("listening in \(path)")
@@ -51,33 +54,31 @@ public enum Doorbell {
         init(_ descriptor: Int32) { self.descriptor = descriptor }
         deinit { close(descriptor) }
 
-        /// Asks the driver to let go, and waits until it has, or is dead, for at most `seconds`.
-        public func askToLetGo(within seconds: Double) {
-            var byte = Doorbell.please
-            guard send(descriptor, &byte, 1, Int32(MSG_NOSIGNAL)) == 1 else { return }
+        /// Rings, and stays connected for the answer: to be called after the commit.
+        public func ring() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+        /// Waits until the listener hangs up, or is dead.
+        /// - Returns: false if it does not within `seconds`.
+        @discardableResult
+        public func awaitHangUp(within seconds: Double) -> Bool {
             var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            _ = poll(&request, 1, Int32(seconds * 1000))  // fits: the program's own waits are seconds
+            return poll(&request, 1, Int32(seconds * 1000)) == 1  // fits: the program's own waits are seconds
         }
     }
 
-    /// Takes hold of the bell of the process that drives in `directory`; nil if none listens.
-    public static func bell(directory path: String) -> Bell? {
+    /// Takes hold of the bell of the process that listens at `address` in `directory`; nil if none does.
+    public static func bell(directory path: String, at address: Address = .driver) -> Bell? {
         let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return nil }
         defer { close(directory) }
         let descriptor = socket()
         guard descriptor >= 0 else { return nil }
-        guard with(directory, { connect(descriptor, $0, $1) }) == 0 else {
+        guard with(directory, address, { connect(descriptor, $0, $1) }) == 0 else {
             close(descriptor)
             return nil
         }
         return Bell(descriptor)
     }
-
-    /// What a bell says to ask the driver to let go.
-    public static let please: UInt8 = 1
-
-    static let name = "driver.sock"
 
     private static func accept(_ listener: Int32) -> Int32 {
         Glibc.accept(listener, nil, nil)
@@ -89,12 +90,16 @@ public enum Doorbell {
 
     /// Calls `body` with the socket's address, by way of the directory's descriptor: a path may be longer than the
     /// 107 bytes that an address holds.
-    private static func with(_ directory: Int32, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        // The path is ASCII, at most 40 bytes, and the address starts zeroed, so it stays terminated.
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: "/proc/self/fd/\(directory)/\(name)".utf8) }
-        return withUnsafePointer(to: &address) {
+    private static func with(
+        _ directory: Int32, _ address: Address, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
+        var name = sockaddr_un()
+        name.sun_family = sa_family_t(AF_UNIX)
+        // The path is ASCII, at most 45 bytes, and the name starts zeroed, so it stays terminated.
+        withUnsafeMutableBytes(of: &name.sun_path) {
+            $0.copyBytes(from: "/proc/self/fd/\(directory)/\(address.socketName)".utf8)
+        }
+        return withUnsafePointer(to: &name) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
         }
     }

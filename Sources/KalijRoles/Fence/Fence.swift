@@ -26,19 +26,22 @@ public final class Fence {
             role TEXT NOT NULL, pid INTEGER NOT NULL, since INTEGER NOT NULL, let_go INTEGER NOT NULL)
         """
 
-    /// Takes the fence of `database` if its last owner let go or died.
+    /// Takes the fence of `database` if its last owner let go or died, or raises it over the head of one that is given up.
     /// - Parameters:
+    ///   - abandoned: an owner that does not answer: it may live and hold its lock, its next step is refused.
     ///   - lockPath: the lock file, the same for all processes that share the database.
     ///   - now: milliseconds since 1970.
     /// - Returns: the fence, and the owner before, if there was one.
     /// - Throws: `FenceError.held` if another process drives; `StoreError`.
     public static func take(
-        in database: Database, lockPath: String, role: Role, now: Int64
+        in database: Database, lockPath: String, role: Role, now: Int64, over abandoned: Owner? = nil
     ) throws -> (fence: Fence, previous: Owner?) {
         let lock = try LockFile(path: lockPath)
         return try database.transaction {
             let previous = try read(database)
-            if let previous, lock.isHeld(byte: previous.number) { throw FenceError.held(previous) }
+            if let previous, previous != abandoned, lock.isHeld(byte: previous.number) {
+                throw FenceError.held(previous)
+            }
             let number = (previous?.number ?? 0) + 1
             let owner = Owner(number: number, role: role, pid: getpid(), since: now, letGo: false)
             guard lock.lock(byte: number) else { throw FenceError.held(owner) }

@@ -63,8 +63,9 @@ public struct ConnectionLimits: Sendable {
     public var stagger = 0.25
     /// For IPv6 addresses when the IPv4 ones are known (RFC 8305 3).
     public var resolution = 0.05
-    /// For what is queued to be written, and the peer to take note, when a connection is closed.
-    public var closing = 1.0
+    /// For what is queued to be written, and the peer to take note, when a connection is closed. A
+    /// process that is told to let go has a second for everything.
+    public var closing = 0.7
     /// Hosts tried of one domain, and addresses of one host: DNS answers are no reason to go on for hours.
     public var alternatives = 16
 

@@ -1,6 +1,7 @@
 import Glibc
 import KalijAddress
 import KalijClient
+import KalijRoles
 import KalijTransport
 
 enum RunCommand: Command {
@@ -9,7 +10,8 @@ enum RunCommand: Command {
     static let summary = "stay online, print what happens"
     static let details = """
         Keeps all stored accounts online and prints messages as they are stored, until it is told to stop (SIGTERM,
-        SIGINT). It may also be killed: the next one goes on where it was, nothing is lost or stored twice.
+        SIGINT). It may also be killed: the next one goes on where it was, nothing is lost or stored twice. Told that it is
+        about to be frozen (SIGTSTP), it lets everything go and stops; continued, it takes over again.
 
         With --json every event is a line on standard output: {"event": ..., "account": ..., "at": ...} and what belongs
         to it; `message` and `state` carry a message as `kalij history --json` prints it. Commands are taken as lines of
@@ -25,11 +27,28 @@ enum RunCommand: Command {
         try arguments.expect(0...0)
         guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
         let printer = EventPrinter(json: shared.json, verbose: shared.verbose)
+        while true {
+            do {
+                guard try drive(printer, shared) == .frozen else { return .done }
+                raise(SIGSTOP)
+            } catch FenceError.stale(let mine, let now) {
+                // This process was frozen, and another one went on. It lets go when it is asked.
+                if shared.verbose { Output.note("\(FenceError.stale(mine: mine, now: now)); taking over again") }
+            }
+        }
+    }
+
+    private static func drive(_ printer: EventPrinter, _ shared: SharedOptions) throws -> Engine.Ending {
         let engine = try Engine(shared.directory) { printer.print($0) }
-        try engine.loop.watchSignals([SIGTERM, SIGINT]) { _ in engine.stop() }
+        try engine.loop.watchSignals([SIGTERM, SIGINT, SIGTSTP, SIGCONT]) { [weak engine] signal in
+            switch signal {
+            case SIGTSTP: engine?.prepareForFreeze()
+            case SIGCONT: engine?.didThaw()
+            default: engine?.stop()
+            }
+        }
         let commands = shared.json ? try CommandInput(engine) : nil
         defer { commands?.stop() }
-        try engine.run()
-        return .done
+        return try engine.run()
     }
 }

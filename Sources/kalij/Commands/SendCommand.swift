@@ -73,8 +73,9 @@ enum Background {
                 let engine = try Engine(shared.directory, options: .init(role: .background, budget: budget)) {
                     if shared.verbose { printer.print($0) }
                 }
-                try engine.loop.watchSignals([SIGTERM, SIGINT]) { _ in engine.stop() }
-                return try engine.run()
+                try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak engine] _ in engine?.stop() }
+                try engine.run()
+                return
             } catch FenceError.held {
                 // Another process drives. It may have looked before our commit and listen only since: ring again.
                 if Doorbell.bell(directory: shared.directory.path) != nil { return }

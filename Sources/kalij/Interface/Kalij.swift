@@ -13,7 +13,8 @@ enum Kalij {
 
     static var commands: [any Command.Type] {
         [
-            LoginCommand.self, RunCommand.self, SendCommand.self, HistoryCommand.self, StatusCommand.self,
+            LoginCommand.self, RunCommand.self, WakeCommand.self, SendCommand.self, FlushCommand.self,
+            HistoryCommand.self, StatusCommand.self,
             IQCommand.self, PendingCommand.self, LogoutCommand.self, QueryCommand.self, DemoCommand.self,
         ]
     }

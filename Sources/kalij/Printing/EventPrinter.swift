@@ -28,6 +28,14 @@ struct EventPrinter {
         if json { printJSON(event) } else { printText(event) }
     }
 
+    /// Says it on standard error, whatever it is.
+    func note(_ event: EngineEvent) {
+        switch event.kind {
+        case .message(let message), .state(let message), .unsettled(let message): Output.note(MessageLine.of(message))
+        default: if let text = text(event) { Output.note("\(event.account): \(text)") }
+        }
+    }
+
     private func printText(_ event: EngineEvent) {
         switch event.kind {
         case .message(let message): if message.body != nil { Output.line(MessageLine.of(message)) }

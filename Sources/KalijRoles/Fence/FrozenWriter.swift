@@ -1,0 +1,83 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A process that is frozen within a transaction and keeps SQLite's write lock: nobody can commit until it goes on.
+///
+/// It is killed. Dying at any point is harmless by design, waiting for it is not. Where no process may kill another,
+/// nothing is ever found here, and `prepareForFreeze` has to see to it that none is frozen within a transaction.
+public enum FrozenWriter {
+    /// Kills the process that holds the write lock of the database at `path`.
+    /// - Returns: the process that was killed; nil if no process holds the lock, or it may not be killed.
+    public static func kill(database path: String) -> Int32? {
+        #if canImport(Glibc)
+            guard let pid = holder(of: path), pid != getpid() else { return nil }
+            let descriptor = PidFD.open(pid)
+            guard descriptor >= 0 else { return nil }
+            defer { close(descriptor) }
+            // It holds the lock still: so the descriptor is of that process, not of another that got its number.
+            guard holder(of: path) == pid, PidFD.signal(descriptor, SIGKILL) else { return nil }
+            var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            _ = poll(&request, 1, 1000)
+            return pid
+        #else
+            return nil
+        #endif
+    }
+
+    #if canImport(Glibc)
+        /// Where SQLite's lock on the right to write is in the -shm file: WAL_WRITE_LOCK behind UNIX_SHM_BASE (os_unix.c).
+        private static let writeLock = "120"
+
+        /// The process that holds the write lock, from proc_locks(5): asking the file itself would need a descriptor of it,
+        /// and closing that would free the locks of our own connections.
+        static func holder(of path: String) -> Int32? {
+            var status = stat()
+            guard stat(path + "-shm", &status) == 0 else { return nil }
+            for line in readAll("/proc/locks").split(separator: "\n") {
+                // 5: POSIX  ADVISORY  WRITE 1234 08:01:5678 120 120
+                let words = line.split(separator: " ")
+                guard words.count == 8, words[1] == "POSIX", words[3] == "WRITE", words[6] == writeLock,
+                    let inode = words[5].split(separator: ":").last, inode == "\(status.st_ino)"
+                else { continue }
+                return pid_t(words[4])
+            }
+            return nil
+        }
+
+        private static func readAll(_ path: String) -> String {
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { return "" }
+            defer { close(descriptor) }
+            var bytes: [UInt8] = []
+            var piece = [UInt8](repeating: 0, count: 4096)
+            while true {
+                let count = read(descriptor, &piece, piece.count)
+                guard count > 0 else { break }
+                bytes.append(contentsOf: piece[..<count])
+            }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    #endif
+}
+
+#if canImport(Glibc)
+    /// pidfd_open(2) and pidfd_send_signal(2), which glibc has since 2.36 and its Swift module does not show.
+    private enum PidFD {
+        static func open(_ pid: Int32) -> Int32 {
+            guard let symbol = dlsym(nil, "pidfd_open") else { return -1 }
+            // The signature is that of <sys/pidfd.h>.
+            typealias Open = @convention(c) (pid_t, UInt32) -> Int32
+            return unsafeBitCast(symbol, to: Open.self)(pid, 0)  // fits: a function's address
+        }
+
+        static func signal(_ descriptor: Int32, _ number: Int32) -> Bool {
+            guard let symbol = dlsym(nil, "pidfd_send_signal") else { return false }
+            // The signature is that of <sys/pidfd.h>.
+            typealias Send = @convention(c) (Int32, Int32, UnsafeMutableRawPointer?, UInt32) -> Int32
+            return unsafeBitCast(symbol, to: Send.self)(descriptor, number, nil, 0) == 0  // fits: a function's address
+        }
+    }
+#endif

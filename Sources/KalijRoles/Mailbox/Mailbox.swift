@@ -1,0 +1,173 @@
+import KalijStore
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Letters between the processes of a directory: rows of a small database of its own, so that nobody who writes one waits
+/// for a writer of the accounts' database.
+///
+/// Each letter is received at most once, by the process that has said last that it receives for its address
+/// (``announce(_:number:)``), and expires if nobody wants it. A writer is connected to the receiver's ``Doorbell``
+/// before it commits, and looks in its transaction whether that is still the receiver: so the receiver of a committed letter
+/// either is rung when the connection closes, also by the writer's death, or has found it. `Documentation/Models` shows it.
+public final class Mailbox {
+    private let database: Database
+    private let directory: String
+
+    /// Opens the mailbox of `directory`, which exists; creates it if need be.
+    public init(directory: String) throws {
+        self.directory = directory
+        database = try Database(path: directory + "/mailbox.db", durability: .process)
+        let schema = Schema(applicationID: 0x4B61_6D62, migrations: [Self.version1])
+        if try schema.version(of: database) < schema.version { try schema.migrate(database) }
+    }
+
+    private static let version1 = """
+        -- Who receives for an address: numbers grow, and are never given twice.
+        CREATE TABLE receiver(address TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE letter(
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            address TEXT NOT NULL,
+            role TEXT NOT NULL,             -- the sender's
+            pid INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            payload BLOB NOT NULL,
+            expires INTEGER NOT NULL,       -- milliseconds since 1970
+            reply_by INTEGER);
+        CREATE INDEX letter_address ON letter(address, id);
+        CREATE TABLE reply(letter INTEGER PRIMARY KEY, payload BLOB NOT NULL, expires INTEGER NOT NULL);
+        """
+
+    // MARK: Receiving
+
+    /// Says that this process receives for `address` from now on, under a number that is higher than those before. It
+    /// listens there already (``Doorbell/Listener``), and looks (``receive(_:as:now:)``) afterwards.
+    public func announce(_ address: Address, number: Int64) throws {
+        try database.run(
+            """
+            INSERT INTO receiver VALUES (?1, ?2)
+            ON CONFLICT (address) DO UPDATE SET number = excluded.number WHERE number < excluded.number
+            """, [.text(address.name), .integer(number)])
+    }
+
+    /// Takes the letters for `address`, oldest first; none if another process has said since that it receives.
+    /// - Parameters:
+    ///   - number: what was announced.
+    ///   - now: milliseconds since 1970; what has expired by then is thrown away.
+    public func receive(_ address: Address, as number: Int64, now: Int64) throws -> [Letter] {
+        // Most rings are for something else; a look costs no write then.
+        let waits = try database.statement("SELECT 1 FROM letter WHERE address = ? LIMIT 1")
+            .first([.text(address.name)]) { _ in true }
+        guard waits ?? false else { return [] }
+        return try database.transaction { try take(address, as: number, now: now) }
+    }
+
+    /// Ends receiving, unless letters wait.
+    /// - Returns: the letters that are left: then this process goes on receiving, and has them to handle.
+    public func withdraw(_ address: Address, as number: Int64, now: Int64) throws -> [Letter] {
+        try database.transaction {
+            let letters = try take(address, as: number, now: now)
+            if letters.isEmpty {
+                try database.run(
+                    "DELETE FROM receiver WHERE address = ? AND number = ?", [.text(address.name), .integer(number)])
+            }
+            return letters
+        }
+    }
+
+    private func take(_ address: Address, as number: Int64, now: Int64) throws -> [Letter] {
+        guard try receiver(of: address) == number else { return [] }
+        try database.run("DELETE FROM letter WHERE expires <= ?", [.integer(now)])
+        try database.run("DELETE FROM reply WHERE expires <= ?", [.integer(now)])
+        let letters = try database.statement(
+            "SELECT id, role, pid, name, payload, reply_by FROM letter WHERE address = ? ORDER BY id"
+        ).all([.text(address.name)]) { row in
+            Letter(
+                id: row.integer(0), role: Role(rawValue: row.text(1)) ?? .share,
+                pid: Int32(truncatingIfNeeded: row.integer(2)), name: row.text(3), payload: row.blob(4),
+                replyBy: row.optionalInteger(5))
+        }
+        try database.run("DELETE FROM letter WHERE address = ?", [.text(address.name)])
+        return letters
+    }
+
+    private func receiver(of address: Address) throws -> Int64? {
+        try database.statement("SELECT number FROM receiver WHERE address = ?").first([.text(address.name)]) {
+            $0.integer(0)
+        }
+    }
+
+    /// Answers `letter`; its sender is told by the end of its connection. Nothing happens if it does not wait any more.
+    public func reply(to letter: Letter, _ payload: [UInt8], now: Int64) throws {
+        guard let replyBy = letter.replyBy, replyBy > now else { return }
+        try database.run(
+            "INSERT OR REPLACE INTO reply VALUES (?, ?, ?)", [.integer(letter.id), .blob(payload), .integer(replyBy)])
+    }
+
+    // MARK: Sending
+
+    /// Leaves a letter for whoever receives at `address`.
+    /// - Parameters:
+    ///   - role: the sender's.
+    ///   - now: milliseconds since 1970.
+    /// - Returns: what was sent; it rings when it is let go, or when this process dies. Nil if nobody receives: then
+    ///   nothing was left.
+    /// - Throws: `StoreError`.
+    public func send(_ message: Notice, to address: Address, from role: Role, now: Int64) throws -> Sent? {
+        // It can change between the look and the connection, but not for ever.
+        for _ in 0..<16 {
+            guard let number = try receiver(of: address),
+                let bell = Doorbell.bell(directory: directory, at: address)
+            else { return nil }
+            let id = try database.transaction { () -> Int64? in
+                guard try receiver(of: address) == number else { return nil }
+                return try insert(message, to: address, from: role, now: now)
+            }
+            if let id { return Sent(id: id, bell: bell) }
+        }
+        return nil
+    }
+
+    private func insert(_ message: Notice, to address: Address, from role: Role, now: Int64) throws -> Int64 {
+        try database.run(
+            """
+            INSERT INTO letter(address, role, pid, name, payload, expires, reply_by) VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .text(address.name), .text(role.rawValue), .integer(Int64(getpid())), .text(message.name),
+                .blob(message.payload), .integer(Self.sum(now, message.lifetime)),
+                .optional(message.replyWithin.map { Self.sum(now, $0) }),
+            ])
+        return database.lastInsertedRow
+    }
+
+    private static func sum(_ now: Int64, _ milliseconds: Int64) -> Int64 {
+        let (sum, overflow) = now.addingReportingOverflow(milliseconds)
+        return overflow ? .max : sum
+    }
+
+    /// A letter on its way.
+    public struct Sent {
+        public let id: Int64
+        public let bell: Doorbell.Bell
+    }
+
+    /// Rings, and waits until the receiver has answered or hung up.
+    /// - Returns: the reply; nil if there is none within `seconds`, or the receiver is gone.
+    public func reply(to sent: Sent, within seconds: Double) throws -> [UInt8]? {
+        sent.bell.ring()
+        sent.bell.awaitHangUp(within: seconds)
+        return try database.statement("DELETE FROM reply WHERE letter = ? RETURNING payload")
+            .first([.integer(sent.id)]) { $0.blob(0) }
+    }
+
+    /// Takes a letter back.
+    /// - Returns: false if it was received.
+    public func takeBack(_ sent: Sent) throws -> Bool {
+        try database.run("DELETE FROM letter WHERE id = ?", [.integer(sent.id)])
+        return database.changes > 0
+    }
+}

@@ -1,0 +1,127 @@
+import Glibc
+import KalijClient
+import KalijRoles
+import KalijTransport
+
+enum WakeCommand: Command {
+    static let name = "wake"
+    static let usage = "[--budget SECONDS] [--listen SOCKET]"
+    static let summary = "fetch what is new, print the notifications, end"
+    static let details = """
+        What a push starts: goes online, handles everything that your servers have, prints what the user is to be notified
+        of, and ends when it has caught up and no push has come for 1.5 seconds. Prints nothing if there is nothing.
+        If another `wake` or `run` drives, that one is told of the push, and this one ends; if it does not answer within five
+        seconds, this one takes over. It never takes longer than the budget: what is left then is fetched by the next, and
+        the notification `reopen` says that there is more.
+
+        With --json each line is
+          {"event":"notification","kind":"show","account":"juliet@example.org","conversation":"romeo@example.org",
+           "sender":"romeo@example.org/orchard","body":"Hi","identifier":"7","at":"..."}
+        `kind` is `show`, `withdraw` (read on another device; with the identifier of what was shown) or `reopen`. A
+        notification can come twice with the same identifier: the second one replaces the first.
+
+        With --listen it waits, and starts such a run for each connection to the Unix socket SOCKET: each is a push.
+        """
+    static let options: [Arguments.Option] = [
+        .value("--budget", "SECONDS", "how long it may take, 5 to 3600 (default: 25)"),
+        .value("--listen", "SOCKET", "be started by connections to this socket"),
+    ]
+
+    /// Seconds from exec to here, at most.
+    private static let start = 0.2
+
+    static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
+        try arguments.expect(0...0)
+        guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
+        let budget = try arguments.integer("--budget", in: 5...3600) ?? 25
+        if let path = arguments.value("--listen") {
+            try PushSocket(path, [CommandLine.arguments[0]] + words(budget, shared)).serve()
+        }
+        // Whatever it waits for, the name of a server or a disk: dying at any point is harmless, being late is not.
+        signal(SIGALRM) { _ in _exit(ExitStatus.tryAgain.rawValue) }
+        alarm(UInt32(budget))  // fits: at most 3600
+        let end = Clock.system.monotonic() + Int64(budget) * 1_000_000_000
+        while true {
+            do {
+                return try fetch(budget, end, shared)
+            } catch EngineError.handedOver {
+                return .done
+            } catch FenceError.stale {
+                continue  // it was frozen, and another one drives: that one is told of the push
+            }
+        }
+    }
+
+    private static func words(_ budget: Int, _ shared: SharedOptions) -> [String] {
+        ["--data", shared.directory.path] + (shared.json ? ["--json"] : []) + (shared.verbose ? ["-v"] : [])
+            + [name, "--budget", "\(budget)"]
+    }
+
+    private static func fetch(_ budget: Int, _ end: Int64, _ shared: SharedOptions) throws -> ExitStatus {
+        let printer = NotificationPrinter(json: shared.json)
+        let events = EventPrinter(json: false, verbose: shared.verbose)
+        let left = Double(end - Clock.system.monotonic()) / 1_000_000_000
+        var options = Engine.Options(role: .wake, budget: left - Self.start)
+        options.onRenewal = { alarm(UInt32(budget)) }  // fits: at most 3600
+        options.onNotification = { printer.print($0) }
+        let engine = try Engine(shared.directory, options: options) { event in
+            if shared.verbose { events.note(event) }
+        }
+        try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak engine] _ in engine?.stop() }
+        guard try engine.run() == .unfinished else { return .done }
+        printer.reopen()
+        return .tryAgain
+    }
+}
+
+/// What the system would do for a push: starts a process for each connection to a socket.
+struct PushSocket {
+    private let listener: Int32
+    private let command: [String]
+
+    init(_ path: String, _ command: [String]) throws {
+        self.command = command
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard !bytes.isEmpty, bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+            throw Failure(.badInput, "\(path): a socket's path has at most 107 bytes")
+        }
+        // The address starts zeroed and is longer than the path, so that it stays terminated.
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        unlink(path)
+        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let isBound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        guard isBound, listen(listener, 64) == 0 else {
+            throw Failure(.badInput, "\(path): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    func serve() throws -> Never {
+        // Nobody waits for the runs.
+        signal(SIGCHLD, SIG_IGN)
+        while true {
+            let push = accept(listener, nil, nil)
+            guard push >= 0 else {
+                if errno == EINTR || errno == ECONNABORTED { continue }
+                throw Failure(.tryAgain, "waiting for a push: \(String(cString: strerror(errno)))")
+            }
+            close(push)
+            try start()
+        }
+    }
+
+    private func start() throws {
+        var words = command.map { strdup($0) } + [nil]
+        defer { words.forEach { free($0) } }
+        var pid: pid_t = 0
+        let status = posix_spawn(&pid, "/proc/self/exe", nil, nil, &words, environ)
+        guard status == 0 else {
+            throw Failure(.tryAgain, "starting a run: \(String(cString: strerror(status)))")
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import KalijLab
+import Testing
+
+/// A server with alice and bob, and `kalij` processes of different roles in alice's directory.
+struct RolesWorld {
+    let laboratory: Laboratory
+    let server: any XMPPServer
+    let kalij: Kalij
+
+    init(_ kind: ServerKind = .prosody) async throws {
+        laboratory = try Laboratory()
+        server = try await makeServer(kind, in: laboratory)
+        try await server.start()
+        for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
+        kalij = try Kalij(data: laboratory.path("data"))
+        #expect(try kalij.login(server).status == 0)
+    }
+
+    func close() { laboratory.close() }
+
+    /// Bob sends messages to alice with these bodies.
+    func send(_ bodies: [String]) async throws {
+        let stanzas = bodies.map {
+            "<message to='alice@localhost' type='chat' id='\(UUID().uuidString)'><body>\($0)</body></message>"
+        }
+        try await Peer("bob", password: "secret", server: server, laboratory: laboratory).send(raw: stanzas.joined())
+    }
+
+    func sql(_ text: String) async throws -> String {
+        try await laboratory.run(
+            "/usr/bin/sqlite3", ["-batch", "-cmd", ".timeout 10000", kalij.data + "/kalij.db", text])
+    }
+
+    /// A process that begins a transaction in the accounts' database and never ends it.
+    func writerInTransaction() throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+        process.arguments = [
+            "-c",
+            """
+            import sqlite3, sys, time
+            database = sqlite3.connect(sys.argv[1], isolation_level=None)
+            database.execute("BEGIN IMMEDIATE")
+            print("begun", flush=True)
+            time.sleep(600)
+            """, kalij.data + "/kalij.db",
+        ]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        _ = output.fileHandleForReading.availableData
+        return process
+    }
+
+    /// The session can be resumed: it was let go, or its process died.
+    func online() async throws {
+        let run = try kalij.running()
+        try await run.event("caught_up")
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(run.end(SIGTERM).status == 0)
+    }
+}
+
+extension Kalij.Outcome {
+    /// The bodies of the notifications of a kind.
+    func notified(_ kind: String = "show") throws -> [String] {
+        try objects().filter { $0["event"] as? String == "notification" && $0["kind"] as? String == kind }
+            .map { $0["body"] as? String ?? "" }
+    }
+}
