@@ -25,7 +25,7 @@ final class Desk {
     let runner: StepRunner
     let steps: SessionSteps
 
-    init(resource: String = "balcony", known: KnownHandlers? = nil) throws {
+    init(resource: String = "balcony", known: KnownHandlers? = nil, notifies: Bool = false) throws {
         scratch = try ScratchDirectory()
         directory = AccountDirectory(scratch.path)
         clock = FixedClock(Desk.noon)
@@ -38,7 +38,7 @@ final class Desk {
         account = try AccountTable(database).account(nil, in: directory)
         runner = StepRunner(
             database: database, fence: fence, barrier: try Barrier(path: directory.databasePath), clock: clock.clock,
-            known: try known ?? KnownHandlers())
+            known: try known ?? KnownHandlers(), notifies: notifies)
         steps = SessionSteps(runner: runner, account: account)
     }
 
@@ -164,7 +164,7 @@ final class Desk {
         try [
             "account", "session", "queue", "message", "request", "timer", "promise", "waiter", "dead_letter",
             "question",
-            "catchup", "quarantine", "attempt",
+            "catchup", "quarantine", "attempt", "notification",
         ].flatMap { table in
             let columns = try database.prepare("SELECT name FROM pragma_table_info('\(table)')").all { $0.text(0) }
             let row = columns.map { "quote(\($0))" }.joined(separator: "||' '||")

@@ -41,6 +41,8 @@ import Testing
         defer { world.close() }
         let main = try world.kalij.running()
         try await main.event("caught_up")
+        // Not within a transaction: then it would be killed.
+        try await Task.sleep(for: .seconds(1))
         kill(main.pid, SIGSTOP)
         try await world.send(["while it is frozen"])
         let start = Date()

@@ -84,7 +84,8 @@ final class Running {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try Data().write(to: URL(fileURLWithPath: folder + "/output"))
         process.standardOutput = FileHandle(forWritingAtPath: folder + "/output")
-        process.standardError = FileHandle.nullDevice
+        try Data().write(to: URL(fileURLWithPath: folder + "/errors"))
+        process.standardError = FileHandle(forWritingAtPath: folder + "/errors")
         process.standardInput = input
         try process.run()
     }
@@ -117,7 +118,9 @@ final class Running {
             try await Task.sleep(for: .milliseconds(20))
         }
         let seen = try events().compactMap { $0["event"] as? String }
-        throw Missing(description: "no event \(name) within \(seconds) s; seen: \(seen)")
+        let errors = try String(contentsOfFile: folder + "/errors", encoding: .utf8)
+        let state = process.isRunning ? "it runs" : "it ended with \(process.terminationStatus)"
+        throw Missing(description: "no event \(name) within \(seconds) s; seen: \(seen); \(state), and said: \(errors)")
     }
 
     struct Missing: Error, CustomStringConvertible { let description: String }

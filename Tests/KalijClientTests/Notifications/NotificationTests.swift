@@ -1,0 +1,79 @@
+import KalijStore
+import Testing
+
+@testable import KalijClient
+
+/// "A row in the message's own transaction: what to show, for which conversation. Shown, then marked."
+@Suite struct NotificationTests {
+    private func desk() throws -> Desk {
+        let desk = try Desk(notifies: true)
+        try desk.bind()
+        return desk
+    }
+
+    private func message(_ id: String, _ body: String) -> String {
+        "<message from='romeo@example.net/orchard' to='juliet@example.org' type='chat' id='\(id)'><body>\(body)</body></message>"
+    }
+
+    /// What is owed to the user, in short; marks it as shown.
+    private func shown(_ desk: Desk) throws -> [String] {
+        let outbox = NotificationOutbox(database: desk.database)
+        let entries = try outbox.pending(limit: 100)
+        try desk.database.transaction { try outbox.done(entries) }
+        return entries.map { "\($0.notification.kind.rawValue) \($0.notification.body)" }
+    }
+
+    /// A carbon of a displayed marker that another device of the account has sent.
+    private func marker(_ id: String) -> String {
+        """
+        <message from='juliet@example.org' to='juliet@example.org/balcony' type='chat'>\
+        <sent xmlns='urn:xmpp:carbons:2'><forwarded xmlns='urn:xmpp:forward:0'>\
+        <message xmlns='jabber:client' from='juliet@example.org/phone' to='romeo@example.net' type='chat' id='d'>\
+        <displayed xmlns='urn:xmpp:chat-markers:0' id='\(id)'/></message></forwarded></sent></message>
+        """
+    }
+
+    @Test("A message is to be shown, until it was; shown again under the same identifier if that was not marked")
+    func shows() throws {
+        let desk = try desk()
+        try desk.receive(message("1", "hello"))
+        let outbox = NotificationOutbox(database: desk.database)
+        let first = try #require(try outbox.pending(limit: 10).first?.notification)
+        #expect(
+            first.kind == .show && first.conversation == "romeo@example.net"
+                && first.sender == "romeo@example.net/orchard")
+        #expect(try outbox.pending(limit: 10).map(\.notification) == [first])
+        #expect(try shown(desk) == ["show hello"])
+        #expect(try shown(desk).isEmpty)
+    }
+
+    @Test("What another device has displayed is withdrawn if it was shown, and not shown if it was not")
+    func withdraws() throws {
+        let desk = try desk()
+        try desk.receive(message("1", "one"))
+        #expect(try shown(desk) == ["show one"])
+        try desk.receive(message("2", "two"))
+        try desk.receive(message("3", "three"))
+        try desk.receive(marker("2"))
+        #expect(try shown(desk) == ["withdraw one", "show three"])
+        #expect(try shown(desk).isEmpty)
+    }
+
+    @Test("A marker that somebody else sends withdraws nothing")
+    func foreignMarker() throws {
+        let desk = try desk()
+        try desk.receive(message("1", "one"))
+        #expect(try shown(desk) == ["show one"])
+        try desk.receive(
+            "<message from='romeo@example.net/orchard' type='chat'><displayed xmlns='urn:xmpp:chat-markers:0' id='1'/></message>"
+        )
+        #expect(try shown(desk).isEmpty)
+    }
+
+    @Test("Where the user sees messages anyway, nothing is owed")
+    func foreground() throws {
+        let desk = try Desk.online()
+        try desk.receive(message("1", "one"))
+        #expect(try shown(desk).isEmpty)
+    }
+}
