@@ -1,0 +1,40 @@
+import Foundation
+import KalijLab
+import Testing
+
+/// "The whole wake run, from exec to exit, with 1 waiting message on a loopback server: peak resident memory at most 24 MB; with
+/// 5,000 waiting messages at most 28 MB."
+@Suite(.serialized) struct WakeMemoryTests {
+    @Test("a wake run stays within its memory", arguments: [(1, 24), (5000, 28)])
+    func memory(waiting: Int, megabytes: Int) async throws {
+        let world = try await RolesWorld()
+        defer { world.close() }
+        try await world.online()
+        let bob = try await Peer("bob", password: "secret", server: world.server, laboratory: world.laboratory)
+            .chat(with: "alice@localhost", label: "m", rate: 0, count: waiting)
+        try await bob.finished(seconds: 120)
+        await bob.quit()
+        let (output, peak, seconds) = try await wake(world)
+        let shown = output.split(separator: "\n").count { $0.contains("\"kind\":\"show\"") }
+        print("wake with \(waiting) waiting: VmHWM \(peak) kB, \(shown) notifications, \(seconds) s")
+        #expect(shown == waiting)
+        #expect(peak <= megabytes * 1024)
+        #expect(seconds < 25)
+    }
+
+    /// Runs `wake` to its end; what it printed, its largest resident set in kB, and how long it took.
+    private func wake(_ world: RolesWorld) async throws -> (String, Int, Double) {
+        let script = """
+            import os, sys
+            pid = os.fork()
+            if pid == 0: os.execv(sys.argv[1], sys.argv[1:])
+            usage = os.wait4(pid, 0)[2]
+            print("peak", usage.ru_maxrss)
+            """
+        let start = Date()
+        let output = try await world.laboratory.run(
+            "/usr/bin/python3", ["-c", script, world.kalij.executable, "--data", world.kalij.data, "--json", "wake"])
+        let peak = output.split(separator: "\n").last?.split(separator: " ").last.flatMap { Int($0) }
+        return (output, try #require(peak), Date().timeIntervalSince(start))
+    }
+}
