@@ -83,6 +83,7 @@ extension Schema {
             sent INTEGER NOT NULL DEFAULT 0, -- whether its bytes have left, so that an answer may be on the way
             name TEXT NOT NULL,             -- the handler's
             handler BLOB NOT NULL,
+            crashes INTEGER NOT NULL DEFAULT 0, -- processes that ended while they called it
             PRIMARY KEY (account, id)) WITHOUT ROWID;
         CREATE INDEX request_deadline ON request(account, deadline);
         CREATE INDEX request_name ON request(account, name);
@@ -93,7 +94,8 @@ extension Schema {
             account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
             at INTEGER NOT NULL,
             name TEXT NOT NULL,
-            handler BLOB NOT NULL);
+            handler BLOB NOT NULL,
+            crashes INTEGER NOT NULL DEFAULT 0);
         CREATE INDEX timer_order ON timer(account, at);
 
         CREATE TABLE promise(
@@ -111,7 +113,8 @@ extension Schema {
             promise INTEGER NOT NULL,
             next INTEGER,                   -- the promise that the handler is to settle
             name TEXT NOT NULL,
-            handler BLOB NOT NULL);
+            handler BLOB NOT NULL,
+            crashes INTEGER NOT NULL DEFAULT 0);
         CREATE INDEX waiter_promise ON waiter(account, promise);
 
         -- Handlers that could not be called.

@@ -38,20 +38,20 @@ public final class Engine {
 
     /// The engine's loop, for what its process wants to watch on the same thread: signals, standard input.
     public let loop: EventLoop
-    private let directory: AccountDirectory
+    let directory: AccountDirectory
     private let options: Options
     private let clock: Clock
-    private let database: Database
-    private let fence: Fence
-    private let isCareful: Bool
+    let database: Database
+    let fence: Fence
+    let isCareful: Bool
     /// Waits for promises from any task of this process.
     public let awaiter: PromiseAwaiter
-    private var doorbell: DoorbellWatch
+    private(set) var doorbell: DoorbellWatch
     private var network: NetworkMonitor?
-    private var context: DriverContext?
-    private var drivers: [Int64: AccountDriver] = [:]
+    private(set) var context: DriverContext?
+    var drivers: [Int64: AccountDriver] = [:]
     private var accepting: Database?
-    private var failure: (any Error)?
+    private(set) var failure: (any Error)?
     private var isStopping = false
     /// Whether it stops because everything was sent.
     private var isDone = false
@@ -73,9 +73,11 @@ public final class Engine {
         awaiter = PromiseAwaiter { id in waker.enqueue { question.ask(id) } }
         (database, fence, isCareful) = try Self.takeOver(directory, options.role, clock)
         doorbell = try DoorbellWatch(directory: directory.path, loop: loop)
+        let mark = CallMark(path: directory.markPath, fence: fence.owner.number)
+        if isCareful { try mark.countCrash(in: database) }
         let runner = StepRunner(
             database: database, fence: fence, barrier: try Barrier(path: directory.databasePath), clock: clock,
-            known: known)
+            known: known, mark: mark)
         context = DriverContext(
             loop: loop, runner: runner, timing: options.timing, report: onEvent,
             fatal: { [weak self] in self?.fail($0) }, changed: { [weak self] in self?.endIfDone() }, awaiter: awaiter)
@@ -203,24 +205,11 @@ public final class Engine {
         }
     }
 
-    /// Logs out the accounts of `directory` that were told to leave, without going online.
-    /// - Parameters:
-    ///   - options: with the application's handlers, which are told that nothing will come.
-    /// - Throws: `FenceError.held` if another process drives: that one does it; `StoreError`.
-    public static func logOutLeaving(_ directory: AccountDirectory, options: Options = Options()) throws {
-        let engine = try Engine(directory, options: options) { _ in }
-        for account in try AccountTable(engine.database).all() where account.state.isToLeave {
-            guard let context = engine.context else { continue }
-            _ = try SessionSteps(runner: context.runner, account: account).logOut(removing: account.state == .removing)
-        }
-        if !engine.isCareful { try engine.fence.letGo(engine.database) }
-    }
-
     /// Logs out the accounts that were told to leave.
     private func logOutLeaving() throws {
         for account in try AccountTable(database).all() where account.state.isToLeave {
             guard let driver = drivers[account.id] else { continue }
-            driver.logOut(removing: account.state == .removing) { [weak self] in
+            driver.logOut(removing: account.state == .removing, within: options.timing.logout) { [weak self] _ in
                 self?.drivers[account.id] = nil
                 self?.endIfDone()
             }

@@ -15,6 +15,8 @@ public final class Step {
     /// The step's only clock: milliseconds since 1970.
     public let now: Int64
     private let known: KnownHandlers
+    /// Where the handler that is called is written down; nil in a process that calls none.
+    let mark: CallMark?
     private(set) var effects = Effects()
     /// Promises whose waiting handlers are called before the commit.
     private var delivering: [Int64] = []
@@ -22,7 +24,10 @@ public final class Step {
     private(set) var trustsArchive = false
     private var reservedPosition: Int64?
 
-    init(database: Database, account: Account, now: Int64, known: KnownHandlers = .none) {
+    init(
+        database: Database, account: Account, now: Int64, known: KnownHandlers = .none, mark: CallMark? = nil
+    ) {
+        self.mark = mark
         self.database = database
         self.account = account
         self.now = now

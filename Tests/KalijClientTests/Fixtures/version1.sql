@@ -81,6 +81,7 @@ CREATE TABLE request(
     sent INTEGER NOT NULL DEFAULT 0, -- whether its bytes have left, so that an answer may be on the way
     name TEXT NOT NULL,             -- the handler's
     handler BLOB NOT NULL,
+    crashes INTEGER NOT NULL DEFAULT 0, -- processes that ended while they called it
     PRIMARY KEY (account, id)) WITHOUT ROWID;
 CREATE INDEX request_deadline ON request(account, deadline);
 CREATE INDEX request_name ON request(account, name);
@@ -91,7 +92,8 @@ CREATE TABLE timer(
     account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
     at INTEGER NOT NULL,
     name TEXT NOT NULL,
-    handler BLOB NOT NULL);
+    handler BLOB NOT NULL,
+    crashes INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX timer_order ON timer(account, at);
 
 CREATE TABLE promise(
@@ -109,7 +111,8 @@ CREATE TABLE waiter(
     promise INTEGER NOT NULL,
     next INTEGER,                   -- the promise that the handler is to settle
     name TEXT NOT NULL,
-    handler BLOB NOT NULL);
+    handler BLOB NOT NULL,
+    crashes INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX waiter_promise ON waiter(account, promise);
 
 -- Handlers that could not be called.
@@ -182,10 +185,10 @@ INSERT INTO message VALUES (3, 1, 'out', 'romeo@example.net', 203, '', NULL, 'ow
 INSERT INTO queue(id, account, message, stanza) VALUES (9, 1, 3, CAST('<message id=''own-2'' to=''romeo@example.net'' type=''chat''><body>What man art thou?</body><origin-id xmlns=''urn:xmpp:sid:0'' id=''own-2''/></message>' AS BLOB));
 INSERT INTO catchup VALUES (1, 2, 'done', NULL, 'archive-2', 1794052800000, 0, NULL, NULL);
 -- The handler: ["catch-up.page", 1, {"query": "q"}], as KalijHandlers stores it.
-INSERT INTO request VALUES (1, 'question-1', '', 1795262400000, 1795262520000, 1, 'catch-up.page', x'836d63617463682d75702e7061676501a16571756572796171');
-INSERT INTO timer VALUES (3, 1, 1795262400000, 'example.gone', x'836c6578616d706c652e676f6e6501a0');
+INSERT INTO request VALUES (1, 'question-1', '', 1795262400000, 1795262520000, 1, 'catch-up.page', x'836d63617463682d75702e7061676501a16571756572796171', 0);
+INSERT INTO timer VALUES (3, 1, 1795262400000, 'example.gone', x'836c6578616d706c652e676f6e6501a0', 0);
 INSERT INTO promise VALUES (5, 1, 1795348800000, NULL);
-INSERT INTO waiter VALUES (2, 1, 5, NULL, 'promise.followed', x'837070726f6d6973652e666f6c6c6f77656401a168666f6c6c6f77657206');
+INSERT INTO waiter VALUES (2, 1, 5, NULL, 'promise.followed', x'837070726f6d6973652e666f6c6c6f77656401a168666f6c6c6f77657206', 0);
 INSERT INTO dead_letter VALUES (1, 1, 1795262400000, 'request', 'example.gone', 'no such handler is known', x'836c6578616d706c652e676f6e6501a0');
 INSERT INTO question VALUES (1, 1, 'question-0', 'example.net', 1795262400000, 1795262401000, 'result', NULL, x'3c69712f3e');
 INSERT INTO quarantine VALUES (1, 1, 1795262400000, 'over the limit on depth', 'message', 'mallory@example.com/x', 120000, x'3c6d657373616765');
