@@ -50,14 +50,14 @@ enum LogoutCommand: Command {
 
     /// Waits until whoever drives has done it, or does it.
     private static func wait(_ shared: SharedOptions, _ isDone: () throws -> Bool) throws {
-        for _ in 0..<200 {
-            if try isDone() { return }
-            do {
-                try Engine.logOutLeaving(shared.directory)
-            } catch is FenceError {
-                usleep(50_000)  // another process drives, and does it
-            }
-        }
-        throw Failure(.tryAgain, "the process that drives has not done it yet; it will")
+        let deadline = Clock.system.monotonic() + 10_000_000_000
+        try Waiting(directory: shared.directory).wait(
+            until: {
+                if try isDone() { return true }
+                guard Clock.system.monotonic() < deadline else {
+                    throw Failure(.tryAgain, "the process that drives has not done it yet; it will")
+                }
+                return false
+            }, next: { deadline }, drive: { try Engine.logOutLeaving(shared.directory) })
     }
 }
