@@ -20,10 +20,10 @@ enum DiscoCommand: Command {
         whoever drives next stores the answers, and `kalij pending --results` lists them. Exit status 0 if all was
         answered, 1 if something was refused, 75 if there is no answer after SECONDS.
 
-        With --json everything is in one object: {"account":"...","to":"...","node":null,"info":{"outcome":"result",
-        "identities":[{"category":"server","type":"im","name":"...","lang":null}],"features":["..."],"forms":[...]},
-        "items":{"outcome":"result","items":[{"jid":"...","node":null,"name":"..."}]}}; `outcome` is as in `kalij iq --json`,
-        with a `reason`, and a form is as in `kalij query --json`. Without --items there is no `items`.
+        With --json everything is in one object: {"account":"...","to":"...","node":"...","info":{"outcome":"result",
+        "identities":[{"category":"server","type":"im","name":"...","lang":"..."}],"features":["..."],"forms":[...]},
+        "items":{"outcome":"result","items":[{"jid":"...","node":"...","name":"..."}]}}; `outcome` is as in `kalij iq --json`,
+        with a `reason`, and a form is as in `kalij query --json`. What there is not is left out.
 
         examples:
           kalij disco example.org --items

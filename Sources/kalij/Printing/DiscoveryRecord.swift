@@ -64,7 +64,7 @@ struct DiscoveryRecord: Encodable {
         var object = encoder.container(keyedBy: Key.self)
         try object.encode(account, forKey: .account)
         try object.encode(to, forKey: .to)
-        try object.encode(node, forKey: .node)
+        try object.encodeIfPresent(node, forKey: .node)
         try object.encodeIfPresent(info, forKey: .info)
         try object.encodeIfPresent(items, forKey: .items)
     }

@@ -6,12 +6,16 @@ import KalijXML
 enum ErrorWords {
     static func of(_ question: Questions.Question) -> String {
         guard question.outcome == "error" else { return question.reason ?? "it still waits" }
-        guard let answer = question.answer, let error = (try? Element.parse(answer)).flatMap({ StanzaError($0) }) else {
-            return question.reason ?? "an error"
-        }
+        guard let error = question.answer.flatMap(error) else { return question.reason ?? "an error" }
         let words = of(error.condition)
         return (words.map { "\($0) (\(error.condition.rawValue))" } ?? error.condition.rawValue)
             + (error.text.map { ": \($0)" } ?? "")
+    }
+
+    /// The error of an answer, which is stored as on a stream: in the stream's namespace.
+    private static func error(_ answer: String) -> StanzaError? {
+        let stream = try? Element.parse("<stream xmlns='jabber:client'>\(answer)</stream>")
+        return stream?.children.first.flatMap { StanzaError($0) }
     }
 
     private static func of(_ condition: StanzaError.Condition) -> String? {

@@ -63,6 +63,24 @@ struct AnnouncementTests {
         #expect(try desk.count("capability") == 1)
     }
 
+    @Test("identities are hashed with the language of the stanza around them or without, whichever verifies")
+    func language() throws {
+        let exodusInGerman = try #require(
+            DiscoveryInfo(
+                Element.parse("<query xmlns='http://jabber.org/protocol/disco#info'>\(Software.exodus)</query>"),
+                language: "de"))
+        let german = try #require(
+            CapabilityHash(of: exodusInGerman, format: .software(node: "n"), algorithm: "sha-1")?.value)
+        for (hash, language) in [(Software.exodusHash, nil), (german, "de")] as [(String, String?)] {
+            let desk = try Desk.caughtUp()
+            try desk.receive(Software.presence("romeo@example.net/x", ver: hash))
+            try desk.answer("romeo@example.net/x", Software.exodus, language: "de")
+            let info = try #require(try desk.perform { try $0.discovery.info(of: .received("romeo@example.net/x")) })
+            #expect(info.identities.map(\.language) == [language])
+            #expect(try desk.count("capability") == 1)
+        }
+    }
+
     @Test("who lies is believed for itself alone, and another one with the same hash is asked")
     func liar() throws {
         let desk = try Desk.caughtUp()

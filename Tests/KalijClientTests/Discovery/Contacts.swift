@@ -48,14 +48,15 @@ extension Desk {
     }
 
     /// `jid` answers the question about its hash.
-    func answer(_ jid: String, _ info: String?) throws {
+    func answer(_ jid: String, _ info: String?, language: String? = nil) throws {
         let id = try #require(try waiting("discovery.capabilities").last { try request($0)["to"] == jid })
         let answer =
             info.map { "<query xmlns='http://jabber.org/protocol/disco#info'>\($0)</query>" }
                 ?? """
                 <error type='cancel'><service-unavailable xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error>
                 """
-        try receive("<iq type='\(info == nil ? "error" : "result")' id='\(id)' from='\(jid)'>\(answer)</iq>")
+        let language = language.map { " xml:lang='\($0)'" } ?? ""
+        try receive("<iq type='\(info == nil ? "error" : "result")' id='\(id)' from='\(jid)'\(language)>\(answer)</iq>")
         // It has been answered, and so has left long ago.
         try database.run("DELETE FROM queue WHERE request = ?", [.text(id)])
     }

@@ -133,6 +133,12 @@ extension IQReply {
         return DiscoveryInfo(query, language: iq["xml:lang"])
     }
 
+    /// The same without the language of the stanza around it.
+    var discoveryInfoAlone: DiscoveryInfo? {
+        guard case .result(let iq) = self, let query = iq.child("query", DiscoveryInfo.namespace) else { return nil }
+        return DiscoveryInfo(query)
+    }
+
     /// What the answer to a question for `disco#items` says; nil if it is none.
     public var discoveryItems: [DiscoveryItem]? {
         guard case .result(let iq) = self else { return nil }

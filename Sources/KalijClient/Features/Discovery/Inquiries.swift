@@ -55,9 +55,12 @@ struct Inquiries {
 
     /// Who was asked about `hash` has answered, or not.
     func answered(_ reply: IQReply, by jid: JID, about hash: String) throws {
-        let info = reply.discoveryInfo
-        let bytes = info.flatMap(CapabilityCache.bytes)
-        if let info, let bytes, CapabilityHash.verifies(key: hash, info) {
+        // Whether the language around an identity is its own is read in both ways (measured: slixmpp 1.8 hashes without
+        // that of the stanza, which XEP-0390 section 5.2.1 counts): the hash says which one was meant.
+        let readings = [reply.discoveryInfo, reply.discoveryInfoAlone].compactMap { $0 }
+        let verified = readings.first { CapabilityHash.verifies(key: hash, $0) }
+        let bytes = (verified ?? readings.first).flatMap(CapabilityCache.bytes)
+        if verified != nil, let bytes {
             try CapabilityCache(database: database, now: step.now).store(bytes, as: hash)
             try Entities(step: step).verified(hash)
         } else {
