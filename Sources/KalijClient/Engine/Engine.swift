@@ -230,7 +230,9 @@ public final class Engine {
         drivers.values.forEach { $0.queueChanged() }
     }
 
+    /// Something has happened that this engine, or somebody in another process, may have waited for.
     private func endIfDone() {
+        doorbell.tell()
         guard !isStopping else { return }
         if drivers.isEmpty {
             stop()

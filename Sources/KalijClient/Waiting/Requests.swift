@@ -28,10 +28,11 @@ struct Requests {
     /// Anything else is dropped: an answer to nothing, a second one, one from somebody else.
     func answered(by iq: Element) throws {
         guard let id = iq["id"] else { return }
-        let asked = try database.statement("SELECT responder FROM request WHERE account = ? AND id = ?")
-            .first([account, .text(id)]) { $0.text(0) }
-        guard let asked, try Responders(step).mayAnswer(iq["from"], for: asked) else { return }
+        let waiting = try database.statement("SELECT responder, sent FROM request WHERE account = ? AND id = ?")
+            .first([account, .text(id)]) { ($0.text(0), $0.integer(1)) }
+        guard let (asked, sent) = waiting, try Responders(step).mayAnswer(iq["from"], for: asked) else { return }
         guard let handler = try take(id) else { return }
+        step.answered(after: sent)
         try HandlerCalls(step: step).call(handler, IQReply(iq))
     }
 
@@ -57,7 +58,7 @@ struct Requests {
     func expireNext(_ which: Expired, until time: Int64) throws -> Bool {
         let due = try database.statement(
             "SELECT id FROM request WHERE account = ?1 AND deadline <= ?2 AND sent <= ?3 ORDER BY deadline LIMIT 1"
-        ).first([account, .integer(time), .integer(which == .all ? 1 : 0)]) { $0.text(0) }
+        ).first([account, .integer(time), .integer(which == .all ? .max : 0)]) { $0.text(0) }
         guard let due, let handler = try take(due) else { return false }
         if which == .unsent { try unqueue(due) }
         try HandlerCalls(step: step).callAlone(handler, IQReply.timeout)
@@ -67,7 +68,7 @@ struct Requests {
     /// Tells those whose answer is lost with the session. What was never sent goes on waiting, and is sent in the next.
     func sessionLost() throws {
         try invalidate(
-            try database.statement("SELECT id FROM request WHERE account = ? AND sent = 1 ORDER BY asked_at")
+            try database.statement("SELECT id FROM request WHERE account = ? AND sent > 0 ORDER BY asked_at")
                 .all([account]) { $0.text(0) }, .sessionLost)
     }
 
@@ -98,7 +99,8 @@ struct Requests {
     static func leave(_ entries: [OutboundQueue.Entry], in step: Step) throws {
         for id in entries.compactMap(\.request) {
             try step.database.run(
-                "UPDATE request SET sent = 1 WHERE account = ? AND id = ?", [.integer(step.account.id), .text(id)])
+                "UPDATE request SET sent = ? WHERE account = ? AND id = ?",
+                [.integer(max(1, step.now)), .integer(step.account.id), .text(id)])
         }
     }
 

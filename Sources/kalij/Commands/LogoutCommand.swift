@@ -66,14 +66,16 @@ enum LogoutCommand: Command {
     private static func wait(
         _ shared: SharedOptions, online: Bool, _ isDone: () throws -> Bool
     ) throws -> LogoutReport {
-        for _ in 0..<200 {
-            if try isDone() { return LogoutReport() }
-            do {
-                return try Engine.logOutLeaving(shared.directory, online: online)
-            } catch is FenceError {
-                usleep(50_000)  // another process drives, and does it
-            }
-        }
-        throw Failure(.tryAgain, "the process that drives has not done it yet; it will")
+        let deadline = Clock.system.monotonic() + 10_000_000_000
+        var report = LogoutReport()
+        try Waiting(directory: shared.directory).wait(
+            until: {
+                if try isDone() { return true }
+                guard Clock.system.monotonic() < deadline else {
+                    throw Failure(.tryAgain, "the process that drives has not done it yet; it will")
+                }
+                return false
+            }, next: { deadline }, drive: { report = try Engine.logOutLeaving(shared.directory, online: online) })
+        return report
     }
 }

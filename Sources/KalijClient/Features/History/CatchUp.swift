@@ -227,7 +227,7 @@ struct CatchUp {
     }
 
     private func announcePresence() throws {
-        try step.send(Element("presence", xmlns: "jabber:client", children: OwnCapabilities().elements))
+        try step.send(Element("presence", xmlns: "jabber:client", children: OwnCapabilities.current.elements))
     }
 
     private func finish(problem: String?) throws {
