@@ -129,7 +129,8 @@ struct CatchUp {
     /// says of them, at the newest that was known when the first of them left, if that is further back (rule 6).
     private func begin(_ range: ArchiveRange) throws -> (id: String, position: Int64) {
         var begin = (id: range.againID, position: try ranges.place(of: range.againID)?.position ?? range.lastPosition)
-        guard archive.isOwn, let anchor = try queue.firstAnchor(), let place = try ranges.place(of: anchor),
+        guard archive.isOwn, try queue.holding() != .none, let anchor = try queue.firstAnchor(),
+            let place = try ranges.place(of: anchor),
             place.position < begin.position, place.position >= range.firstPosition
         else { return begin }
         begin = (anchor, place.position)
