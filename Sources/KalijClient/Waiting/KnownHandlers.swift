@@ -28,8 +28,9 @@ struct KnownHandlers: Sendable {
 
     private static var own: [any Handler<Step>.Type] {
         [
-            FeaturesKnown.self, PageRead.self, PromiseFollowed.self, QuestionAnswered.self, CapabilitiesTold.self,
-            InfoTold.self, InfoKnown.self, ItemsTold.self, ServerToldFeatures.self, CarbonsEnabled.self,
+            FeaturesKnown.self, PageRead.self, PageFilled.self, BeginKnown.self, RoomFeaturesKnown.self,
+            PromiseFollowed.self, QuestionAnswered.self, CapabilitiesTold.self, InfoTold.self, InfoKnown.self,
+            ItemsTold.self, ServerToldFeatures.self, CarbonsEnabled.self,
         ]
     }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import KalijAddress
 import KalijClient
 import KalijRoles
