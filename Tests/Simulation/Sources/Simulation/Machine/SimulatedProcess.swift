@@ -21,6 +21,8 @@ final class SimulatedProcess {
     private(set) var driver: AccountDriver?
     private var fence: Fence?
     private var database: Database?
+    /// The connection on which it accepts what its own user says, as `Engine` has one.
+    private var accepting: Database?
     private var isRunning = false
     private var isOver = false
     private var wantsToEnd: String?
@@ -135,7 +137,8 @@ final class SimulatedProcess {
         waiting = []
         schedule.clear()
         machine_run_as(id)
-        (driver, context, fence, database) = (nil, nil, nil, nil)
+        (driver, context, fence) = (nil, nil, nil)
+        (database, accepting) = (nil, nil)
         machine_run_as(0)
         let left = machine_bury(id)
         precondition(left == 0, "process \(number) leaves \(left) files open")
@@ -166,6 +169,27 @@ final class SimulatedProcess {
                 end("told to end")
             }
         }
+    }
+
+    /// Whether something can be accepted in it now.
+    var isAccepting: Bool { driver != nil && !isDead && !isFrozen && !isRunning }
+
+    /// Runs `body` in this process, as its own user's wish.
+    /// - Returns: whether it has returned and the process lives.
+    func accept(in directory: AccountDirectory, _ body: @escaping (Database) throws -> Void) -> Bool {
+        var isAccepted = false
+        perform { [self] in
+            do {
+                let database = try accepting ?? Database(path: directory.databasePath, durability: .machine)
+                accepting = database
+                try body(database)
+                isAccepted = !isDead
+                schedule.enqueue { [weak self] in self?.driver?.queueChanged() }
+            } catch {
+                world.trace("   not accepted: \(error)")
+            }
+        }
+        return isAccepted
     }
 
     /// Somebody has committed something.

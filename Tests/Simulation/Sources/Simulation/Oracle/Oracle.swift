@@ -14,6 +14,8 @@ public struct Violation: Sendable, CustomStringConvertible {
         case acknowledged = "acknowledged is stored"
         /// What XEP-0198 demands of a client.
         case stream = "XEP-0198"
+        /// The simulation itself came to an end that it should not.
+        case simulation = "none, the simulation"
     }
 
     public let promise: Promise

@@ -218,9 +218,13 @@ public final class Simulation {
 
     // MARK: What the user does
 
-    /// Runs `body` as a process of its own, which may be killed.
+    /// Runs `body` as a process of its own, which may be killed, or in the one that drives.
     /// - Returns: whether `body` has returned in the living process.
-    private func asAnother(operations: Int?, _ body: (Database) throws -> Void) -> Bool {
+    private func accept(operations: Int?, _ body: @escaping (Database) throws -> Void) -> Bool {
+        if operations == nil, let process, process.isAccepting, world.random.chance(70) {
+            return process.accept(in: directory, body)
+        }
+        defer { process?.ring() }
         processes += 1
         let id = Int32(processes)
         defer {
@@ -242,13 +246,12 @@ public final class Simulation {
     private func accept(_ number: Int, _ contact: Int, _ operations: Int?) {
         guard let account else { return }
         let body = "out-\(number)"
-        let isAccepted = asAnother(operations: operations) { database in
+        let isAccepted = accept(operations: operations) { [world] database in
             let recipient = try JID(Self.contacts[contact]).bare
             _ = try Outgoing.accept(body, to: recipient, of: account, in: database, now: world.milliseconds)
         }
         world.trace("   \(body) is \(isAccepted ? "accepted" : "perhaps accepted")")
         if isAccepted { record.accepted.append(body) }
-        process?.ring()
     }
 
     private func ask(_ number: Int, _ answer: Int?, _ patience: Int) {
@@ -259,24 +262,22 @@ public final class Simulation {
         let request = Element(
             "iq", xmlns: "jabber:client", attributes: ["type": "get", "to": Self.contacts[0]],
             children: [Element("query", xmlns: "urn:x-simulated", attributes: payload)])
-        let isAccepted = asAnother(operations: nil) { database in
+        let isAccepted = accept(operations: nil) { [world] database in
             try Step.accept(for: account, in: database, now: world.milliseconds) { step in
                 _ = try step.send(request, then: Asked(number: number), within: .seconds(patience))
             }
         }
         if isAccepted { record.waiting.insert(number) }
-        process?.ring()
     }
 
     private func setTimer(_ number: Int, _ seconds: Int) {
         guard let account else { return }
-        let isAccepted = asAnother(operations: nil) { database in
+        let isAccepted = accept(operations: nil) { [world] database in
             try Step.accept(for: account, in: database, now: world.milliseconds) { step in
                 _ = try step.schedule(Rung(number: number), at: world.milliseconds + Int64(seconds) * 1000)
             }
         }
         if isAccepted { record.waiting.insert(number) }
-        process?.ring()
     }
 }
 

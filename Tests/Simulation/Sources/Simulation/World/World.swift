@@ -110,7 +110,7 @@ private final class SharedTime: Sendable {
 }
 
 /// What happened, for the table.
-public struct Counts: Sendable {
+public struct Counts: Sendable, Encodable {
     public var stanzas = 0
     public var kills = 0
     public var freezes = 0
@@ -123,19 +123,4 @@ public struct Counts: Sendable {
     public var resumes = 0
     public var failedResumes = 0
     public var binds = 0
-
-    static func += (left: inout Counts, right: Counts) {
-        left.stanzas += right.stanzas
-        left.kills += right.kills
-        left.freezes += right.freezes
-        left.takeovers += right.takeovers
-        left.cuts += right.cuts
-        left.restarts += right.restarts
-        left.expiries += right.expiries
-        left.powerFailures += right.powerFailures
-        left.ioErrors += right.ioErrors
-        left.resumes += right.resumes
-        left.failedResumes += right.failedResumes
-        left.binds += right.binds
-    }
 }
