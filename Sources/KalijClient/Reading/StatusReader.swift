@@ -106,7 +106,8 @@ public struct StatusReader {
                 (SELECT count(*) FROM message WHERE account = s.account AND state = 'sent' AND settled = 0),
                 (SELECT count(*) FROM message WHERE account = s.account AND state = 'failed'),
                 (SELECT count(*) FROM queue WHERE account = s.account)
-            FROM session s LEFT JOIN catchup c ON c.account = s.account WHERE s.account = ?
+            FROM session s LEFT JOIN catchup c ON c.account = s.account AND c.archive = ''
+            WHERE s.account = ?
             """
         ).first([.integer(account.id)]) { row in
             AccountStatus(

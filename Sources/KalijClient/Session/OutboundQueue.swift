@@ -106,6 +106,17 @@ struct OutboundQueue {
             """, [.integer(account), .integer(hold.rawValue)])
     }
 
+    /// The archive's newest id that was known when the first message left that is neither acknowledged nor seen in the
+    /// archive.
+    func firstAnchor() throws -> String? {
+        try database.statement(
+            """
+            SELECT m.anchor FROM queue q JOIN message m ON m.id = q.message
+            WHERE q.account = ? AND m.state = 'sent' ORDER BY q.id LIMIT 1
+            """
+        ).first([.integer(account)]) { $0.optionalText(0) } ?? nil
+    }
+
     /// Whether messages are held back, and why.
     func holding() throws -> Hold {
         let hold = try database.statement("SELECT holding FROM session WHERE account = ?")

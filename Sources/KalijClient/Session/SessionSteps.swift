@@ -110,11 +110,16 @@ struct SessionSteps {
             for id in messages {
                 try step.database.run(
                     """
-                    UPDATE message SET state = 'sent', anchor = (SELECT m.stanza_id FROM message m NOT INDEXED
-                        WHERE m.account = ?1 AND m.archive = '' AND m.stanza_id IS NOT NULL
-                            -- A bounded search: without an anchor it is gone by time.
-                            AND m.id > (SELECT max(id) FROM message) - 1000
-                        ORDER BY m.id DESC LIMIT 1)
+                    UPDATE message SET state = 'sent', anchor = coalesce(
+                        (SELECT m.stanza_id FROM message m NOT INDEXED
+                            WHERE m.account = ?1 AND m.archive = '' AND m.stanza_id IS NOT NULL
+                                -- A bounded search of the tail; what was filled in lately is older than it.
+                                AND m.id > (SELECT max(id) FROM message) - 200
+                                AND m.position >= coalesce((SELECT max(last_position) FROM archive_range
+                                    WHERE account = ?1 AND archive = ''), m.position)
+                            ORDER BY m.id DESC LIMIT 1),
+                        (SELECT last_id FROM archive_range WHERE account = ?1 AND archive = ''
+                            ORDER BY last_position DESC LIMIT 1))
                     WHERE id = ?2 AND state = 'queued'
                     """, [.integer(account.id), .integer(id)])
                 if step.database.changes > 0, let message = try Message.load(id, from: step.database) {

@@ -14,7 +14,7 @@ struct Dispatcher {
 
     private func message(_ message: Element) throws {
         if let result = message.child("result", "urn:xmpp:mam:2") {
-            try CatchUp(step: step).result(result, in: message)
+            try ArchiveResults(step: step).handle(result, in: message)
         } else if let copy = CarbonCopy(message, account: step.account.jid) {
             try Messages(step: step).receive(copy.message)
         } else {

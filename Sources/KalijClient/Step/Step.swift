@@ -103,14 +103,14 @@ public final class Step {
         let row = try database.statement(
             """
             UPDATE session SET handled = coalesce(?, handled), position = position + 1 WHERE account = ?
-            RETURNING position, archive
+            RETURNING position, stamps
             """
         ).first([.optional(handled.map { Int64($0.value) }), .integer(account.id)]) { ($0.integer(0), $0.bool(1)) }
-        guard let (position, archive) = row else {
+        guard let (position, stamps) = row else {
             throw StoreError(.corrupt, "account \(account.id) has no session row")
         }
         reservedPosition = position
-        trustsArchive = archive
+        trustsArchive = stamps
     }
 
     /// The next order number for a message; numbers may be left out.
@@ -121,6 +121,14 @@ public final class Step {
         }
         return try database.statement("UPDATE session SET position = position + 1 WHERE account = ? RETURNING position")
             .first([.integer(account.id)]) { $0.integer(0) } ?? 0
+    }
+
+    /// Leaves room for `room` order numbers.
+    /// - Returns: the last of them; the next number comes behind it.
+    func skipPositions(_ room: Int64) throws -> Int64 {
+        reservedPosition = nil
+        return try database.statement("UPDATE session SET position = position + ? WHERE account = ? RETURNING position")
+            .first([.integer(room), .integer(account.id)]) { $0.integer(0) } ?? 0
     }
 
     /// What leaves once the step is committed.

@@ -118,6 +118,17 @@ struct Requests {
         }
     }
 
+    /// Whether a handler waits for the answer to the request `id`.
+    func isWaiting(for id: String) throws -> Bool {
+        try database.statement("SELECT 1 FROM request WHERE account = ? AND id = ?")
+            .first([account, .text(id)]) { _ in true } ?? false
+    }
+
+    /// Forgets who waits for the answer to the request `id`, without telling.
+    func forget(id: String) throws {
+        try database.run("DELETE FROM request WHERE account = ? AND id = ?", [account, .text(id)])
+    }
+
     /// Forgets those that wait under a name, without telling them: whoever asked asks anew. Those that have not left
     /// need not.
     func forget(_ name: String, unqueueing: Bool = false) throws {

@@ -89,7 +89,7 @@ struct ReceivingTests {
         for (attribute, type) in [("", "normal"), ("type='shout'", "normal"), ("type='chat'", "chat")] {
             let message = try Element.parse("<message xmlns='jabber:client' \(attribute)><body>hi</body></message>")
             let received = Received(
-                message, account: try JID("juliet@example.org"), archived: nil, trustsArchive: false, now: 0)
+                message, account: try JID("juliet@example.org"), stampedBy: nil, now: 0)
             #expect(received.type == type)
         }
     }

@@ -89,7 +89,7 @@ final class Desk {
 
     /// The result of the open page that is the message `xml`, archived as `id`.
     func archived(_ id: String, _ xml: String, at stamp: String = "2026-11-20T10:00:00Z") throws -> String {
-        let query = try #require(try text("SELECT query_id FROM catchup"))
+        let query = try #require(try text("SELECT query_id FROM catchup WHERE archive = ''"))
         return """
             <message from='juliet@example.org'><result xmlns='urn:xmpp:mam:2' queryid='\(query)' id='\(id)'>\
             <forwarded xmlns='urn:xmpp:forward:0'><delay xmlns='urn:xmpp:delay' stamp='\(stamp)'/>\
@@ -163,7 +163,7 @@ final class Desk {
         try [
             "account", "session", "queue", "message", "request", "timer", "promise", "waiter", "dead_letter",
             "question",
-            "catchup", "quarantine", "attempt",
+            "archive_range", "catchup", "filling", "quarantine", "attempt",
         ].flatMap { table in
             let columns = try database.prepare("SELECT name FROM pragma_table_info('\(table)')").all { $0.text(0) }
             let row = columns.map { "quote(\($0))" }.joined(separator: "||' '||")
@@ -198,6 +198,8 @@ extension Step.Effects {
             case .state(let message): "\(message.body ?? "-") is \(message.state?.rawValue ?? "-")"
             case .unsettled(let message): "\(message.body ?? "-") is unsettled"
             case .caughtUp(let problem): problem.map { "caught up: \($0)" } ?? "caught up"
+            case .roomRead(let room, let problem): "room \(room)" + (problem.map { ": \($0)" } ?? "")
+            case .historyFilled(_, let messages, let problem): "filled \(messages)" + (problem.map { ": \($0)" } ?? "")
             case .quarantined(let reason, _): "quarantined: \(reason)"
             case .deadLetter(let letter): "dead letter \(letter.name): \(letter.reason)"
             case .slowStep(let kind, _): "slow step: \(kind)"
