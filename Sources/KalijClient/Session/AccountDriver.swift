@@ -18,7 +18,7 @@ final class AccountDriver {
     let account: Account
     let context: DriverContext
     let steps: SessionSteps
-    private(set) var connection: Connection?
+    private(set) var connection: (any StreamConnection)?
     var stage = Stage.offline
     var writer = OutboundWriter()
     /// How many `<r/>` are to be answered.
@@ -86,9 +86,7 @@ final class AccountDriver {
         parser = StreamParser()
         inbox = Inbox()
         stage = .negotiating(Negotiation(configuration))
-        let connection = Connection(loop: context.loop, target: account.target, tls: account.tls) { [weak self] in
-            self?.handle($0)
-        }
+        let connection = context.connect(account) { [weak self] in self?.handle($0) }
         self.connection = connection
         timers.deadline(context.timing.negotiation, on: context.loop) { [weak self] in
             self?.disconnect("no session after \(Int(self?.context.timing.negotiation ?? 0)) s")
@@ -206,7 +204,7 @@ final class AccountDriver {
         if attemptBegun != nil, Attempts(runner: context.runner, account: account).takeBack() { attemptBegun = nil }
         connection?.isReading = false
         isStorageBlocked = true
-        let delay = storageBackoff.next(random: .random(in: 0..<1))
+        let delay = storageBackoff.next(random: context.random())
         emit(.waitingForStorage(reason: error.description, retryIn: delay))
         storageRetry?.cancel()
         storageRetry = context.loop.schedule(after: delay) { [weak self] in
@@ -235,7 +233,7 @@ final class AccountDriver {
         end()
         stage = .offline
         guard leaving == nil else { return leave(without: reason) }
-        let delay = backoff.next(random: .random(in: 0..<1))
+        let delay = backoff.next(random: context.random())
         emit(.offline(reason: reason, retryIn: delay))
         retry = context.loop.schedule(after: delay) { [weak self] in self?.connect() }
         // A deadline that passed during the negotiation waited for its outcome.
@@ -250,7 +248,7 @@ final class AccountDriver {
         timers.cancel()
         storageRetry?.cancel()
         storageRetry = nil
-        connection?.close()
+        connection?.close(nil)
         connection = nil
         inbox.clear()
         writer = OutboundWriter()

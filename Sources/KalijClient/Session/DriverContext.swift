@@ -3,7 +3,11 @@ import KalijTransport
 
 /// What the drivers of all accounts share; lives on the engine's thread.
 final class DriverContext {
-    let loop: EventLoop
+    let loop: any Schedule
+    /// Makes a connection for an account, which is still to be opened.
+    let connect: (Account, @escaping (ConnectionEvent) -> Void) -> any StreamConnection
+    /// From 0 up to but not including 1.
+    let random: () -> Double
     let runner: StepRunner
     let timing: Timing
     private let report: (EngineEvent) -> Void
@@ -13,11 +17,15 @@ final class DriverContext {
     let awaiter: PromiseAwaiter
 
     init(
-        loop: EventLoop, runner: StepRunner, timing: Timing, report: @escaping (EngineEvent) -> Void,
-        fatal: @escaping (any Error) -> Void, changed: @escaping () -> Void, awaiter: PromiseAwaiter
+        loop: any Schedule, runner: StepRunner, timing: Timing, report: @escaping (EngineEvent) -> Void,
+        fatal: @escaping (any Error) -> Void, changed: @escaping () -> Void, awaiter: PromiseAwaiter,
+        random: @escaping () -> Double = { .random(in: 0..<1) },
+        connect: @escaping (Account, @escaping (ConnectionEvent) -> Void) -> any StreamConnection
     ) {
         self.awaiter = awaiter
         self.loop = loop
+        self.connect = connect
+        self.random = random
         self.runner = runner
         self.timing = timing
         self.report = report
