@@ -20,6 +20,7 @@ let package = Package(
         .systemLibrary(name: "CIDN", pkgConfig: "libidn", providers: [.apt(["libidn-dev"])]),
         .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
         .target(name: "KalijXML", dependencies: ["CLibXML2", "CPCRE2", "COpenSSL"]),
@@ -29,6 +30,7 @@ let package = Package(
         .target(name: "KalijStore", dependencies: ["CSQLite"]),
         .target(name: "KalijRoles", dependencies: ["KalijStore"]),
         .target(name: "KalijTransport", dependencies: ["COpenSSL", "CCares", "CLinux"]),
+        .target(name: "KalijHTTP", dependencies: ["CNghttp2", "COpenSSL", "KalijTransport"]),
         .target(
             name: "KalijClient",
             dependencies: [
@@ -41,6 +43,8 @@ let package = Package(
                 .embedInCode("Resources/prosody.cfg.lua"), .embedInCode("Resources/ejabberd.yml"),
                 .embedInCode("Resources/peer.py"), .embedInCode("Resources/scripted.py"),
             ]),
+        // Stand-ins for push services, for tests and measurements alone.
+        .target(name: "KalijPushLab", dependencies: ["CNghttp2", "COpenSSL", "KalijTransport"]),
         .executableTarget(
             name: "kalij",
             dependencies: [
@@ -56,6 +60,8 @@ let package = Package(
         .testTarget(name: "KalijStreamTests", dependencies: ["KalijStream", "KalijXML", "KalijAddress"]),
         .testTarget(name: "KalijStoreTests", dependencies: ["KalijStore"]),
         .testTarget(name: "KalijRolesTests", dependencies: ["KalijRoles", "KalijStore"]),
+        .testTarget(
+            name: "KalijHTTPTests", dependencies: ["KalijHTTP", "KalijPushLab", "KalijTransport", "COpenSSL"]),
         .testTarget(name: "KalijTransportTests", dependencies: ["KalijTransport", "COpenSSL"]),
         .testTarget(
             name: "KalijClientTests",
