@@ -11,6 +11,8 @@ let package = Package(
         .library(name: "KalijStream", targets: ["KalijStream"]),
         .library(name: "KalijClient", targets: ["KalijClient"]),
         .executable(name: "kalij", targets: ["kalij"]),
+        .library(name: "KalijPush", targets: ["KalijPush"]),
+        .executable(name: "kalij-push", targets: ["kalij-push"]),
     ],
     targets: [
         // System libraries, each behind its own module map.
@@ -43,6 +45,12 @@ let package = Package(
                 .embedInCode("Resources/prosody.cfg.lua"), .embedInCode("Resources/ejabberd.yml"),
                 .embedInCode("Resources/peer.py"), .embedInCode("Resources/scripted.py"),
             ]),
+        .target(
+            name: "KalijPush",
+            dependencies: [
+                "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijTransport", "KalijHTTP", "COpenSSL",
+            ]),
+        .executableTarget(name: "kalij-push", dependencies: ["KalijPush", "KalijTransport"]),
         // Stand-ins for push services, for tests and measurements alone.
         .target(name: "KalijPushLab", dependencies: ["CNghttp2", "COpenSSL", "KalijTransport"]),
         .executableTarget(
@@ -62,6 +70,9 @@ let package = Package(
         .testTarget(name: "KalijRolesTests", dependencies: ["KalijRoles", "KalijStore"]),
         .testTarget(
             name: "KalijHTTPTests", dependencies: ["KalijHTTP", "KalijPushLab", "KalijTransport", "COpenSSL"]),
+        .testTarget(
+            name: "KalijPushTests",
+            dependencies: ["KalijPush", "KalijHTTP", "KalijXML", "KalijStore", "KalijPushLab", "KalijTransport"]),
         .testTarget(name: "KalijTransportTests", dependencies: ["KalijTransport", "COpenSSL"]),
         .testTarget(
             name: "KalijClientTests",

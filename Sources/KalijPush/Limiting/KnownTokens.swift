@@ -1,0 +1,38 @@
+/// Tokens that were pushed to with success not long ago, as hashes: 20 bytes each, and at most so many.
+public struct KnownTokens: Sendable {
+    private let limit: Int
+    private let lifetime: Milliseconds
+    // Two generations: the younger one becomes the older one after half a lifetime or at half the limit, and the older
+    // one is forgotten as a whole. Nothing has to be searched for what is old.
+    private var young: [HashedKey: UInt32] = [:]
+    private var old: [HashedKey: UInt32] = [:]
+    private var turned: Milliseconds = 0
+
+    public init(limit: Int, lifetime: Milliseconds) {
+        self.limit = limit
+        self.lifetime = lifetime
+    }
+
+    public var count: Int { young.count + old.count }
+
+    /// A push to the token has succeeded.
+    public mutating func succeeded(_ key: HashedKey, now: Milliseconds) {
+        turn(now)
+        old[key] = nil
+        young[key] = UInt32(clamping: now / 1000)
+    }
+
+    /// Whether there was a success within the lifetime, as far as it is remembered.
+    public func contains(_ key: HashedKey, now: Milliseconds) -> Bool {
+        guard let seconds = young[key] ?? old[key] else { return false }
+        return now - Milliseconds(seconds) * 1000 < lifetime
+    }
+
+    private mutating func turn(_ now: Milliseconds) {
+        if turned == 0 { turned = now }
+        guard now - turned >= lifetime || young.count >= max(1, limit / 2) else { return }
+        old = young
+        young = [:]
+        turned = now
+    }
+}

@@ -1,0 +1,66 @@
+import Glibc
+import KalijPush
+import KalijTransport
+
+/// The `kalij-push` command.
+@main
+enum KalijPushCommand {
+    private static let usage = """
+        usage: kalij-push serve CONFIG    runs the push server until SIGTERM; SIGHUP reads CONFIG again
+               kalij-push check CONFIG    says whether CONFIG, and what it names, can be used
+
+        CONFIG is a settings.json as fpush has it; Documentation/Operating.md explains every key.
+        """
+
+    // As <sysexits.h> has them.
+    private static let wrongUsage: Int32 = 64
+    private static let badConfiguration: Int32 = 78
+
+    static func main() {
+        signal(SIGPIPE, SIG_IGN)
+        let words = CommandLine.arguments.dropFirst()
+        switch (words.first, words.count) {
+        case ("--help", 1), ("-h", 1): print(usage)
+        case ("serve", 2): exit(serve(words[2]))
+        case ("check", 2): exit(check(words[2]))
+        default:
+            note(usage)
+            exit(wrongUsage)
+        }
+    }
+
+    private static func check(_ path: String) -> Int32 {
+        do {
+            try PushServer.check(path, loop: try EventLoop())
+            print("\(path) can be used.")
+            return 0
+        } catch {
+            note("kalij-push: \(path): \(error)")
+            return badConfiguration
+        }
+    }
+
+    private static func serve(_ path: String) -> Int32 {
+        do {
+            let loop = try EventLoop()
+            let server = try PushServer(loop: loop, configuration: path) { isAlarm, line in
+                note((isAlarm ? "<4>" : "<6>") + line)
+            }
+            try loop.watchSignals([SIGTERM, SIGINT, SIGHUP]) { signal in
+                if signal == SIGHUP { server.reload() } else { server.drain { loop.stop() } }
+            }
+            server.start()
+            loop.run()
+            return 0
+        } catch {
+            note("kalij-push: \(path): \(error)")
+            return badConfiguration
+        }
+    }
+
+    /// Lines begin with the priority that systemd's journal takes off (sd-daemon(3)).
+    private static func note(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        _ = write(STDERR_FILENO, bytes, bytes.count)
+    }
+}
