@@ -52,7 +52,7 @@ let package = Package(
             ]),
         .executableTarget(name: "kalij-push", dependencies: ["KalijPush", "KalijTransport"]),
         // Stand-ins for push services, for tests and measurements alone.
-        .target(name: "KalijPushLab", dependencies: ["CNghttp2", "COpenSSL", "KalijTransport"]),
+        .target(name: "KalijPushLab", dependencies: ["CNghttp2", "COpenSSL", "KalijTransport", "KalijXML"]),
         .executableTarget(
             name: "kalij",
             dependencies: [
