@@ -1,7 +1,7 @@
 # `make demo` and `make test` need nothing but Debian 12 and a Swift 6 toolchain: they install what is missing.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install install-build build release demo test lint format bench clean
+.PHONY: help install install-build build release demo push-demo test lint format bench clean
 
 KILLS ?= 50
 MESSAGES ?= 500
@@ -10,14 +10,16 @@ SEED ?=
 
 SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 RELEASE := .build/release/kalij
+PUSH := .build/release/kalij-push
 STRICT := -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
 
 help:  ## this list
 	@echo "make demo     the main job: kills on a real server, compared with its archive"
 	@echo "              KILLS=$(KILLS) MESSAGES=$(MESSAGES) SERVER=$(SERVER) SEED=... (SERVER: prosody or ejabberd)"
+	@echo "make push-demo  a push server on Prosody: a push is triggered, queued, covered"
 	@echo "make test     everything: build without warnings, lint, unit tests, real servers, real kills"
 	@echo "make build    debug build"
-	@echo "make release  the command $(RELEASE), linked with Swift's library statically"
+	@echo "make release  the commands $(RELEASE) and $(PUSH), linked with Swift's library statically"
 	@echo "make format   formats the sources"
 	@echo "make lint     checks format and style"
 	@echo "make bench    compares with other programs (release build, takes minutes)"
@@ -37,16 +39,22 @@ LINK := -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs -Xlinker 
 
 release: install-build
 	swift build -c release --static-swift-stdlib --product kalij $(LINK)
+	swift build -c release --static-swift-stdlib --product kalij-push $(LINK)
 
 demo: release
 	@Scripts/install-packages $(if $(filter ejabberd,$(SERVER)),test,demo)
 	@$(RELEASE) demo --kills $(KILLS) --messages $(MESSAGES) --server $(SERVER) $(if $(SEED),--seed $(SEED))
 
+push-demo: release
+	swift build -c release --static-swift-stdlib --product kalij-push-demo $(LINK)
+	@Scripts/install-packages demo
+	@.build/release/kalij-push-demo "$(CURDIR)/$(PUSH)"
+
 # The unit tests run side by side. Those with real servers and processes run one after the other: they measure times and
 # memory, and on two cores they would starve each other.
 test: build lint release
 	swift test --skip-build $(STRICT) --skip '^(Integration|Processes)\.'
-	KALIJ_BINARY="$(CURDIR)/$(RELEASE)" \
+	KALIJ_BINARY="$(CURDIR)/$(RELEASE)" KALIJ_PUSH_BINARY="$(CURDIR)/$(PUSH)" \
 	    swift test --skip-build $(STRICT) --no-parallel --filter '^(Integration|Processes)\.'
 	@echo "All tests passed."
 

@@ -11,7 +11,8 @@ let package = Package(
         .library(name: "KalijStream", targets: ["KalijStream"]),
         .library(name: "KalijClient", targets: ["KalijClient"]),
         .executable(name: "kalij", targets: ["kalij"]),
-        .library(name: "KalijPush", targets: ["KalijPush"]),
+        .library(name: "KalijPush", targets: ["KalijPush", "KalijHTTP", "KalijTransport"]),
+        .library(name: "KalijPushLab", targets: ["KalijPushLab"]),
         .executable(name: "kalij-push", targets: ["kalij-push"]),
     ],
     targets: [
@@ -23,6 +24,7 @@ let package = Package(
         .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
         .target(name: "KalijXML", dependencies: ["CLibXML2", "CPCRE2", "COpenSSL"]),
@@ -50,7 +52,10 @@ let package = Package(
             dependencies: [
                 "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijTransport", "KalijHTTP", "COpenSSL",
             ]),
-        .executableTarget(name: "kalij-push", dependencies: ["KalijPush", "KalijTransport"]),
+        .executableTarget(
+            name: "kalij-push", dependencies: ["KalijPush", "KalijTransport", "CMicroHTTPD"],
+            resources: [.embedInCode("Resources/operator.html")]),
+        .executableTarget(name: "kalij-push-demo", dependencies: ["KalijLab"]),
         // Stand-ins for push services, for tests and measurements alone.
         .target(name: "KalijPushLab", dependencies: ["CNghttp2", "COpenSSL", "KalijTransport", "KalijXML"]),
         .executableTarget(
@@ -82,6 +87,6 @@ let package = Package(
             ],
             exclude: ["Fixtures"]),
         .testTarget(name: "Integration", dependencies: ["KalijLab"]),
-        .testTarget(name: "Processes", dependencies: ["KalijLab"]),
+        .testTarget(name: "Processes", dependencies: ["KalijLab", "KalijPushLab"]),
     ]
 )

@@ -46,11 +46,21 @@ enum KalijPushCommand {
             let server = try PushServer(loop: loop, configuration: path) { isAlarm, line in
                 note((isAlarm ? "<4>" : "<6>") + line)
             }
+            let monitoring = try server.http.map { try MonitoringServer(loop: loop, settings: $0, server: server) }
             try loop.watchSignals([SIGTERM, SIGINT, SIGHUP]) { signal in
-                if signal == SIGHUP { server.reload() } else { server.drain { loop.stop() } }
+                if signal == SIGHUP {
+                    ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(UInt64(loop.now * 1e6))")
+                    server.reload()
+                    ServiceManager.notify("READY=1")
+                } else {
+                    ServiceManager.notify("STOPPING=1")
+                    server.drain { loop.stop() }
+                }
             }
             server.start()
+            ServiceManager.notify("READY=1")
             loop.run()
+            monitoring?.close()
             return 0
         } catch {
             note("kalij-push: \(path): \(error)")

@@ -11,9 +11,9 @@ public final class PushServer {
     private let report: Report
     private let configurationPath: String
     private let clock = SteadyClock()
-    private var core: PushCore
+    private(set) var core: PushCore
     private var database: PushDatabase?
-    private var providers: [String: any PushProvider]
+    private(set) var providers: [String: any PushProvider]
     private var retired: [any PushProvider] = []
     private var link: ComponentLink?
     private var pending: [CoreAction] = []
@@ -21,6 +21,7 @@ public final class PushServer {
     private var ticker: Timer?
     private var tickerAt: Milliseconds = .max
     private var storeFailure: String?
+    private(set) var latencies: [String: Histogram] = [:]
     private var nextCleanUp: Milliseconds = 0
     private var drained: (() -> Void)?
     private var tokenBytes: Int
@@ -103,6 +104,12 @@ public final class PushServer {
         link.open()
         planTick()
     }
+
+    /// Where metrics and health are to be served, if anywhere.
+    public var http: HTTPSettings? { core.settings.http }
+
+    /// Whether the database takes what is to be kept.
+    var isStoring: Bool { storeFailure == nil }
 
     /// Whether the component is connected.
     public var isConnected: Bool { link?.isUp ?? false }
@@ -233,7 +240,12 @@ public final class PushServer {
         guard let provider = providers[delivery.module] else {
             return loop.enqueue { [weak self] in self?.ended(delivery.id, .transient("the module is gone")) }
         }
-        provider.send(delivery) { [weak self] verdict in self?.ended(delivery.id, verdict) }
+        let began = loop.now
+        provider.send(delivery) { [weak self] verdict in
+            guard let self else { return }
+            latencies[delivery.module, default: Histogram()].add(loop.now - began)
+            ended(delivery.id, verdict)
+        }
     }
 
     private func ended(_ id: UInt64, _ verdict: Verdict) {
