@@ -14,6 +14,12 @@ let package = Package(
             name: "query",
             dependencies: [.product(name: "KalijXML", package: "kalij"), "CYardstickXML2"]),
         .executableTarget(
+            name: "push",
+            dependencies: [
+                .product(name: "KalijPush", package: "kalij"), .product(name: "KalijPushLab", package: "kalij"),
+                .product(name: "KalijXML", package: "kalij"),
+            ]),
+        .executableTarget(
             name: "hostile",
             dependencies: [.product(name: "KalijXML", package: "kalij"), "CYardstickXML2"]),
     ]

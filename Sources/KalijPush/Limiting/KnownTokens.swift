@@ -16,10 +16,18 @@ public struct KnownTokens: Sendable {
     public var count: Int { young.count + old.count }
 
     /// A push to the token has succeeded.
-    public mutating func succeeded(_ key: HashedKey, now: Milliseconds) {
+    /// - Returns: whether that is to be kept: for each token once in a while, not each time.
+    @discardableResult
+    public mutating func succeeded(_ key: HashedKey, now: Milliseconds) -> Bool {
         turn(now)
         old[key] = nil
-        young[key] = UInt32(clamping: now / 1000)
+        return young.updateValue(UInt32(clamping: now / 1000), forKey: key) == nil
+    }
+
+    /// A success of which was kept that it was at `time`.
+    public mutating func restore(_ key: HashedKey, at time: Milliseconds, now: Milliseconds) {
+        guard time <= now, now - time < lifetime, old.count < limit / 2 else { return }
+        old[key] = UInt32(clamping: time / 1000)
     }
 
     /// Whether there was a success within the lifetime, as far as it is remembered.

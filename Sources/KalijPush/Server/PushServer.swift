@@ -85,8 +85,9 @@ public final class PushServer {
     private func restore() throws {
         guard let database else { return }
         let now = clock.now
-        let kept = try database.load(now: now)
-        let actions = core.restore(queued: kept.queued, blocks: kept.blocks, now: now)
+        let limits = core.settings.limits
+        let kept = try database.load(now: now, lifetime: limits.known, limit: limits.knownTokens / 2)
+        let actions = core.restore(queued: kept.queued, blocks: kept.blocks, known: kept.known, now: now)
         try database.apply(actions)
         if !kept.queued.isEmpty { report(false, "\(kept.queued.count) queued pushes from before") }
     }
@@ -214,7 +215,7 @@ public final class PushServer {
                 previousWasKeep = false
                 send(delivery)
             case .alarm(let module, let text, let isOver): report(!isOver, "\(module): \(text)")
-            case .drop, .block: break
+            case .drop, .block, .know: break
             }
         }
         endIfDrained()
@@ -272,7 +273,7 @@ public final class PushServer {
         take(core.tick(now: now))
         if now >= nextCleanUp {
             nextCleanUp = now + 600_000
-            try? database?.cleanUp(now: now)
+            try? database?.cleanUp(now: now, lifetime: core.settings.limits.known)
         }
         planTick()
     }
@@ -282,7 +283,7 @@ extension CoreAction {
     /// Whether it is for the database.
     var isForDisk: Bool {
         switch self {
-        case .keep, .drop, .block: true
+        case .keep, .drop, .block, .know: true
         case .answer, .send, .alarm: false
         }
     }

@@ -40,6 +40,8 @@ public enum CoreAction: Sendable, Equatable {
     /// Forgets a queued push.
     case drop(UInt64)
     case block(BlockChange)
+    /// Keeps that a push to a token has succeeded at a time, so that it is not new after a restart.
+    case know(HashedKey, at: Milliseconds)
     /// Something that an operator has to know; nil module for the server as a whole. `isOver` when it no longer holds.
     case alarm(module: String, String, isOver: Bool)
 }

@@ -30,10 +30,10 @@ extension PushCore {
 
     private mutating func delivered(_ id: UInt64, _ flight: Flight) -> [CoreAction] {
         count(flight.module, \.delivered)
-        known.succeeded(flight.key, now: now)
+        let isNews = known.succeeded(flight.key, now: now)
         let isRecovery = modules[flight.module]?.health.succeeded(now: now) ?? false
         return (isRecovery ? [.alarm(module: flight.module, "pushes are taken again", isOver: true)] : [])
-            + end(id, flight, .done)
+            + (isNews ? [.know(flight.key, at: now)] : []) + end(id, flight, .done)
     }
 
     /// Blocks a token that is proven dead, and counts it against its domain.

@@ -18,13 +18,15 @@ extension PushCore {
         return actions
     }
 
-    /// Queued pushes and blocks that are older than the process. To be called before anything else.
+    /// Queued pushes, blocks and successes that are older than the process. To be called before anything else.
     ///
     /// - Returns: rows that are of no more use.
     public mutating func restore(
-        queued rows: [QueuedPush], blocks: [BlockChange], now time: Milliseconds
+        queued rows: [QueuedPush], blocks: [BlockChange], known successes: [(key: HashedKey, at: Milliseconds)] = [],
+        now time: Milliseconds
     ) -> [CoreAction] {
         advance(time)
+        for success in successes { known.restore(success.key, at: success.at, now: now) }
         for block in blocks { blocklist.merge(clamped(block), now: now) }
         var actions: [CoreAction] = []
         for row in rows.sorted(by: { $0.id < $1.id }) {

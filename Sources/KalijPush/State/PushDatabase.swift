@@ -10,6 +10,8 @@ public final class PushDatabase {
                 key BLOB PRIMARY KEY, version INTEGER NOT NULL, expires INTEGER NOT NULL, reason INTEGER NOT NULL
             ) WITHOUT ROWID;
             CREATE INDEX block_expires ON block(expires);
+            CREATE TABLE known(key BLOB PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
+            CREATE INDEX known_at ON known(at);
             CREATE TABLE queued(
                 id INTEGER PRIMARY KEY, sealed BLOB NOT NULL, due INTEGER NOT NULL, attempts INTEGER NOT NULL
             );
@@ -32,8 +34,23 @@ public final class PushDatabase {
         try Self.schema.migrate(database)
     }
 
+    /// What is kept.
+    public struct Kept {
+        public var queued: [QueuedPush] = []
+        public var blocks: [BlockChange] = []
+        public var known: [(key: HashedKey, at: Milliseconds)] = []
+    }
+
     /// Everything that is kept. Rows that cannot be opened are forgotten: nobody can read them any more.
-    public func load(now: Milliseconds) throws -> (queued: [QueuedPush], blocks: [BlockChange]) {
+    /// - Parameters:
+    ///   - lifetime: how long a success counts.
+    ///   - limit: how many successes are read, the latest first.
+    public func load(now: Milliseconds, lifetime: Milliseconds = 0, limit: Int = 0) throws -> Kept {
+        var known: [(key: HashedKey, at: Milliseconds)] = []
+        try database.run("DELETE FROM known WHERE at <= ?", [.integer(now - lifetime)])
+        try database.statement("SELECT key, at FROM known ORDER BY at DESC LIMIT ?").each([.integer(Int64(limit))]) {
+            known.append((HashedKey($0.blob(0)), $0.integer(1)))
+        }
         try database.run("DELETE FROM block WHERE expires <= ?", [.integer(now)])
         var blocks: [BlockChange] = []
         try database.statement("SELECT key, version, expires, reason FROM block").each { row in
@@ -54,7 +71,7 @@ public final class PushDatabase {
             }
         }
         for id in unreadable { try database.run("DELETE FROM queued WHERE id = ?", [.integer(id)]) }
-        return (queued, blocks)
+        return Kept(queued: queued, blocks: blocks, known: known)
     }
 
     /// Applies what of some actions is to be kept, in one transaction. When it returns, it survives the process.
@@ -67,15 +84,20 @@ public final class PushDatabase {
                 case .drop(let id):
                     try database.run("DELETE FROM queued WHERE id = ?", [.integer(Int64(bitPattern: id))])
                 case .block(let change): try keep(change)
+                case .know(let key, let time):
+                    try database.run(
+                        "INSERT INTO known VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET at = excluded.at",
+                        [.blob(key.bytes), .integer(time)])
                 case .answer, .send, .alarm: continue
                 }
             }
         }
     }
 
-    /// Removes blocks that are over.
-    public func cleanUp(now: Milliseconds) throws {
+    /// Removes blocks that are over, and successes that no longer count.
+    public func cleanUp(now: Milliseconds, lifetime: Milliseconds) throws {
         try database.run("DELETE FROM block WHERE expires <= ?", [.integer(now)])
+        try database.run("DELETE FROM known WHERE at <= ?", [.integer(now - lifetime)])
     }
 
     private func keep(_ push: QueuedPush) throws {

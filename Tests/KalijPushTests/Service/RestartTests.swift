@@ -43,6 +43,20 @@ struct RestartTests {
         #expect(drill.pass(3_600_000).contains("send 1"))
     }
 
+    @Test("a token with a success in 7 days is not new after a restart")
+    func known() throws {
+        var drill = try Drill { $0.limits.newTokenFailures = 1 }
+        let hasher = try KeyHasher(secret: [UInt8](repeating: 7, count: 32))
+        let successes = [("recent", 6), ("old", 8)].map { token, days in
+            (key: hasher.key(token: token, module: "m"), at: drill.now - Milliseconds(days) * 86_400_000)
+        }
+        _ = drill.core.restore(queued: [], blocks: [], known: successes, now: drill.now)
+        _ = drill.publish("dead")
+        _ = drill.deliver(.dead, 1)
+        #expect(drill.publish("recent") == ["send 2"])
+        #expect(drill.publish("old") == ["answer 3 refused"])
+    }
+
     @Test("blocks survive, and one from a clock that was far ahead is shortened to what we would have made")
     func blocks() throws {
         var drill = try Drill()

@@ -24,13 +24,15 @@ struct DatabaseTests {
             let old = BlockChange(key: HashedKey(high: 3, low: 2), version: 3, expires: 50, reason: .dead)
             do {
                 let database = try PushDatabase(path: folder + "/push.db", seal: try Seal(secret: secret))
-                try database.apply([.keep(push), .keep(second), .block(block), .block(old)])
+                let key = HashedKey(high: 8, low: 8)
+                try database.apply([.keep(push), .keep(second), .block(block), .block(old), .know(key, at: 90)])
                 var tried = second
                 tried.attempts = 1
                 try database.apply([.keep(tried), .drop(1)])
             }
             let database = try PushDatabase(path: folder + "/push.db", seal: try Seal(secret: secret))
-            let kept = try database.load(now: 100)
+            let kept = try database.load(now: 100, lifetime: 50, limit: 10)
+            #expect(kept.known.map(\.at) == [90])
             second.attempts = 1
             #expect(kept.queued == [second])
             #expect(kept.blocks == [block])

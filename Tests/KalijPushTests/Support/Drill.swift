@@ -60,7 +60,7 @@ struct Drill {
     }
 
     func words(_ actions: [CoreAction]) -> [String] {
-        actions.map { action in
+        actions.compactMap { action in
             switch action {
             case .answer(let requester, let answer): "answer \(requester.id) \(answer)"
             case .send(let delivery):
@@ -68,6 +68,7 @@ struct Drill {
                     + (delivery.needsFreshCredentials ? " fresh" : "")
             case .keep(let row): "keep \(row.id) attempts \(row.attempts)\(row.isImportant ? " important" : "")"
             case .drop(let id): "drop \(id)"
+            case .know: nil
             case .block(let change): "block \(change.reason) \((change.expires - now) / 1000) s"
             case .alarm(_, let text, let isOver): "alarm \(text)\(isOver ? " (over)" : "")"
             }
