@@ -1,7 +1,7 @@
 # `make demo` and `make test` need nothing but Debian 12 and a Swift 6 toolchain: they install what is missing.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install install-build build release demo push-demo test lint format bench clean
+.PHONY: help install install-build build release demo push-demo test lint docs format bench clean
 
 KILLS ?= 50
 MESSAGES ?= 500
@@ -21,7 +21,8 @@ help:  ## this list
 	@echo "make build    debug build"
 	@echo "make release  the commands $(RELEASE) and $(PUSH), linked with Swift's library statically"
 	@echo "make format   formats the sources"
-	@echo "make lint     checks format and style"
+	@echo "make lint     checks format and style, and compiles every query in the sources (after a build, 10 s)"
+	@echo "make docs     the documentation of KalijXML in .build/docs; no warning, no symbol without a comment"
 	@echo "make bench    compares with other programs (release build, takes minutes)"
 	@echo "make clean    removes what was built"
 
@@ -52,15 +53,22 @@ push-demo: release
 
 # The unit tests run side by side. Those with real servers and processes run one after the other: they measure times and
 # memory, and on two cores they would starve each other.
-test: build lint release
-	swift test --skip-build $(STRICT) --skip '^(Integration|Processes)\.'
+test: build lint docs release
+	swift test --skip-build $(STRICT) --skip '^(Integration|Processes)\.' --skip QueryLiteralTests
 	KALIJ_BINARY="$(CURDIR)/$(RELEASE)" KALIJ_PUSH_BINARY="$(CURDIR)/$(PUSH)" \
 	    swift test --skip-build $(STRICT) --no-parallel --filter '^(Integration|Processes)\.'
 	@echo "All tests passed."
 
+# The queries come from the compiler's syntax trees, for which the modules have to be built.
 lint:
 	swift format lint --strict --recursive $(SOURCES)
 	@! grep -nE '@@[A-Z]+@@' README.md ARCHITECTURE.md CHANGELOG.md Documentation/*.md
+	swift test $(STRICT) --filter QueryLiteralTests
+
+# The examples in the articles are tests, which Scripts/documentation-examples makes.
+docs: install
+	@Scripts/documentation-examples --check
+	@Scripts/build-documentation $(STRICT)
 
 format:
 	swift format format --in-place --recursive $(SOURCES)

@@ -86,6 +86,8 @@ let package = Package(
                 "KalijTransport",
             ],
             exclude: ["Fixtures"]),
+        // Against other people's programs; `Programs` is what runs inside those.
+        .testTarget(name: "Differential", dependencies: ["KalijXML"], exclude: ["Programs"]),
         .testTarget(name: "Integration", dependencies: ["KalijLab"]),
         .testTarget(name: "Processes", dependencies: ["KalijLab", "KalijPushLab"]),
     ]

@@ -22,5 +22,10 @@ let package = Package(
         .executableTarget(
             name: "hostile",
             dependencies: [.product(name: "KalijXML", package: "kalij"), "CYardstickXML2"]),
+        // Counts what is asked of malloc.
+        .target(name: "CAllocations"),
+        .executableTarget(
+            name: "allocations",
+            dependencies: [.product(name: "KalijXML", package: "kalij"), "CAllocations", "CYardstickXML2"]),
     ]
 )

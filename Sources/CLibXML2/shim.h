@@ -2,3 +2,11 @@
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 #include <libxml/xmlerror.h>
+
+// libxml2 writes a message for each warning, such as one for a namespace that is no URI, and a parser of XMPP needs
+// none. The switch belongs to the thread: the caller puts back what was there.
+static inline int kalij_xml_exchange_warnings(int wanted) {
+    int before = xmlGetWarningsDefaultValue;
+    xmlGetWarningsDefaultValue = wanted;
+    return before;
+}

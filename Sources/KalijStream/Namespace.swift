@@ -2,6 +2,9 @@
 enum Namespace {
     static let stream = "http://etherx.jabber.org/streams"
     static let client = "jabber:client"
+    /// Those that stanzas are in: between clients and servers, between servers (RFC 6120, 4.8.3), of components
+    /// (XEP-0114).
+    static let ofStanzas = [client, "jabber:server", "jabber:component:accept"]
     static let startTLS = "urn:ietf:params:xml:ns:xmpp-tls"
     static let sasl = "urn:ietf:params:xml:ns:xmpp-sasl"
     static let bind = "urn:ietf:params:xml:ns:xmpp-bind"

@@ -3,6 +3,14 @@ import FoundationEssentials
 import KalijXML
 
 // hostile CASE [CHUNK]: what one stream made to hurt costs, in CPU time and peak memory of the process.
+func shortName(_ number: Int) -> String {
+    var (text, rest) = ("", number)
+    repeat {
+        text.unicodeScalars.append(Unicode.Scalar(UInt8(97 + rest % 26)))
+        rest /= 26
+    } while rest > 0
+    return text
+}
 let cases: [String: (begin: String, fill: (Int) -> String, end: String)] = [
     "idle": ("<a/>", { _ in "" }, ""),
     "text": ("<m><b>", { _ in "yyyyyyyyyyyyyyyy" }, ""),
@@ -12,6 +20,11 @@ let cases: [String: (begin: String, fill: (Int) -> String, end: String)] = [
     "attributes-flat": ("<m>", { _ in "<a b=''/>" }, ""),
     "attribute": ("<m a='", { _ in "yyyyyyyyyyyyyyyy" }, ""),
     "attribute-gt": ("<m a='", { _ in "yyyyyyyyyyyyyyy>" }, ""),
+    "attribute-references": ("<m a='", { _ in "&amp;" }, ""),
+    "attribute-ended": ("<m a='", { $0 % 900_000 < 899_999 ? "yyyyyyyyyyyyyyyy" : "'/><m a='" }, ""),
+    "values": ("<m", { " a\($0)='\(String(repeating: "y", count: 10_000))'" }, ""),
+    "name": ("<m ", { _ in "aaaaaaaaaaaaaaaa" }, ""),
+    "short-names": ("<m>", { "<\(shortName($0))/>" }, ""),
     "attributes": ("<m", { " a\($0)=''" }, ""),
     "section": ("<m><![CDATA[", { _ in "yyyyyyyyyyyyyyyy" }, ""),
     "section-gt": ("<m><![CDATA[", { _ in "yyyyyyyyyyyyyyy>" }, ""),

@@ -14,6 +14,21 @@ public struct Account: Sendable {
     /// The SASL mechanism of the login; nothing weaker is accepted later.
     public let mechanism: SASLMechanism
     let credentials: Credentials
+    /// Whether it is in use.
+    public let state: State
+
+    /// What is to become of an account.
+    public enum State: String, Sendable {
+        case active
+        /// To be logged out by whoever drives.
+        case leaving
+        /// To be removed by whoever drives.
+        case removing
+        /// Logged out: its messages are there, nothing to log in with.
+        case out
+
+        var isToLeave: Bool { self == .leaving || self == .removing }
+    }
 }
 
 /// How a server is reached and trusted.

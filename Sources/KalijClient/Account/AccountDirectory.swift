@@ -81,6 +81,8 @@ public struct AccountDirectory: Sendable {
 public enum DirectoryError: Error, CustomStringConvertible, Sendable {
     /// Nobody has logged in there yet.
     case noAccount(directory: String)
+    /// All accounts that are stored there are logged out.
+    case allLoggedOut(directory: String)
     /// The directory cannot be made.
     case cannotCreate(directory: String, reason: String)
     /// Several accounts are stored and none was named, or the one named is not among them.
@@ -89,6 +91,8 @@ public enum DirectoryError: Error, CustomStringConvertible, Sendable {
     public var description: String {
         switch self {
         case .noAccount(let directory): "no account is stored in \(directory); `kalij login JID` stores one"
+        case .allLoggedOut(let directory):
+            "all accounts in \(directory) are logged out; `kalij login JID` logs in again"
         case .cannotCreate(let directory, let reason): "creating \(directory): \(reason)"
         case .whichAccount(let known, let asked?):
             "\(asked) is not among the stored accounts: \(known.joined(separator: ", "))"

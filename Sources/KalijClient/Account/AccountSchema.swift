@@ -14,9 +14,10 @@ extension Schema {
             direct_tls INTEGER NOT NULL,
             ca_file TEXT,
             mechanism TEXT NOT NULL,        -- SASL mechanism of the login; nothing weaker is accepted later
-            keys BLOB,                      -- SCRAM keys (JSON), or
+            keys BLOB,                      -- SCRAM keys (CBOR), or
             password TEXT,                  -- the password, where the mechanism needs it
-            created_at INTEGER NOT NULL);
+            created_at INTEGER NOT NULL,
+            state TEXT NOT NULL DEFAULT 'active'); -- 'leaving', 'removing': not yet done; 'out': logged out
 
         -- The XEP-0198 session of each account; it outlives connections and processes.
         CREATE TABLE session(
@@ -72,13 +73,68 @@ extension Schema {
             WHERE direction = 'out' AND origin_id IS NOT NULL AND received_at IS NULL;
         CREATE INDEX message_pending ON message(account, id) WHERE state IN ('queued', 'sent');
 
-        -- Requests that wait for their answer.
+        -- Handlers that wait for the answer to a request.
         CREATE TABLE request(
             account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
-            id TEXT NOT NULL,
-            responder TEXT NOT NULL,        -- '' is the account itself
-            kind TEXT NOT NULL,
+            id TEXT NOT NULL,               -- the stanza's id, random
+            responder TEXT NOT NULL,        -- who was asked; '' is the account itself
+            asked_at INTEGER NOT NULL,
+            deadline INTEGER NOT NULL,
+            sent INTEGER NOT NULL DEFAULT 0, -- whether its bytes have left, so that an answer may be on the way
+            name TEXT NOT NULL,             -- the handler's
+            handler BLOB NOT NULL,
             PRIMARY KEY (account, id)) WITHOUT ROWID;
+        CREATE INDEX request_deadline ON request(account, deadline);
+        CREATE INDEX request_name ON request(account, name);
+
+        -- Handlers that are called at a time.
+        CREATE TABLE timer(
+            id INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice: who holds an old one must not cancel another
+            account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+            at INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            handler BLOB NOT NULL);
+        CREATE INDEX timer_order ON timer(account, at);
+
+        CREATE TABLE promise(
+            id INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice: who holds an old one must not get another's value
+            account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+            until INTEGER NOT NULL,         -- when it is rejected, or, once it is settled, forgotten
+            result BLOB);                   -- NULL: not settled
+        CREATE INDEX promise_pending ON promise(account, until) WHERE result IS NULL;
+        CREATE INDEX promise_settled ON promise(account, until) WHERE result IS NOT NULL;
+
+        -- Handlers that wait for a promise.
+        CREATE TABLE waiter(
+            id INTEGER PRIMARY KEY,
+            account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+            promise INTEGER NOT NULL,
+            next INTEGER,                   -- the promise that the handler is to settle
+            name TEXT NOT NULL,
+            handler BLOB NOT NULL);
+        CREATE INDEX waiter_promise ON waiter(account, promise);
+
+        -- Handlers that could not be called.
+        CREATE TABLE dead_letter(
+            id INTEGER PRIMARY KEY,
+            account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+            at INTEGER NOT NULL,
+            origin TEXT NOT NULL,           -- what it waited for: 'request', 'timer', 'promise'
+            name TEXT NOT NULL,             -- '' if not even that can be read
+            reason TEXT NOT NULL,
+            handler BLOB NOT NULL);
+
+        -- What `kalij iq` has asked, and what became of it.
+        CREATE TABLE question(
+            id INTEGER PRIMARY KEY,
+            account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+            request TEXT NOT NULL,          -- the stanza's id
+            recipient TEXT NOT NULL,
+            asked_at INTEGER NOT NULL,
+            answered_at INTEGER,
+            outcome TEXT,                   -- 'result', 'error', 'timeout', 'invalidated'
+            reason TEXT,
+            answer BLOB);
 
         -- The reading of the archive after a bind.
         CREATE TABLE catchup(

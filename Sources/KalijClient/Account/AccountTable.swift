@@ -1,12 +1,7 @@
 import KalijAddress
+import KalijHandlers
 import KalijStore
 import KalijStream
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// The stored accounts.
 public struct AccountTable {
@@ -18,7 +13,8 @@ public struct AccountTable {
     public func all() throws -> [Account] {
         try database.prepare(
             """
-            SELECT id, jid, resource, server, direct_tls, ca_file, mechanism, keys, password FROM account ORDER BY id
+            SELECT id, jid, resource, server, direct_tls, ca_file, mechanism, keys, password, state FROM account
+            ORDER BY id
             """
         ).all { row in
             Account(
@@ -27,7 +23,8 @@ public struct AccountTable {
                     override: row.optionalText(3).flatMap(HostAndPort.init), directTLS: row.bool(4),
                     caFile: row.optionalText(5)),
                 mechanism: try Self.mechanism(row.text(6)),
-                credentials: try Self.credentials(keys: row.optionalBlob(7), password: row.text(8)))
+                credentials: try Self.credentials(keys: row.optionalBlob(7), password: row.text(8)),
+                state: Account.State(rawValue: row.text(9)) ?? .active)
         }
     }
 
@@ -50,7 +47,7 @@ public struct AccountTable {
     public func store(
         jid: JID, server: ServerSettings, login: SuccessfulLogin, resource: String, now: Int64
     ) throws {
-        let keys = try login.keys.map { [UInt8](try JSONEncoder().encode($0)) }
+        let keys = try login.keys.map { try StoredValue(encoding: $0).canonicalBytes }
         try database.transaction {
             try database.run(
                 """
@@ -58,7 +55,7 @@ public struct AccountTable {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (jid) DO UPDATE SET server = excluded.server, direct_tls = excluded.direct_tls,
                     ca_file = excluded.ca_file, mechanism = excluded.mechanism, keys = excluded.keys,
-                    password = excluded.password
+                    password = excluded.password, state = 'active'
                 """,
                 [
                     .text(jid.bare.description), .text(resource), .optional(server.override?.description),
@@ -73,6 +70,19 @@ public struct AccountTable {
         }
     }
 
+    /// Commits that an account is to be logged out, or removed. Whoever drives does it: an engine that starts, or one that
+    /// is told by the doorbell.
+    /// - Returns: false if it is logged out already.
+    public func leave(_ account: Account, removing: Bool) throws -> Bool {
+        try database.run(
+            "UPDATE account SET state = ? WHERE id = ? AND (state <> 'out' OR ?)",
+            [
+                .text((removing ? Account.State.removing : .leaving).rawValue), .integer(account.id),
+                .integer(removing ? 1 : 0),
+            ])
+        return database.changes > 0
+    }
+
     private static func mechanism(_ name: String) throws -> SASLMechanism {
         guard let mechanism = SASLMechanism(rawValue: name) else {
             throw StoreError(.other, "an account is stored with the unknown SASL mechanism \(name)")
@@ -82,7 +92,10 @@ public struct AccountTable {
 
     private static func credentials(keys: [UInt8]?, password: String) throws -> Credentials {
         guard let keys else { return .password(password) }
-        return .keys(try JSONDecoder().decode(SCRAMKeys.self, from: Data(keys)))
+        guard let value = StoredValue(canonical: keys) else {
+            throw StoreError(.corrupt, "the keys of an account are damaged")
+        }
+        return .keys(try value.decoded(as: SCRAMKeys.self))
     }
 }
 

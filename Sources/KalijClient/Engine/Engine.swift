@@ -1,4 +1,5 @@
 import KalijAddress
+import KalijHandlers
 import KalijRoles
 import KalijStore
 import KalijTransport
@@ -15,12 +16,18 @@ import KalijTransport
 /// it calls live on the thread that calls ``run()``. It may be killed at any moment: the next one goes on where it was.
 public final class Engine {
     /// How an engine behaves.
-    public struct Options: Sendable {
+    public struct Options {
         /// `main` stays online, `background` ends when everything is sent.
         public var role: Role
         /// Only for `background`: seconds after which it gives up sending, for the next to go on.
         public var budget: Double?
         public var timing: Timing
+        /// The application's handlers. Those of all its processes that drive must be the same.
+        public var handlers: [any Handler<Step>.Type] = []
+        /// Who is told when one of them cannot be called.
+        public var owners: [any HandlerOwner.Type] = []
+        /// Only for `background`: what it waits for besides sending; asked whenever something has happened.
+        public var mayEnd: () throws -> Bool = { true }
 
         public init(role: Role = .main, budget: Double? = nil, timing: Timing = Timing()) {
             self.role = role
@@ -37,6 +44,8 @@ public final class Engine {
     private let database: Database
     private let fence: Fence
     private let isCareful: Bool
+    /// Waits for promises from any task of this process.
+    public let awaiter: PromiseAwaiter
     private var doorbell: DoorbellWatch
     private var network: NetworkMonitor?
     private var context: DriverContext?
@@ -49,7 +58,8 @@ public final class Engine {
 
     /// Takes the right to drive `directory`.
     /// - Parameter onEvent: told each event, after what it tells is committed.
-    /// - Throws: `FenceError.held` if another process drives; `StoreError`; `DirectoryError`.
+    /// - Throws: `FenceError.held` if another process drives; `StoreError`; `DirectoryError`; `HandlerError` if two handlers
+    ///   have the same name.
     public init(
         _ directory: AccountDirectory, options: Options = Options(), clock: Clock = .system,
         onEvent: @escaping (EngineEvent) -> Void
@@ -57,15 +67,22 @@ public final class Engine {
         self.directory = directory
         self.options = options
         self.clock = clock
+        let known = try KnownHandlers(options.handlers, owners: options.owners)
         loop = try EventLoop()
+        let (waker, question) = (loop.waker, PromiseQuestion())
+        awaiter = PromiseAwaiter { id in waker.enqueue { question.ask(id) } }
         (database, fence, isCareful) = try Self.takeOver(directory, options.role, clock)
         doorbell = try DoorbellWatch(directory: directory.path, loop: loop)
         let runner = StepRunner(
-            database: database, fence: fence, barrier: try Barrier(path: directory.databasePath), clock: clock)
+            database: database, fence: fence, barrier: try Barrier(path: directory.databasePath), clock: clock,
+            known: known)
         context = DriverContext(
             loop: loop, runner: runner, timing: options.timing, report: onEvent,
-            fatal: { [weak self] in self?.fail($0) }, changed: { [weak self] in self?.endIfDone() })
+            fatal: { [weak self] in self?.fail($0) }, changed: { [weak self] in self?.endIfDone() }, awaiter: awaiter)
+        question.answer = { [weak self] in self?.answer($0) }
     }
+
+    deinit { awaiter.close() }
 
     /// Drives until ``stop()`` is called, or, as `background`, until everything is sent.
     /// - Throws: `FenceError.stale` if another process took over; `EngineError.refused` if no account can log in.
@@ -74,10 +91,17 @@ public final class Engine {
         network = try? NetworkMonitor(loop: loop) { [weak self] in self?.drivers.values.forEach { $0.networkChanged() }
         }
         try startDrivers()
-        if drivers.isEmpty { throw DirectoryError.noAccount(directory: directory.path) }
+        if drivers.isEmpty {
+            let isEmpty = try AccountTable(database).all().isEmpty
+            throw isEmpty
+                ? DirectoryError.noAccount(directory: directory.path)
+                : DirectoryError.allLoggedOut(directory: directory.path)
+        }
         if let budget = options.budget { _ = loop.schedule(after: budget) { [weak self] in self?.stop() } }
+        try logOutLeaving()
         if options.role == .background { endIfDone() }
         loop.run()
+        awaiter.close()
         if let failure { throw failure }
     }
 
@@ -108,6 +132,33 @@ public final class Engine {
         let message = try Outgoing.accept(body, to: recipient, of: account, in: database, now: clock.now())
         loop.enqueue { [weak self] in self?.drivers[account.id]?.queueChanged() }
         return message
+    }
+
+    /// Runs `body` as a step of the account `jid`, or of the only one; what it sends leaves afterwards. To be called on the
+    /// engine's thread, not from within a handler.
+    /// - Returns: what `body` returns, once it is committed.
+    /// - Throws: `DirectoryError.whichAccount`, `StoreError`, `FenceError.stale`, or what `body` throws; then nothing has
+    ///   happened.
+    public func perform<Result>(for jid: JID? = nil, _ body: (Step) throws -> Result) throws -> Result {
+        let account = try AccountTable(database).account(jid, in: directory)
+        guard let context, let driver = drivers[account.id] else { throw EngineError.notDriven(account: account.jid) }
+        var result: Swift.Result<Result, any Error>?
+        let effects = try context.runner.run("application", for: account) { step in result = .success(try body(step)) }
+        driver.commit(effects)
+        loop.enqueue { [weak driver] in driver?.queueChanged() }
+        guard let result else { throw EngineError.notDriven(account: account.jid) }
+        return try result.get()
+    }
+
+    /// A task waits for a promise: it may have been settled before.
+    private func answer(_ promise: Int64) {
+        let bytes = try? database.statement("SELECT result FROM promise WHERE id = ?")
+            .first([.integer(promise)]) { $0.optionalBlob(0) }
+        switch bytes {
+        case nil: if let gone = try? StoredOutcome.rejected(.forgotten).stored { awaiter.settled(promise, gone) }
+        case .some(let bytes?): if let outcome = StoredValue(canonical: bytes) { awaiter.settled(promise, outcome) }
+        case .some(nil): break
+        }
     }
 
     /// Takes the fence; a `background` that holds it lets go for anyone, within five seconds.
@@ -143,15 +194,45 @@ public final class Engine {
             {
                 continue
             }
+            guard account.state != .out else { continue }
             let driver = AccountDriver(account, context: context, careful: isCareful)
             drivers[account.id] = driver
+            guard account.state == .active else { continue }
             driver.connect()
+            driver.queueChanged()
+        }
+    }
+
+    /// Logs out the accounts of `directory` that were told to leave, without going online.
+    /// - Parameters:
+    ///   - options: with the application's handlers, which are told that nothing will come.
+    /// - Throws: `FenceError.held` if another process drives: that one does it; `StoreError`.
+    public static func logOutLeaving(_ directory: AccountDirectory, options: Options = Options()) throws {
+        let engine = try Engine(directory, options: options) { _ in }
+        for account in try AccountTable(engine.database).all() where account.state.isToLeave {
+            guard let context = engine.context else { continue }
+            _ = try SessionSteps(runner: context.runner, account: account).logOut(removing: account.state == .removing)
+        }
+        if !engine.isCareful { try engine.fence.letGo(engine.database) }
+    }
+
+    /// Logs out the accounts that were told to leave.
+    private func logOutLeaving() throws {
+        for account in try AccountTable(database).all() where account.state.isToLeave {
+            guard let driver = drivers[account.id] else { continue }
+            driver.logOut(removing: account.state == .removing) { [weak self] in
+                self?.drivers[account.id] = nil
+                self?.endIfDone()
+            }
         }
     }
 
     /// Somebody has committed something: messages, or an account.
     private func rung() {
-        do { try startDrivers() } catch let error as StoreError where error.isMachineError {
+        do {
+            try startDrivers()
+            try logOutLeaving()
+        } catch let error as StoreError where error.isMachineError {
             // The drivers meet the same error and wait; the account is found at the next ring or start.
         } catch { return fail(error) }
         drivers.values.forEach { $0.queueChanged() }
@@ -159,9 +240,11 @@ public final class Engine {
 
     private func endIfDone() {
         guard !isStopping else { return }
-        if let refused = drivers.values.first(where: \.isRefused), drivers.values.allSatisfy(\.isRefused) {
+        if drivers.isEmpty {
+            stop()
+        } else if let refused = drivers.values.first(where: \.isRefused), drivers.values.allSatisfy(\.isRefused) {
             fail(EngineError.refused(account: refused.account.jid, reason: refused.refusal))
-        } else if options.role == .background, !hasQueued {
+        } else if options.role == .background, !hasQueued, (try? options.mayEnd()) ?? true {
             isDone = true
             stop()
         }
@@ -209,10 +292,13 @@ public final class Engine {
 public enum EngineError: Error, CustomStringConvertible, Sendable {
     /// No account can log in; `account` is one of them.
     case refused(account: JID, reason: String)
+    /// The engine does not drive this account: it is logged out, or the engine is not running.
+    case notDriven(account: JID)
 
     public var description: String {
         switch self {
         case .refused(let account, let reason): "\(account): \(reason)"
+        case .notDriven(let account): "\(account) is not driven by this engine"
         }
     }
 }

@@ -28,6 +28,10 @@ public struct EngineEvent {
         case caughtUp(problem: String?)
         /// A stanza was set aside unprocessed; `kalij status` lists it.
         case quarantined(reason: String, sender: String?)
+        /// A stored handler could not be called; `kalij status` lists it.
+        case deadLetter(DeadLetter)
+        /// The account was logged out; `removed` if everything that was stored about it is gone too.
+        case loggedOut(removed: Bool)
         /// The database cannot be written; nothing is acknowledged and no stanza is lost meanwhile.
         case waitingForStorage(reason: String, retryIn: Double)
         /// The database can be written again.

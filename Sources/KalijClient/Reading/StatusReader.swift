@@ -76,6 +76,20 @@ public struct StatusReader {
         }
     }
 
+    /// The newest handlers that could not be called, newest first.
+    public func deadLetters() throws -> [DeadLetter] {
+        try database.prepare(
+            """
+            SELECT d.id, a.jid, d.at, d.origin, d.name, d.reason FROM dead_letter d JOIN account a ON a.id = d.account
+            ORDER BY d.id DESC LIMIT 100
+            """
+        ).all { row in
+            DeadLetter(
+                id: row.integer(0), account: row.text(1), at: row.integer(2),
+                origin: DeadLetter.Origin(rawValue: row.text(3)) ?? .request, name: row.text(4), reason: row.text(5))
+        }
+    }
+
     public func slowSteps() throws -> [SlowStep] {
         try database.prepare("SELECT kind, count, longest FROM slow_step ORDER BY kind").all { row in
             SlowStep(kind: row.text(0), count: Int(row.integer(1)), longest: Int(row.integer(2)))

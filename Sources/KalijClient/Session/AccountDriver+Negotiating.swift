@@ -87,5 +87,6 @@ extension AccountDriver {
         writer = OutboundWriter()
         timers.established(stableAfter: context.timing.stable, on: context.loop)
         keepAlive()
+        watchWaiting()
     }
 }

@@ -36,6 +36,7 @@ extension AccountDriver {
             stage = .online(management)
             acknowledged(newly)
             commit(effects)
+            acknowledgementCame()
             context.mayHaveEnded()
         case .streamError(let error): throw StreamFailure.stream(error)
         case .nonza: break
@@ -62,11 +63,9 @@ extension AccountDriver {
     func commit(_ effects: Step.Effects) {
         context.emit(effects.events)
         if effects.queued { writer.mayHaveMore = true }
-        if effects.awaitsAnswer {
-            awaitAnswer()
-        } else if effects.events.contains(where: { if case .caughtUp = $0.kind { true } else { false } }) {
-            timers.questionsEnded()
-        }
+        if let deadline = effects.deadline { watch(deadline: deadline) }
+        if let time = effects.timer { watch(timer: time) }
+        context.settled(effects.settled)
         if effects.archiveAgain { readArchiveLater() }
     }
 
@@ -93,18 +92,6 @@ extension AccountDriver {
         attempt {
             commit(try steps.readArchive())
             try flush()
-        }
-    }
-
-    private func awaitAnswer() {
-        timers.question(context.timing.question, on: context.loop) { [weak self] in
-            guard let self, isOnline else { return }
-            // While the disk is full, answers may have come and not been read.
-            guard !isWaitingForStorage else { return awaitAnswer() }
-            attempt {
-                self.commit(try self.steps.unanswered())
-                try self.flush()
-            }
         }
     }
 

@@ -43,6 +43,9 @@ final class AccountDriver {
     private var storageRetry: Timer?
     private var isStorageBlocked = false
     let timers = SessionTimers()
+    let deadlines = DueTimer()
+    let dueTimers = DueTimer()
+    var expiry = Expiry.none
 
     enum Stage {
         case offline
@@ -67,6 +70,7 @@ final class AccountDriver {
     /// Why the server refuses the login; empty if it does not.
     var refusal: String { if case .refused(let error) = stage { error.description } else { "" } }
     var isWaitingForStorage: Bool { storageRetry != nil }
+    var isStopped: Bool { if case .stopped = stage { true } else { false } }
     var isOnline: Bool { if case .online = stage { true } else { false } }
 
     // MARK: Connecting
@@ -246,6 +250,7 @@ final class AccountDriver {
         writer = OutboundWriter()
         requestsToAnswer = 0
         attemptBegun = nil
+        expiry = .none
     }
 
     // MARK: From outside
@@ -266,7 +271,8 @@ final class AccountDriver {
     func queueChanged() {
         writer.mayHaveMore = true
         guard !isWaitingForStorage else { return }
-        attempt { try flush() }
+        watchWaiting()
+        doWhatIsDue()
     }
 
     /// Lets everything go in order, so that the next process need not be careful: what is queued is written, what is
@@ -284,9 +290,22 @@ final class AccountDriver {
                 connection?.send(StreamManagement.end)
             }
         }
+        stop(finished)
+    }
+
+    /// Ends the stream and with it the session: the server closes it for good.
+    func endStream(_ finished: @escaping () -> Void) {
+        retry?.cancel()
+        if isOnline { connection?.send(StreamManagement.end) }
+        stop(finished)
+    }
+
+    private func stop(_ finished: @escaping () -> Void) {
         let connection = connection
         self.connection = nil
         end()
+        deadlines.cancel()
+        dueTimers.cancel()
         stage = .stopped
         if let connection { connection.close(finished) } else { context.loop.enqueue(finished) }
     }

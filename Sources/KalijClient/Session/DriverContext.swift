@@ -1,4 +1,4 @@
-import KalijStore
+import KalijHandlers
 import KalijTransport
 
 /// What the drivers of all accounts share; lives on the engine's thread.
@@ -9,11 +9,14 @@ final class DriverContext {
     private let report: (EngineEvent) -> Void
     private let fatal: (any Error) -> Void
     private let changed: () -> Void
+    /// Who waits for promises in this process.
+    let awaiter: PromiseAwaiter
 
     init(
         loop: EventLoop, runner: StepRunner, timing: Timing, report: @escaping (EngineEvent) -> Void,
-        fatal: @escaping (any Error) -> Void, changed: @escaping () -> Void
+        fatal: @escaping (any Error) -> Void, changed: @escaping () -> Void, awaiter: PromiseAwaiter
     ) {
+        self.awaiter = awaiter
         self.loop = loop
         self.runner = runner
         self.timing = timing
@@ -27,6 +30,11 @@ final class DriverContext {
     }
 
     func emit(_ events: [EngineEvent]) { events.forEach(report) }
+
+    /// Promises were settled, and the step that did it committed.
+    func settled(_ promises: [Int64: StoredValue]) {
+        for (id, outcome) in promises { awaiter.settled(id, outcome) }
+    }
 
     /// This process can no longer drive at all.
     func fail(_ error: any Error) { fatal(error) }
@@ -45,8 +53,6 @@ public struct Timing: Sendable {
     public var keepalive: Double = 300
     /// For an answer to `<r/>` after the network changed.
     public var networkCheck: Double = 10
-    /// For an answer to what presence and held messages wait for.
-    public var question: Double = 120
     /// Before the archive is read once more after a bind, or asked again if it could not answer.
     public var archiveRetry: Double = 5
     /// How long a session must last before the next connection is tried without the delay of the failures before.

@@ -9,6 +9,8 @@ struct OutboundQueue {
         let id: Int64
         /// The message that the stanza carries, if it is one that the user accepted.
         let message: Int64?
+        /// The id of the request that it is, if a handler waits for the answer.
+        let request: String?
         /// The bytes for the wire; sent again as they are.
         let stanza: [UInt8]
     }
@@ -42,12 +44,13 @@ struct OutboundQueue {
     func entries(after id: Int64, limit: Int) throws -> [Entry] {
         try database.statement(
             """
-            SELECT id, message, stanza FROM queue WHERE account = ?1 AND id > ?2
+            SELECT id, message, request, stanza FROM queue WHERE account = ?1 AND id > ?2
                 AND (message IS NULL OR NOT (SELECT holding FROM session WHERE account = ?1))
             ORDER BY id LIMIT ?3
             """
         ).all([.integer(account), .integer(id), .integer(Int64(limit))]) {
-            Entry(id: $0.integer(0), message: $0.optionalInteger(1), stanza: $0.blob(2))
+            Entry(
+                id: $0.integer(0), message: $0.optionalInteger(1), request: $0.optionalText(2), stanza: $0.blob(3))
         }
     }
 
@@ -110,9 +113,14 @@ struct OutboundQueue {
         return hold.flatMap(Hold.init) ?? .none
     }
 
-    /// Removes all but messages: they belong to a session that is lost.
-    func removeOthers() throws {
-        try database.run("DELETE FROM queue WHERE account = ? AND message IS NULL", [.integer(account)])
+    /// Removes all but messages, and requests that have never left: the others belong to a session that is lost.
+    /// - Parameter all: whether such requests are removed too.
+    func removeOthers(all: Bool = false) throws {
+        try database.run(
+            """
+            DELETE FROM queue WHERE account = ?1 AND message IS NULL AND (request IS NULL OR ?2
+                OR request NOT IN (SELECT id FROM request WHERE account = ?1 AND sent = 0))
+            """, [.integer(account), .integer(all ? 1 : 0)])
     }
 
     /// Lets messages leave again, but for those that the archive has shown meanwhile. They go behind what has left since

@@ -27,6 +27,7 @@ struct SessionSteps {
             guard try settle(to: count, in: step) else { throw SessionError.impossibleCount(count.value) }
             try markOnline(step)
             let session = try SessionRow.load(account.id, from: step.database)
+            try Requests(step: step).unqueueExpired()
             try CatchUp(step: step).resume(hasArchive: session.archive)
             try queue(in: step).hold(.resumed)
             step.flush()
@@ -45,7 +46,7 @@ struct SessionSteps {
     /// again if it is not there; where no archive can tell, it stays `sent` and is reported.
     func bound(_ jid: JID) throws -> Step.Effects {
         try runner.run("bound", for: account) { step in
-            try Requests(step: step).invalidateAll()
+            try CatchUp(step: step).forgetQuestions()
             try holdOrReport(step)
             try forgetSession(step)
             try step.database.run(
@@ -53,6 +54,8 @@ struct SessionSteps {
                 UPDATE session SET number = number + 1, jid = ?, handled = 0, acknowledged = 0 WHERE account = ?
                 """, [.text(jid.description), .integer(account.id)])
             try step.database.run("DELETE FROM attempt WHERE account = ?", [.integer(account.id)])
+            // Last: what they send belongs to the new session.
+            try Requests(step: step).sessionLost()
         }
     }
 
@@ -83,11 +86,6 @@ struct SessionSteps {
         }
     }
 
-    /// The server leaves a question unanswered: what waits for it goes on without.
-    func unanswered() throws -> Step.Effects {
-        try runner.run("unanswered", for: account) { try CatchUp(step: $0).unanswered() }
-    }
-
     /// Reads what was archived since it was last read to its end.
     func readArchive() throws -> Step.Effects {
         try runner.run("archive", for: account) { step in
@@ -103,11 +101,12 @@ struct SessionSteps {
         }
     }
 
-    /// Commits that the messages in `entries` are about to leave for the first time.
+    /// Commits that the messages and requests in `entries` are about to leave for the first time.
     func leaving(_ entries: [OutboundQueue.Entry]) throws -> Step.Effects {
         let messages = entries.compactMap(\.message)
-        guard !messages.isEmpty else { return Step.Effects() }
+        guard !messages.isEmpty || entries.contains(where: { $0.request != nil }) else { return Step.Effects() }
         return try runner.run("leaving", for: account) { step in
+            try Requests.leave(entries, in: step)
             for id in messages {
                 try step.database.run(
                     """

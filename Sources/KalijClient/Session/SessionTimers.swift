@@ -7,7 +7,6 @@ final class SessionTimers {
     private var answer: Timer?
     private var keepalive: Timer?
     private var archive: Timer?
-    private var question: Timer?
     /// Whether the session has lasted long enough to trust the way to the server.
     private(set) var wasStable = false
     /// Whether anything was received since the last look.
@@ -37,18 +36,6 @@ final class SessionTimers {
         answer = nil
     }
 
-    /// What was asked must be answered within `seconds`, or what waits for it goes on without.
-    func question(_ seconds: Double, on loop: EventLoop, _ body: @escaping () -> Void) {
-        question?.cancel()
-        question = loop.schedule(after: seconds, body)
-    }
-
-    /// Nothing waits for an answer any more.
-    func questionsEnded() {
-        question?.cancel()
-        question = nil
-    }
-
     func keepalive(_ seconds: Double, on loop: EventLoop, _ body: @escaping () -> Void) {
         keepalive?.cancel()
         keepalive = loop.schedule(after: seconds, body)
@@ -61,8 +48,8 @@ final class SessionTimers {
     }
 
     func cancel() {
-        for timer in [deadline, stable, answer, keepalive, archive, question] { timer?.cancel() }
-        (deadline, stable, answer, keepalive, archive, question) = (nil, nil, nil, nil, nil, nil)
+        for timer in [deadline, stable, answer, keepalive, archive] { timer?.cancel() }
+        (deadline, stable, answer, keepalive, archive) = (nil, nil, nil, nil, nil)
         wasStable = false
         heard = false
     }

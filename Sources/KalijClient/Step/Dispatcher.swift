@@ -27,12 +27,7 @@ struct Dispatcher {
         case "get", "set":
             try Responder(step: step).answer(iq)
         case "result", "error":
-            switch try Requests(step: step).answered(by: iq) {
-            case .features:
-                try CatchUp(step: step).begin(hasArchive: try ArchiveFeature(step: step).answered(iq))
-            case .page: try CatchUp(step: step).page(iq)
-            case nil: break
-            }
+            try Requests(step: step).answered(by: iq)
         default: break
         }
     }

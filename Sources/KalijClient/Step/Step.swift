@@ -1,4 +1,5 @@
 import KalijAddress
+import KalijHandlers
 import KalijStore
 import KalijStream
 import KalijXML
@@ -6,25 +7,38 @@ import KalijXML
 /// The one transaction in which one inbound stanza, or one request to send, takes all of its effects.
 ///
 /// Everything in it is synchronous and goes through ``database``; what is meant for the world outside is collected in
-/// ``effects`` and leaves after the commit. Throwing rolls everything back.
-final class Step {
-    let database: Database
-    let account: Account
+/// `effects` and leaves after the commit. Throwing rolls everything back. It is what handlers are called in; an
+/// application keeps tables of its own in the same database, and changes them through it.
+public final class Step {
+    public let database: Database
+    public let account: Account
     /// The step's only clock: milliseconds since 1970.
-    let now: Int64
+    public let now: Int64
+    private let known: KnownHandlers
     private(set) var effects = Effects()
+    /// Promises whose waiting handlers are called before the commit.
+    private var delivering: [Int64] = []
     /// Whether stanza-ids by the account's own archive are trusted; known once the stanza is counted.
     private(set) var trustsArchive = false
     private var reservedPosition: Int64?
 
-    init(database: Database, account: Account, now: Int64) {
+    init(database: Database, account: Account, now: Int64, known: KnownHandlers = .none) {
         self.database = database
         self.account = account
         self.now = now
+        self.known = known
     }
 
+    var handlers: HandlerRegistry<Step> { known.registry }
+    var owners: [any HandlerOwner.Type] { known.owners }
+
     /// Hands a stanza to the session; it leaves after the commit and is kept until the server acknowledges it.
-    func send(_ stanza: Element, request: String? = nil) throws {
+    ///
+    /// Not for messages, which are accepted (``Outgoing``), nor for requests whose answer matters
+    /// (``send(_:then:within:)``): when the session is lost it is dropped.
+    public func send(_ stanza: Element) throws { try send(stanza, request: nil) }
+
+    func send(_ stanza: Element, request: String?) throws {
         try OutboundQueue(database: database, account: account.id)
             .append(stanza.bytes(in: "jabber:client"), message: nil, request: request)
         effects.queued = true
@@ -33,14 +47,51 @@ final class Step {
     /// Says that the archive is to be asked again in a while.
     func tryArchiveAgain() { effects.archiveAgain = true }
 
-    /// Says that the server was asked something that other things wait for, though not for ever.
-    func awaitAnswer() { effects.awaitsAnswer = true }
+    /// Says that a request waits until `deadline`.
+    func await(request deadline: Int64) { effects.deadline = min(deadline, effects.deadline ?? .max) }
+
+    /// Says that something is to be done at `time`.
+    func await(timer time: Int64) { effects.timer = min(time, effects.timer ?? .max) }
+
+    /// Says that a promise was settled.
+    func settled(_ promise: Int64, _ outcome: StoredValue) {
+        effects.settled[promise] = outcome
+        deliver(promise)
+    }
+
+    /// Says that handlers wait for a promise that is settled.
+    func deliver(_ promise: Int64) { delivering.append(promise) }
+
+    /// What is left to be done before the commit: the handlers that wait for promises are called, and for those that
+    /// these settle.
+    func finish() throws {
+        guard known.canCall else { return }
+        while !delivering.isEmpty { try Promises(step: self).deliver(delivering.removeFirst()) }
+    }
+
+    /// Runs `body`; if it throws, what it changed is undone, and the step can go on.
+    func undoable(_ body: () throws -> Void) throws {
+        let before = (effects, delivering)
+        try database.run("SAVEPOINT part")
+        do {
+            try body()
+            try database.run("RELEASE part")
+        } catch {
+            // Of an error of the machine the whole transaction may be gone, and with it this part of it.
+            if let error = error as? StoreError, error.isMachineError { throw error }
+            try database.run("ROLLBACK TO part")
+            try database.run("RELEASE part")
+            (effects, delivering) = before
+            throw error
+        }
+    }
 
     /// Says that the queue is to be looked at after the commit.
     func flush() { effects.queued = true }
 
     /// Tells the application, after the commit.
     func emit(_ kind: EngineEvent.Kind) {
+        if case .deadLetter = kind { effects.deadLetters += 1 }
         effects.events.append(EngineEvent(account: account.jid, at: now, kind: kind))
     }
 
@@ -76,7 +127,13 @@ final class Step {
         var queued = false
         /// Whether the archive is to be asked again in a while.
         var archiveAgain = false
-        /// Whether the server was asked something that other things wait for.
-        var awaitsAnswer = false
+        /// The earliest deadline of a new request.
+        var deadline: Int64?
+        /// The earliest time at which something new is to be done.
+        var timer: Int64?
+        /// Promises that were settled, and with what.
+        var settled: [Int64: StoredValue] = [:]
+        /// How many handlers could not be called.
+        var deadLetters = 0
     }
 }

@@ -7,10 +7,12 @@ final class StepRunner {
     private let fence: Fence
     private let barrier: Barrier
     private let clock: Clock
+    private let known: KnownHandlers
     /// Whether something was committed that a power failure could still undo.
     private var isDirty = true
 
-    init(database: Database, fence: Fence, barrier: Barrier, clock: Clock) {
+    init(database: Database, fence: Fence, barrier: Barrier, clock: Clock, known: KnownHandlers) {
+        self.known = known
         self.database = database
         self.fence = fence
         self.barrier = barrier
@@ -23,11 +25,12 @@ final class StepRunner {
     /// Runs `body` as one step of `account`; nothing of it is visible unless this returns.
     /// - Throws: `FenceError.stale` if another process took over, `StoreError`, or what `body` throws.
     func run(_ kind: StaticString, for account: Account, _ body: (Step) throws -> Void) throws -> Step.Effects {
-        let step = Step(database: database, account: account, now: clock.now())
+        let step = Step(database: database, account: account, now: clock.now(), known: known)
         let start = clock.monotonic()
         try database.transaction {
             try fence.check(database)
             try body(step)
+            try step.finish()
         }
         isDirty = true
         var effects = step.effects

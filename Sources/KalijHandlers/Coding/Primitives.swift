@@ -15,7 +15,16 @@ enum Primitives {
         case let value as Int: .integer(Int64(value))
         case let value as Double: .double(value)
         case let value as Float: .double(Double(value))
-        case let value as any FixedWidthInteger: integer(value)
+        // One by one: a cast to a protocol would search the whole program for conformances, and make it resident.
+        case let value as Int64: .integer(value)
+        case let value as UInt64: integer(value)
+        case let value as UInt: integer(value)
+        case let value as Int32: .integer(Int64(value))
+        case let value as UInt32: .integer(Int64(value))
+        case let value as Int16: .integer(Int64(value))
+        case let value as UInt16: .integer(Int64(value))
+        case let value as Int8: .integer(Int64(value))
+        case let value as UInt8: .integer(Int64(value))
         case let value as Data: .bytes([UInt8](value))
         // By its type: an empty list of anything can be cast to this one.
         case let value as [UInt8] where Value.self == [UInt8].self: .bytes(value)
@@ -24,8 +33,8 @@ enum Primitives {
         }
     }
 
-    private static func integer(_ value: some FixedWidthInteger) -> StoredValue? {
-        Int64(exactly: value).map { .integer($0) } ?? UInt64(exactly: value).map { .unsigned($0) }
+    private static func integer(_ value: some BinaryInteger) -> StoredValue {
+        Int64(exactly: value).map { .integer($0) } ?? .unsigned(UInt64(value))
     }
 
     /// The value of a type that has a stored form of its own; nil if the type has none.
@@ -41,8 +50,16 @@ enum Primitives {
         case is Data.Type: if case .bytes(let bytes) = value { return Data(bytes) as? Value }
         case is [UInt8].Type: if case .bytes(let bytes) = value { return bytes as? Value }
         case is UUID.Type: if case .bytes(let bytes) = value, let uuid = uuid(bytes) { return uuid as? Value }
-        case let integer as any FixedWidthInteger.Type:
-            if let integer = self.integer(integer, value) { return integer as? Value }
+        case is Int.Type: if let integer: Int = integer(value) { return integer as? Value }
+        case is Int64.Type: if let integer: Int64 = integer(value) { return integer as? Value }
+        case is UInt64.Type: if let integer: UInt64 = integer(value) { return integer as? Value }
+        case is UInt.Type: if let integer: UInt = integer(value) { return integer as? Value }
+        case is Int32.Type: if let integer: Int32 = integer(value) { return integer as? Value }
+        case is UInt32.Type: if let integer: UInt32 = integer(value) { return integer as? Value }
+        case is Int16.Type: if let integer: Int16 = integer(value) { return integer as? Value }
+        case is UInt16.Type: if let integer: UInt16 = integer(value) { return integer as? Value }
+        case is Int8.Type: if let integer: Int8 = integer(value) { return integer as? Value }
+        case is UInt8.Type: if let integer: UInt8 = integer(value) { return integer as? Value }
         default: return nil
         }
         let context = DecodingError.Context(codingPath: path, debugDescription: "not \(type)")
@@ -50,7 +67,7 @@ enum Primitives {
         throw DecodingError.typeMismatch(type, context)
     }
 
-    private static func integer<Integer: FixedWidthInteger>(_ type: Integer.Type, _ value: StoredValue) -> Any? {
+    private static func integer<Integer: FixedWidthInteger>(_ value: StoredValue) -> Integer? {
         switch value {
         case .integer(let integer): Integer(exactly: integer)
         case .unsigned(let integer): Integer(exactly: integer)

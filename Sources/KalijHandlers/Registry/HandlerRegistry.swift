@@ -10,6 +10,9 @@ public struct HandlerRegistry<Context>: Sendable {
 
     private var entries: [String: Entry] = [:]
 
+    /// A registry that knows no handler.
+    public init() {}
+
     /// A registry of `types`.
     /// - Throws: `HandlerError` `.duplicateName`
     public init(_ types: [any Handler<Context>.Type]) throws(HandlerError) {

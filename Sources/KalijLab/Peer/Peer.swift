@@ -90,12 +90,30 @@ public struct Peer: Sendable {
         return chat
     }
 
-    private func command(_ name: String, _ arguments: [String]) throws -> Launch {
+    /// Starts answering questions, elements `question` in `urn:example:question` with a number.
+    /// - Parameters:
+    ///   - resource: of the client's full address.
+    ///   - delay: each answer takes a random time of at most so many seconds.
+    /// - Throws: ``LaboratoryError`` if it is not logged in within 30 s.
+    public func answering(resource: String, delay: Double) async throws -> Chat {
+        var launch = try command("answer", ["--delay", "\(delay)"], resource: resource)
+        let files = laboratory.path("answer-\(user)-\(UInt32.random(in: 0...UInt32.max))")
+        launch.output = .file(files + ".out")
+        launch.errors = .file(files + ".err")
+        let chat = Chat(process: try Subprocess(launch, writable: true), files: files)
+        try await chat.wait(for: "ready", seconds: 30)
+        return chat
+    }
+
+    private func command(_ name: String, _ arguments: [String], resource: String? = nil) throws -> Launch {
         let script = laboratory.path("peer.py")
         if readBytes(of: script).isEmpty { try writeText(resourceText(PackageResources.peer_py), to: script) }
         var launch = laboratory.launch(
             try Tool.python.path(),
-            [script, name, "--jid", address, "--port", "\(server.port)", "--ca", server.certificateAuthority]
+            [
+                script, name, "--jid", address + (resource.map { "/" + $0 } ?? ""), "--port", "\(server.port)", "--ca",
+                server.certificateAuthority,
+            ]
                 + arguments)
         launch.environment["PEER_PASSWORD"] = password
         return launch

@@ -1,6 +1,6 @@
 /// One line that the independent client wrote.
 public struct PeerEvent: Codable, Sendable {
-    /// `ready`, `sent`, `received`, `stopped` or `failed`.
+    /// `ready`, `sent`, `received`, `stopped`, `asked`, `answered` or `failed`.
     public let event: String
     /// Seconds since 1970.
     public let at: Double

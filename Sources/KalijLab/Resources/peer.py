@@ -5,6 +5,7 @@ peer.py chat      numbered messages without pause, everything received is report
 peer.py archive   the whole archive of an account, in the server's order
 peer.py raw       the bytes of standard input, sent as they are
 peer.py push      has the server push to a device (XEP-0357), and goes away
+peer.py answer    answers each <question xmlns='urn:example:question'/>, some time later
 
 The password comes from PEER_PASSWORD. One JSON object a line on standard output.
 Exit status: 0 done, 69 no connection, 70 the server answered with an error, 77 authentication refused.
@@ -13,6 +14,7 @@ import argparse
 import asyncio
 import json
 import os
+import random
 import sys
 import time
 from xml.etree import ElementTree
@@ -25,6 +27,7 @@ FORWARD = "urn:xmpp:forward:0"
 DELAY = "urn:xmpp:delay"
 SID = "urn:xmpp:sid:0"
 CLIENT = "jabber:client"
+QUESTION = "urn:example:question"
 
 
 def say(event, **fields):
@@ -194,6 +197,39 @@ async def archive(peer):
     say("complete", total=total)
 
 
+async def answer(peer):
+    """Answers questions until "quit" (or the end of input), each after a random time of at most --delay seconds."""
+    pending = set()
+
+    async def reply(iq):
+        await asyncio.sleep(random.uniform(0, peer.options.delay))
+        number = iq.xml.find("{%s}question" % QUESTION).get("number")
+        result = iq.reply()
+        result.append(ElementTree.Element("{%s}question" % QUESTION, number=number))
+        result.send()
+        say("answered", number=int(number), id=iq["id"], sender=str(iq["from"]))
+
+    def asked(iq):
+        if iq["type"] not in ("get", "set"):
+            return
+        number = iq.xml.find("{%s}question" % QUESTION).get("number")
+        say("asked", number=int(number), id=iq["id"], sender=str(iq["from"]))
+        task = asyncio.ensure_future(reply(iq))
+        pending.add(task)
+        task.add_done_callback(pending.discard)
+
+    peer.register_handler(slixmpp.xmlstream.handler.Callback(
+        "question", slixmpp.xmlstream.matcher.MatchXPath("{%s}iq/{%s}question" % (CLIENT, QUESTION)), asked))
+    peer.send_presence()
+    await peer.barrier()
+    say("ready")
+    reader, transport = await lines_of_standard_input()
+    while (await reader.readline()).decode().strip() not in ("", "quit"):
+        pass
+    transport.close()
+    await peer.barrier()
+
+
 async def raw(peer):
     peer.send_raw(sys.stdin.buffer.read().decode())
     await peer.barrier()
@@ -221,7 +257,7 @@ async def push(peer):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("chat", "archive", "raw", "push"):
+    for name in ("chat", "archive", "raw", "answer", "push"):
         command = commands.add_parser(name)
         command.add_argument("--jid", required=True)
         command.add_argument("--host", default="127.0.0.1")
@@ -239,8 +275,10 @@ def main():
             command.add_argument("--module")
         if name == "archive":
             command.add_argument("--page", type=int, default=100)
+        if name == "answer":
+            command.add_argument("--delay", type=float, default=5.0)
     options = parser.parse_args()
-    peer = Peer(options, {"chat": chat, "archive": archive, "raw": raw, "push": push}[options.command])
+    peer = Peer(options, {"chat": chat, "archive": archive, "raw": raw, "answer": answer, "push": push}[options.command])
     peer.connect((options.host, options.port))
     peer.loop.run_until_complete(peer.finished)
     sys.exit(peer.status)

@@ -92,7 +92,7 @@ public struct StreamManagement: Hashable, Sendable {
         return false
     }
 
-    private static let stanzaNames = ["message", "presence", "iq"]
+    static let stanzaNames = ["message", "presence", "iq"]
 }
 
 /// How a server breaks XEP-0198 on a stream that is up.

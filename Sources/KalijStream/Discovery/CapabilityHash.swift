@@ -64,6 +64,20 @@ public struct CapabilityHash: Hashable, Sendable {
         }
     }
 
+    /// The `<c/>` that a presence carries; XEP-0390 allows several hashes in one, this holds just this.
+    public var element: Element {
+        switch format {
+        case .software(let node):
+            Element(
+                "c", xmlns: "http://jabber.org/protocol/caps",
+                attributes: ["hash": algorithm, "node": node, "ver": value])
+        case .structured:
+            Element(
+                "c", xmlns: "urn:xmpp:caps",
+                children: [Element("hash", xmlns: "urn:xmpp:hashes:2", attributes: ["algo": algorithm], text: value)])
+        }
+    }
+
     /// Whether it is the hash of `info`, so that it holds for everybody who sends it.
     public func verifies(_ info: DiscoveryInfo) -> Bool {
         CapabilityHash(of: info, format: format, algorithm: algorithm) == self

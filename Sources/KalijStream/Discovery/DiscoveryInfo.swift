@@ -26,7 +26,8 @@ public struct DiscoveryInfo: Hashable, Sendable {
     /// The names of elements that the standards do not know here. No hash covers them.
     public private(set) var unknown: [String] = []
 
-    static let namespace = "http://jabber.org/protocol/disco#info"
+    /// The namespace of its `<query/>`.
+    public static let namespace = "http://jabber.org/protocol/disco#info"
 
     public init(identities: [Identity] = [], features: [String] = [], forms: [DataForm] = []) {
         (self.identities, self.features, self.forms) = (identities, features, forms)

@@ -61,6 +61,8 @@ public struct StanzaError: Error, Hashable, Sendable {
     public let condition: Condition
     /// The peer's words for people.
     public let text: String?
+    /// The language of these words (RFC 6120, 8.3.2); nil if the peer does not say.
+    public let language: String?
     /// Who found the error, if it was not the one that the stanza was for.
     public let by: JID?
     /// Where `<gone/>` or `<redirect/>` point: a URI.
@@ -70,12 +72,13 @@ public struct StanzaError: Error, Hashable, Sendable {
 
     /// An error with its parts; the kind is the usual one for the condition if none is given.
     public init(
-        _ condition: Condition, kind: Kind? = nil, text: String? = nil, by: JID? = nil, newAddress: String? = nil,
-        application: String? = nil
+        _ condition: Condition, kind: Kind? = nil, text: String? = nil, language: String? = nil, by: JID? = nil,
+        newAddress: String? = nil, application: String? = nil
     ) {
         self.kind = kind ?? condition.usualKind
         self.condition = condition
         self.text = text
+        self.language = language
         self.by = by
         self.newAddress = newAddress
         self.application = application
@@ -83,10 +86,12 @@ public struct StanzaError: Error, Hashable, Sendable {
 
     /// Reads the `<error/>` of a stanza, or a stanza of type "error"; nil if it is another element.
     public init?(_ element: Element) {
-        if element.isNamed("error", Namespace.client) {
+        let namespace = element.namespace
+        guard let namespace, Namespace.ofStanzas.contains(namespace) else { return nil }
+        if element.isNamed("error") {
             self.init(error: element)
-        } else if element["type"] == "error", StreamManagement.isStanza(element) {
-            guard let error = element.child("error", Namespace.client) else {
+        } else if element["type"] == "error", StreamManagement.stanzaNames.contains(element.name) {
+            guard let error = element.child("error", namespace) else {
                 self.init(.undefinedCondition)
                 return
             }
@@ -108,18 +113,26 @@ public struct StanzaError: Error, Hashable, Sendable {
                 if known == .gone || known == .redirect, !child.text.isEmpty { newAddress = child.text }
             }
         }
+        let text = ErrorText.of(error, Namespace.stanzaErrors)
         self.init(
             condition ?? .undefinedCondition, kind: error["type"].flatMap(Kind.init(rawValue:)) ?? .cancel,
-            text: ErrorText.of(error, Namespace.stanzaErrors), by: error["by"].map(JID.received),
+            text: text, language: text.flatMap { _ in error.child("text", Namespace.stanzaErrors)?["xml:lang"] },
+            by: error["by"].map(JID.received),
             newAddress: newAddress, application: application)
     }
 
     /// The `<error/>` element, without an application's own condition.
-    public var element: Element {
-        let error = Element("error", xmlns: Namespace.client, attributes: ["type": kind.rawValue])
+    public var element: Element { element(in: Namespace.client) }
+
+    /// The `<error/>` element in the namespace of the stanza that it is for.
+    func element(in namespace: String?) -> Element {
+        let error = Element("error", xmlns: namespace, attributes: ["type": kind.rawValue])
         if let by { error["by"] = "\(by)" }
         error.add(Element(condition.rawValue, xmlns: Namespace.stanzaErrors, text: newAddress ?? ""))
-        if let text { error.add(Element("text", xmlns: Namespace.stanzaErrors, text: text)) }
+        if let text {
+            let words = error.add(Element("text", xmlns: Namespace.stanzaErrors, text: text))
+            words["xml:lang"] = language
+        }
         return error
     }
 

@@ -7,7 +7,7 @@ extension DataForm {
 
     /// What kind of form it is: the value of the field `FORM_TYPE`.
     ///
-    /// XEP-0068 section 3.3 wants this field to be hidden; otherwise it means nothing, but in a submission, which need
+    /// XEP-0068 section 4.3 wants this field to be hidden; otherwise it means nothing, but in a submission, which need
     /// not tell the types of its fields. (A query's `\{...}\` asks for the field, whatever its type.)
     public var formType: String? {
         guard let field = self[DataForm.formTypeField] else { return nil }

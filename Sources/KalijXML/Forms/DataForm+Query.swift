@@ -18,6 +18,14 @@ extension DataForm.Field: QueryValue {
     }
 }
 
+extension DataForm {
+    /// The fields of a row with the types and the labels that the header gives them (XEP-0004 section 3.4).
+    public func describedFields(of item: Item) -> [Field] {
+        guard let reported else { return item.fields }
+        return item.fields.map { $0.described(by: reported) }
+    }
+}
+
 extension DataForm.Field {
     /// The field of a row with the type and the label that the header gives it (XEP-0004 section 3.4).
     func described(by header: DataForm.Item) -> DataForm.Field {

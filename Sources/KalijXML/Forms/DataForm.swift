@@ -53,10 +53,12 @@ public struct DataForm: Sendable, Hashable {
 
     /// A row of a result, or the header of its table.
     public struct Item: Sendable, Hashable {
+        /// The fields, in order.
         public var fields: [Field]
         /// Children that XEP-0004 does not know.
         public var extensions: [Extension]
 
+        /// A row of these fields.
         public init(fields: [Field]) {
             self.fields = fields
             extensions = []

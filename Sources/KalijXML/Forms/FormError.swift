@@ -4,6 +4,8 @@ public enum FormError: Error, Equatable, Sendable, CustomStringConvertible {
     case notAForm(String)
     /// Only a form of type `form` is filled in and submitted.
     case notToBeFilled(DataForm.FormType)
+    /// Only a form of type `submit` answers a form.
+    case notASubmission(DataForm.FormType)
     /// The form has no such field, or one that is only shown (`fixed`).
     case noSuchField(String)
     /// A required field has no value.
@@ -35,6 +37,7 @@ public enum FormError: Error, Equatable, Sendable, CustomStringConvertible {
         switch self {
         case .notAForm(let name): "<\(name)/> is no data form"
         case .notToBeFilled(let type): "a form of type \"\(type)\" is not to be filled in"
+        case .notASubmission(let type): "a form of type \"\(type)\" is no submission"
         case .noSuchField(let name): "the form has no field \"\(name)\" to fill in"
         case .missingValue(let field): "the field \"\(field)\" is required and has no value"
         case .severalValues(let field, let count): "the field \"\(field)\" takes one value, not \(count)"

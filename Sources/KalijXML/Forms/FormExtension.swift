@@ -4,10 +4,15 @@ extension DataForm {
         /// The canonical XML, with the namespace in effect.
         public let xml: String
 
+        /// Keeps an element; later changes of it do not count. One without a namespace stays so, it does not become a
+        /// part of the form.
         public init(_ element: Element) { xml = element.xml() }
 
         /// A new tree of the element.
-        public var element: Element { Element.reading(written: xml) ?? Element("_") }
+        public var element: Element {
+            // What was written can be read.
+            (try? Element.parse(written: xml)) ?? Element("_", xmlns: "")
+        }
     }
 }
 

@@ -9,6 +9,7 @@ extension DataForm {
         public var label: String?
         /// An explanation for people.
         public var description: String?
+        /// Whether an answer needs a value for it.
         public var isRequired: Bool
         /// The values, in order: defaults in a form to fill in, else data.
         public var values: [String]
@@ -17,6 +18,16 @@ extension DataForm {
         /// Children that XEP-0004 does not know, such as the validation of XEP-0122 and the media of XEP-0221.
         public var extensions: [Extension]
 
+        /// A field of one's own.
+        ///
+        /// - Parameters:
+        ///   - name: What identifies it in its form; nil only for ``FieldType/fixed``.
+        ///   - type: What kind of value it takes; nil for that of a submission, which need not say.
+        ///   - label: A name for people.
+        ///   - description: An explanation for people.
+        ///   - isRequired: Whether an answer needs a value for it.
+        ///   - values: The values, in order.
+        ///   - options: What can be chosen in a list.
         public init(
             _ name: String?, _ type: FieldType? = nil, label: String? = nil, description: String? = nil,
             isRequired: Bool = false, values: [String] = [], options: [Option] = []
@@ -53,8 +64,10 @@ extension DataForm {
     public struct Option: Sendable, Hashable {
         /// The name for people; nil if the value serves as that.
         public var label: String?
+        /// What the field has if this is chosen.
         public var value: String
 
+        /// A choice.
         public init(_ value: String, label: String? = nil) {
             self.label = label
             self.value = value
@@ -72,7 +85,9 @@ extension DataForm {
         public static let fixed = FieldType(rawValue: "fixed")
         /// Not shown, but sent back.
         public static let hidden = FieldType(rawValue: "hidden")
+        /// Several addresses, each once.
         public static let jidMulti = FieldType(rawValue: "jid-multi")
+        /// One address.
         public static let jidSingle = FieldType(rawValue: "jid-single")
         /// Any of the options.
         public static let listMulti = FieldType(rawValue: "list-multi")
@@ -82,6 +97,7 @@ extension DataForm {
         public static let textMulti = FieldType(rawValue: "text-multi")
         /// A line of text that is not shown, such as a password.
         public static let textPrivate = FieldType(rawValue: "text-private")
+        /// A line of text; what a field is whose type is not given or not known.
         public static let textSingle = FieldType(rawValue: "text-single")
 
         static let known: [FieldType] = [

@@ -11,6 +11,7 @@
 public protocol FormValue {
     /// nil if the values do not convert.
     init?(formValues: [String])
+    /// The values that stand for it in a field.
     var formValues: [String] { get }
 }
 

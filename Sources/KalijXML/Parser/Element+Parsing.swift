@@ -1,12 +1,16 @@
 extension Element {
     /// Reads one document.
     ///
+    /// - Parameters:
+    ///   - bytes: The whole of it, UTF-8.
+    ///   - limits: What is accepted.
+    /// - Returns: Its root, in a tree of its own.
     /// - Throws: ``XMLError`` if it is no well-formed XML, holds what RFC 6120 section 11 refuses, or is over a limit
     ///   (`policy-violation`).
-    public static func parse(_ bytes: [UInt8], limits: ParserLimits = .init()) throws -> Element {
+    public static func parse(_ bytes: [UInt8], limits: ParserLimits = .init()) throws -> sending Element {
         let parser = StreamParser(limits: limits, outer: 0)
         var result: Element?
-        func take(_ event: StreamParserEvent) throws {
+        func take(_ event: sending StreamParserEvent) throws {
             switch event {
             case .element(let element): result = element
             case .skipped(let skipped):
@@ -21,11 +25,14 @@ extension Element {
         guard let result else {
             throw XMLError(condition: "not-well-formed", text: "there is no element", line: 1, column: 1)
         }
-        return result
+        // The parser ends here, and it kept nothing of the tree.
+        return Transferred(audited: result).take()
     }
 
     /// Reads one document, see ``parse(_:limits:)-([UInt8],_)``.
-    public static func parse(_ text: String, limits: ParserLimits = .init()) throws -> Element {
+    ///
+    /// - Throws: ``XMLError``.
+    public static func parse(_ text: String, limits: ParserLimits = .init()) throws -> sending Element {
         try parse(Array(text.utf8), limits: limits)
     }
 }

@@ -1,22 +1,22 @@
 /// Turns libxml2's name pointers into references.
 ///
 /// libxml2 keeps one copy of each name for the life of a context, so a pointer stands for a name; no name is hashed
-/// or compared a second time. The cache lives and dies with its context.
+/// or compared a second time. The cache lives and dies with its context, and forgets everything once it is full.
 struct NameCache {
     struct Entry: BitwiseCopyable {
         var key: UnsafePointer<UInt8>?
-        /// The process-wide id, or `.none` if the name has none.
-        var global: NameReference
-        /// Where the name is among the values of the stanza with the number `serial`.
-        var local: NameReference
+        /// The process-wide id, or where the name is among the values of the stanza with the number `serial`.
+        var reference: NameReference
         var serial: UInt32
-        var length: UInt32
     }
 
     private var slots: UnsafeMutablePointer<Entry>
     private var mask: Int
     private var count = 0
     private var version: Int
+
+    /// With more slots than this, half of them in use, hostile names would cost more than meeting them again does.
+    private static let mostSlots = 8_192
 
     init() {
         slots = NameCache.empty(256)
@@ -26,8 +26,7 @@ struct NameCache {
 
     private static func empty(_ capacity: Int) -> UnsafeMutablePointer<Entry> {
         let slots = UnsafeMutablePointer<Entry>.allocate(capacity: capacity)
-        slots.initialize(
-            repeating: Entry(key: nil, global: .none, local: .none, serial: 0, length: 0), count: capacity)
+        slots.initialize(repeating: Entry(key: nil, reference: .none, serial: 0), count: capacity)
         return slots
     }
 
@@ -51,27 +50,40 @@ struct NameCache {
         return Int(bitPattern: bits >> 40)
     }
 
+    /// How long a name of libxml2 is.
+    static func length(_ name: UnsafePointer<UInt8>) -> Int {
+        var length = 0
+        while name[length] != 0 { length &+= 1 }
+        return length
+    }
+
     @inline(never)
     private mutating func add(_ name: UnsafePointer<UInt8>, _ slot: Int) -> UnsafeMutablePointer<Entry> {
         var slot = slot
-        if count * 2 > mask {
+        if count &* 2 > mask {
             grow()
             slot = NameCache.hash(name) & mask
             while slots[slot].key != nil { slot = (slot &+ 1) & mask }
         }
-        var length = 0
-        while name[length] != 0 { length &+= 1 }
-        let bytes = UnsafeRawBufferPointer(start: name, count: length)
-        let global = length <= 256 ? NameTable.shared.lookUp(bytes) ?? .none : .none
-        slots[slot] = Entry(
-            key: name, global: global, local: .none, serial: 0, length: UInt32(truncatingIfNeeded: length))
-        count += 1
+        slots[slot] = Entry(key: name, reference: NameCache.lookUp(name), serial: 0)
+        count &+= 1
         return slots + slot
     }
 
+    private static func lookUp(_ name: UnsafePointer<UInt8>) -> NameReference {
+        let length = length(name)
+        guard length <= 256 else { return .none }
+        return NameTable.shared.lookUp(UnsafeRawBufferPointer(start: name, count: length)) ?? .none
+    }
+
     private mutating func grow() {
+        if mask + 1 >= NameCache.mostSlots {
+            slots.update(repeating: Entry(key: nil, reference: .none, serial: 0), count: mask + 1)
+            count = 0
+            return
+        }
         let (old, oldCount) = (slots, mask + 1)
-        mask = oldCount * 4 - 1
+        mask = oldCount * 2 - 1
         slots = NameCache.empty(mask + 1)
         for place in 0..<oldCount {
             guard let key = old[place].key else { continue }
@@ -83,14 +95,19 @@ struct NameCache {
     }
 
     /// Names may have got an id since they were met: looks again if any name was added.
+    @inline(__always)
     mutating func refresh() {
-        let now = NameTable.shared.version
-        guard now != version else { return }
-        version = now
+        if NameTable.shared.version != version { lookAgain() }
+    }
+
+    @inline(never)
+    private mutating func lookAgain() {
+        version = NameTable.shared.version
         for slot in 0...mask {
-            guard let key = slots[slot].key, slots[slot].global == .none, slots[slot].length <= 256 else { continue }
-            let bytes = UnsafeRawBufferPointer(start: key, count: Int(slots[slot].length))
-            slots[slot].global = NameTable.shared.lookUp(bytes) ?? .none
+            guard let key = slots[slot].key, !slots[slot].reference.isGlobal else { continue }
+            let found = NameCache.lookUp(key)
+            // The place that the open stanza has it at stays good.
+            if found.isGlobal { slots[slot].reference = found }
         }
     }
 }

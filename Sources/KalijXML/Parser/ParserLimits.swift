@@ -20,6 +20,18 @@ public struct ParserLimits: Sendable, Equatable {
     /// How many of its first bytes a skipped stanza is delivered with.
     public var prefixBytes: Int
 
+    /// Limits; those that are not given have their defaults.
+    ///
+    /// - Parameters:
+    ///   - stanzaBytes: Bytes of one stanza: 1 MiB, at most `hardStanzaBytes`.
+    ///   - hardStanzaBytes: Bytes of one stanza that end the stream: 16 MiB, from 1 KiB to 1 GiB.
+    ///   - depth: Levels of elements: 128, at most 65,536.
+    ///   - attributes: Attributes of one element: 256.
+    ///   - children: Children of one element: 32,768.
+    ///   - elements: Elements of one stanza: 65,536.
+    ///   - nameBytes: Bytes of a name or a namespace: 4 KiB, at least 16.
+    ///   - valueBytes: Bytes of a value or a text: 1 MiB.
+    ///   - prefixBytes: First bytes of a skipped stanza that are kept: 64 KiB.
     public init(
         stanzaBytes: Int = 1 << 20, hardStanzaBytes: Int = 16 << 20, depth: Int = 128, attributes: Int = 256,
         children: Int = 32_768, elements: Int = 65_536, nameBytes: Int = 4_096, valueBytes: Int = 1 << 20,

@@ -14,7 +14,7 @@ struct ParserState {
     /// The limit that the open top-level element is over; nothing of it is kept from then on.
     var skipping: LimitKind?
     var skipped: SkippedElement?
-    var events: [StreamParserEvent] = []
+    var events = EventQueue()
     var failure: XMLError?
     /// The failure, once everything before it has been delivered.
     var thrown: XMLError?
@@ -24,6 +24,8 @@ struct ParserState {
     var restarts = 0
     /// Bytes that libxml2 is not given yet.
     var held: [UInt8] = []
+    /// Bytes left out of `held`, see ``LongTag``.
+    var leftOut = 0
     /// A start tag so long that libxml2 must not look for its end with every chunk.
     var longTag: LongTag?
     /// Where the open top-level element began, in bytes of the stream.
@@ -40,6 +42,8 @@ struct ParserState {
     var previousEnd = 0
     /// The first bytes of the open top-level element that came with earlier chunks.
     var earlier = Region<UInt8>(capacity: 4_096)
+    /// Where a piece of a CDATA section ended with a carriage return, whose line feed may follow; or -1.
+    var splitLineEnd = -1
     /// Bytes given to libxml2 before the chunk, and with it.
     var fed = 0
     var chunk = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -59,6 +63,7 @@ struct ParserState {
     func release() {
         builder.release()
         earlier.release()
+        events.release()
     }
 
     init(limits: ParserLimits, outer: Int) {
@@ -77,6 +82,17 @@ extension ParserState {
             return bytesBefore
         }
         return bytesBefore &+ Int(truncatingIfNeeded: input.pointee.consumed) &+ (current - base)
+    }
+
+    /// What libxml2 has in its buffer: around most names, values and texts that it calls back with.
+    @inline(__always)
+    func readable(_ context: Context) -> Range<UnsafePointer<UInt8>> {
+        guard let input = context.pointee.input, let base = input.pointee.base, let end = input.pointee.end, base <= end
+        else {
+            let nowhere = UnsafePointer<UInt8>(bitPattern: 1).unsafelyUnwrapped
+            return nowhere..<nowhere
+        }
+        return base..<end
     }
 
     /// The bytes that libxml2 was given and did not get to.
@@ -124,7 +140,9 @@ extension ParserState {
         }
         if depth == outer &+ 1 { begin(context) }
         if skipping != nil { return countWork(context) }
-        if let limit = builder.open(name, namespace, declarations: declarations, count: count, attributes) {
+        if let limit = builder.open(
+            name, namespace, declarations: declarations, count: count, attributes, readable: readable(context))
+        {
             skip(limit)
             if depth == outer &+ 1 { describeSkipped(name, namespace, Int(count), attributes) }
         }
@@ -145,7 +163,7 @@ extension ParserState {
     mutating func text(_ context: Context, _ bytes: UnsafePointer<UInt8>, _ length: Int) {
         if depth <= outer { return strayText(context, bytes, length) }
         if skipping != nil || length == 0 { return }
-        if let limit = builder.text(bytes, length) { skip(limit) }
+        if let limit = builder.text(bytes, length, readable: readable(context)) { skip(limit) }
     }
 
     /// A top-level element begins: remembers where, and what of it came with earlier chunks.
@@ -173,13 +191,19 @@ extension ParserState {
         if namespaceWork > ParserState.mostNamespaceWork {
             fail(context, "policy-violation", "too many namespace declarations")
         }
+        if depth > ParserState.mostLevels {
+            fail(context, "policy-violation", "elements nested more than \(ParserState.mostLevels) deep")
+        }
     }
+
+    /// libxml2 keeps 36 bytes a level; a stanza of 1 MiB cannot be nested as deep.
+    private static let mostLevels = 163_840
 
     /// Some seconds; a stanza of less than 512 KiB cannot reach it.
     private static let mostNamespaceWork = 8_000_000_000
 
     /// The start tag that is being read, without its last bytes ">" or "/>".
-    private func startTag(_ context: Context) -> UnsafeBufferPointer<UInt8>? {
+    func startTag(_ context: Context) -> UnsafeBufferPointer<UInt8>? {
         guard let input = context.pointee.input, let current = input.pointee.cur, let base = input.pointee.base else {
             return nil
         }
@@ -191,7 +215,7 @@ extension ParserState {
 
     private mutating func complete(_ context: Context) {
         let end = position(context)
-        if skipping == nil, end &- start > limits.stanzaBytes { skip(.stanzaBytes) }
+        if skipping == nil, end &- start &+ leftOut > limits.stanzaBytes { skip(.stanzaBytes) }
         if skipping != nil {
             deliverSkipped(end)
         } else {
@@ -207,99 +231,4 @@ extension ParserState {
 
     /// libxml2 never forgets a name; a context that knows more than this is replaced between two stanzas.
     private static let dictionaryBytes = 256 * 1_024
-
-    /// From here on the open top-level element is only counted.
-    mutating func skip(_ limit: LimitKind) {
-        skipping = limit
-        let root = Element(tree: builder.take(), index: 0)
-        var attributes: [String: String] = [:]
-        for place in root.attributePlaces.prefix(64) where root.tree.attributes[place].length <= 4_096 {
-            let attribute = root.tree.attributes[place]
-            attributes[root.key(of: attribute)] = String(decoding: root.tree.value(attribute), as: UTF8.self)
-        }
-        skipped = SkippedElement(
-            name: root.name, namespace: root.namespace, attributes: attributes, limit: limit.limit, prefix: [],
-            byteCount: 0, line: startLine)
-    }
-
-    /// The top-level tag itself is over a limit: what is known of it comes from libxml2 instead of the tree.
-    private mutating func describeSkipped(
-        _ name: UnsafePointer<UInt8>, _ namespace: UnsafePointer<UInt8>?, _ count: Int,
-        _ attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
-    ) {
-        func text(_ pointer: UnsafePointer<UInt8>) -> String {
-            let bytes = UnsafeBufferPointer(start: pointer, count: limits.nameBytes).prefix { $0 != 0 }
-            return String(decoding: bytes, as: UTF8.self)
-        }
-        skipped?.name = text(name)
-        skipped?.namespace = namespace.map(text)
-        for place in 0..<min(count, 64) {
-            guard let name = attributes?[place * 5], let start = attributes?[place * 5 + 3],
-                let end = attributes?[place * 5 + 4], end - start <= 4_096
-            else { continue }
-            let space = attributes?[place * 5 + 2].map(text)
-            let key = space.map { $0 == xmlNamespace ? "xml:" + text(name) : "{\($0)}" + text(name) } ?? text(name)
-            let value = UnsafeBufferPointer(start: start, count: end - start)
-            skipped?.attributes[key] = String(decoding: value, as: UTF8.self)
-        }
-    }
-
-    private mutating func deliverSkipped(_ end: Int) {
-        guard var skipped else { return }
-        skipped.byteCount = end - start
-        skipped.prefix = Array(UnsafeBufferPointer(start: earlier.base, count: min(earlier.count, end - start)))
-        let from = max(start, chunkStart) - chunkStart
-        let wanted = min(limits.prefixBytes - earlier.count, end - chunkStart - from)
-        if wanted > 0, from >= 0, from + wanted <= chunk.count {
-            skipped.prefix.append(contentsOf: chunk[from..<(from + wanted)])
-        }
-        events.append(.skipped(skipped))
-        self.skipped = nil
-        skipping = nil
-        builder.reset()
-    }
-}
-
-// MARK: - The stream itself
-
-extension ParserState {
-    private mutating func openStream(
-        _ context: Context, _ name: UnsafePointer<UInt8>, _ namespace: UnsafePointer<UInt8>?, declarations: Int32,
-        _ spaces: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, count: Int32,
-        _ attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
-    ) {
-        if replaying { return }
-        // The header's end tag sign is still to come, but no "<" before it.
-        previousEnd = position(context)
-        storeHeader(context)
-        // The header is the server's own: an app's limits for stanzas are not for it.
-        var builder = TreeBuilder(limits: ParserLimits())
-        defer { builder.release() }
-        if let limit = builder.open(name, namespace, declarations: declarations, count: count, attributes) {
-            return fail(context, "policy-violation", "the stream's header is over the limit \(limit.limit)")
-        }
-        let tree = builder.take()
-        tree.contentNamespace = NameReference.none
-        for place in 0..<Int(declarations) where spaces?[place * 2] == nil {
-            guard let uri = spaces?[place * 2 + 1] else { continue }
-            tree.contentNamespace = tree.store(String(cString: uri))
-        }
-        events.append(.opened(Element(tree: tree, index: 0)))
-    }
-
-    private mutating func storeHeader(_ context: Context) {
-        guard let tag = startTag(context) else { return }
-        header = Array(tag) + [UInt8(ascii: ">")]
-    }
-
-    mutating func cdata(_ context: Context, _ bytes: UnsafePointer<UInt8>, _ length: Int) {
-        if depth <= outer { return fail(context, "bad-format", "text between the top-level elements of a stream") }
-        text(context, bytes, length)
-    }
-
-    private mutating func strayText(_ context: Context, _ bytes: UnsafePointer<UInt8>, _ length: Int) {
-        let blank = UnsafeBufferPointer(start: bytes, count: length)
-            .allSatisfy { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
-        if !blank { fail(context, "bad-format", "text between the top-level elements of a stream") }
-    }
 }

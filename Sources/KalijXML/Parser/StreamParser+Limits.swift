@@ -7,25 +7,57 @@ extension StreamParser {
     /// - A `]` at the end waits for what follows: libxml2 misses a `]]>` that is cut in two.
     /// - A long start tag waits for its end: libxml2 would look through all of it again with every chunk.
     func hold(_ piece: UnsafeRawBufferPointer) {
-        if state.pointee.longTag?.ends(in: piece) == false {
-            state.pointee.held.append(contentsOf: piece)
-            return
+        var piece = piece
+        if state.pointee.longTag != nil {
+            guard let end = holdTag(piece) else { return }
+            piece = UnsafeRawBufferPointer(rebasing: piece[end...])
         }
-        state.pointee.longTag = nil
-        var joined = state.pointee.held
-        joined.append(contentsOf: piece)
+        if state.pointee.failure != nil || piece.isEmpty { return }
         var back = 0
+        while back < 2, back < piece.count, piece[piece.count &- 1 &- back] == UInt8(ascii: "]") { back += 1 }
+        if state.pointee.held.isEmpty, back == 0 { return parse(piece) }
+        var joined: [UInt8] = []
+        swap(&joined, &state.pointee.held)
+        joined.append(contentsOf: piece)
+        back = 0
         while back < 2, back < joined.count, joined[joined.count - 1 - back] == UInt8(ascii: "]") { back += 1 }
         state.pointee.held = Array(joined.suffix(back))
         joined.removeLast(back)
         joined.withUnsafeBytes { parse($0) }
     }
 
+    /// Keeps what belongs to a long start tag. Once it is complete, libxml2 gets it; returns where it ended.
+    private func holdTag(_ piece: UnsafeRawBufferPointer) -> Int? {
+        var tag: [UInt8] = []
+        swap(&tag, &state.pointee.held)
+        let end: Int?
+        do {
+            end = try state.pointee.longTag?.take(piece, into: &tag)
+        } catch {
+            state.pointee.failure = error
+            return nil
+        }
+        state.pointee.leftOut = state.pointee.longTag?.leftOut ?? 0
+        guard end != nil else {
+            swap(&tag, &state.pointee.held)
+            return nil
+        }
+        state.pointee.longTag = nil
+        let began = state.pointee.fed
+        tag.withUnsafeBytes { parse($0) }
+        // From here on positions count what libxml2 did not see.
+        state.pointee.fed += state.pointee.leftOut
+        state.pointee.bytesBefore += state.pointee.leftOut
+        if state.pointee.previousEnd > began { state.pointee.previousEnd += state.pointee.leftOut }
+        state.pointee.leftOut = 0
+        return end
+    }
+
     /// Looks at what libxml2 waits for, and at how long the open top-level element is.
     func enforceLimits() {
         guard let context = state.pointee.context, state.pointee.failure == nil else { return }
         let position = state.pointee.position(context)
-        let received = state.pointee.fed + state.pointee.held.count
+        let received = state.pointee.fed + state.pointee.held.count + state.pointee.leftOut
         if received - position > StreamParser.waitingBytes { judgeWaiting(context) }
         if let names = context.pointee.dict, xmlDictSize(names) > StreamParser.mostNames {
             state.pointee.fail(context, "policy-violation", "a stanza with more than \(StreamParser.mostNames) names")
@@ -39,19 +71,14 @@ extension StreamParser {
         }
     }
 
-    /// libxml2's dictionary gets slow with more; a stanza of less than 1 MiB cannot hold as many.
-    private static let mostNames = 262_144
+    /// libxml2 keeps some 60 bytes a name; a stanza of 1 MiB cannot hold as many.
+    private static let mostNames = 196_608
 
     /// libxml2 keeps so much back only while it waits for the end of something.
     private static let waitingBytes = 16_384
 
     private func judgeWaiting(_ context: Context) {
-        guard state.pointee.longTag == nil else {
-            if state.pointee.longTag?.hasTooManyAttributes == true {
-                state.pointee.fail(context, "policy-violation", "more than \(LongTag.mostAttributes) attributes")
-            }
-            return
-        }
+        if state.pointee.longTag != nil { return }
         if context.pointee.instate == XML_PARSER_CDATA_SECTION { return drainSection(context) }
         guard let input = context.pointee.input, let current = input.pointee.cur, let end = input.pointee.end,
             end - current >= 2
@@ -64,10 +91,9 @@ extension StreamParser {
         case (UInt8(ascii: "&"), _):
             state.pointee.fail(context, "not-well-formed", "a reference without an end")
         case (UInt8(ascii: "<"), _):
-            var tag = LongTag()
-            if !tag.ends(in: UnsafeRawBufferPointer(start: current, count: end - current)) {
-                state.pointee.longTag = tag
-            }
+            state.pointee.longTag = LongTag(
+                after: UnsafeRawBufferPointer(start: current, count: end - current),
+                keeping: max(limits.stanzaBytes, limits.prefixBytes), line: state.pointee.line(context))
         default: break
         }
     }
@@ -82,31 +108,5 @@ extension StreamParser {
             before = state.pointee.position(context)
             _ = xmlParseChunk(context, nil, 0, 0)
         }
-    }
-}
-
-/// Looks for the end of a start tag that comes in many chunks, each byte once.
-struct LongTag {
-    /// libxml2 compares each attribute of an element with each other.
-    static let mostAttributes = 65_536
-
-    private var quote: UInt8?
-    private var attributes = 0
-
-    var hasTooManyAttributes: Bool { attributes > LongTag.mostAttributes }
-
-    /// Whether the tag ends in `bytes`: a ">" outside quotes.
-    mutating func ends(in bytes: UnsafeRawBufferPointer) -> Bool {
-        for byte in bytes {
-            if let open = quote {
-                if byte == open { quote = nil }
-            } else if byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"") {
-                quote = byte
-                attributes += 1
-            } else if byte == UInt8(ascii: ">") {
-                return true
-            }
-        }
-        return false
     }
 }

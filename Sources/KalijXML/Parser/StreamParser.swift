@@ -6,6 +6,13 @@ import CLibXML2
 /// instructions, document type declarations, entities other than the five predefined ones and other encodings than
 /// UTF-8 are refused. White space between top-level elements is ignored.
 ///
+/// ```swift
+/// let parser = StreamParser()
+/// try parser.feed(Array("<stream xmlns='jabber:client'><message/><pres".utf8)) { event in
+///     if case .element(let stanza) = event { print(stanza.name) }
+/// }
+/// ```
+///
 /// A parser belongs to one owner at a time; it is not to be fed from inside the closure that it calls.
 public final class StreamParser {
     // Owned here: set up in init, torn down in deinit after the context that refers to it.
@@ -14,6 +21,8 @@ public final class StreamParser {
     let limits: ParserLimits
 
     /// A parser at the beginning of a stream.
+    ///
+    /// - Parameter limits: What it accepts.
     public convenience init(limits: ParserLimits = .init()) {
         self.init(limits: limits, outer: 1)
     }
@@ -35,16 +44,20 @@ public final class StreamParser {
 
     /// Reads a chunk and calls `body` for everything that it completes, in order.
     ///
+    /// - Parameters:
+    ///   - bytes: The next bytes of the stream, as many as there are.
+    ///   - body: Owns the elements that it is given.
     /// - Throws: ``XMLError`` if the stream has to end; what was complete before it has been delivered, and every
     ///   later call throws it again. Also whatever `body` throws; the rest of the chunk's events are then lost.
-    public func feed(_ bytes: UnsafeRawBufferPointer, _ body: (StreamParserEvent) throws -> Void) throws {
+    public func feed(_ bytes: UnsafeRawBufferPointer, _ body: (sending StreamParserEvent) throws -> Void) throws {
         if let failure = state.pointee.thrown { throw failure }
         let beganWith = state.pointee.restarts
         var rest = bytes
         while !rest.isEmpty {
             let piece = rest.prefix(StreamParser.pieceBytes)
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(piece.count))
-            if state.pointee.held.isEmpty, state.pointee.longTag == nil, piece.last != UInt8(ascii: "]") {
+            if state.pointee.held.isEmpty, state.pointee.longTag == nil, piece[piece.endIndex &- 1] != UInt8(ascii: "]")
+            {
                 parse(UnsafeRawBufferPointer(rebasing: piece))
             } else {
                 hold(UnsafeRawBufferPointer(rebasing: piece))
@@ -55,15 +68,18 @@ public final class StreamParser {
         }
     }
 
-    /// Reads a chunk and calls `body` for everything that it completes, in order.
-    public func feed(_ bytes: [UInt8], _ body: (StreamParserEvent) throws -> Void) throws {
+    /// Reads a chunk, see ``feed(_:_:)-(UnsafeRawBufferPointer,_)``.
+    ///
+    /// - Throws: ``XMLError``, or what `body` throws.
+    public func feed(_ bytes: [UInt8], _ body: (sending StreamParserEvent) throws -> Void) throws {
         try bytes.withUnsafeBytes { try feed($0, body) }
     }
 
     /// The input has ended.
     ///
-    /// - Throws: ``XMLError`` if it ended inside an element, or before the stream's end tag.
-    public func finish(_ body: (StreamParserEvent) throws -> Void) throws {
+    /// - Parameter body: Called for what was held back and is now complete.
+    /// - Throws: ``XMLError`` if it ended inside an element, or before the stream's end tag; or what `body` throws.
+    public func finish(_ body: (sending StreamParserEvent) throws -> Void) throws {
         if let failure = state.pointee.thrown { throw failure }
         guard !state.pointee.isFinished else { return }
         state.pointee.isFinished = true
@@ -73,7 +89,10 @@ public final class StreamParser {
             last.withUnsafeBytes { parse($0) }
         }
         if state.pointee.context == nil { makeContext() }
-        if let context = state.pointee.context, state.pointee.failure == nil { _ = xmlParseChunk(context, nil, 0, 1) }
+        if let context = state.pointee.context, state.pointee.failure == nil {
+            _ = xmlParseChunk(context, nil, 0, 1)
+            state.pointee.explainEnd(context)
+        }
         try deliver(body)
     }
 
@@ -122,6 +141,7 @@ extension StreamParser {
     func parse(_ bytes: UnsafeRawBufferPointer) {
         guard !bytes.isEmpty else { return }
         if state.pointee.context == nil { makeContext() }
+        judgeBeginning(bytes)
         state.pointee.builder.names.refresh()
         state.pointee.chunk = bytes
         state.pointee.chunkStart = state.pointee.fed
@@ -139,7 +159,9 @@ extension StreamParser {
     private func push(_ bytes: UnsafeRawBufferPointer) {
         guard let context = state.pointee.context, state.pointee.failure == nil, !bytes.isEmpty else { return }
         let start = bytes.bindMemory(to: CChar.self).baseAddress
+        let warnings = kalij_xml_exchange_warnings(0)
         let code = xmlParseChunk(context, start, Int32(bytes.count), 0)
+        _ = kalij_xml_exchange_warnings(warnings)
         guard code != 0, state.pointee.failure == nil, state.pointee.renewal == nil else { return }
         if context.pointee.wellFormed == 0 || context.pointee.disableSAX != 0 {
             state.pointee.fail(context, "not-well-formed", "malformed XML (libxml2 error \(code))")
@@ -172,19 +194,17 @@ extension StreamParser {
         state.pointee.earlier.append(piece)
     }
 
-    private func deliver(_ body: (StreamParserEvent) throws -> Void) throws {
+    private func deliver(_ body: (sending StreamParserEvent) throws -> Void) throws {
         let began = state.pointee.restarts
         state.pointee.thrown = state.pointee.failure
-        if !state.pointee.events.isEmpty {
-            var events: [StreamParserEvent] = []
-            swap(&events, &state.pointee.events)
-            for event in events {
+        while let event = state.pointee.events.next() {
+            do {
                 try body(event)
-                if state.pointee.restarts != began { return }
+            } catch {
+                if state.pointee.restarts == began { state.pointee.events.removeAll() }
+                throw error
             }
-            // The array is used again, so that a chunk does not allocate one.
-            events.removeAll(keepingCapacity: events.capacity <= 64)
-            if state.pointee.events.isEmpty { swap(&events, &state.pointee.events) }
+            if state.pointee.restarts != began { return }
         }
         if let failure = state.pointee.thrown { throw failure }
     }

@@ -39,13 +39,13 @@ struct TreeBuilder {
     mutating func renewNames() {
         names.release()
         names = NameCache()
+        lastNamespace = nil
     }
 
     @inline(__always)
     private mutating func reference(_ name: UnsafePointer<UInt8>) -> NameReference {
         let entry = names.entry(name)
-        if entry.pointee.global != .none { return entry.pointee.global }
-        if entry.pointee.serial == serial { return entry.pointee.local }
+        if entry.pointee.reference.isGlobal || entry.pointee.serial == serial { return entry.pointee.reference }
         return store(entry)
     }
 
@@ -61,11 +61,13 @@ struct TreeBuilder {
 
     @inline(never)
     private mutating func store(_ entry: UnsafeMutablePointer<NameCache.Entry>) -> NameReference {
-        guard let key = entry.pointee.key, entry.pointee.length <= limits.nameBytes else { return .none }
+        guard let key = entry.pointee.key else { return .none }
+        let length = NameCache.length(key)
+        guard length <= limits.nameBytes, length <= UInt32.max else { return .none }
         let reference = NameReference(offset: values.count)
-        withUnsafeBytes(of: entry.pointee.length) { values.append($0) }
-        values.append(key, Int(entry.pointee.length))
-        entry.pointee.local = reference
+        withUnsafeBytes(of: UInt32(length)) { values.append($0) }
+        values.append(key, length)
+        entry.pointee.reference = reference
         entry.pointee.serial = serial
         return reference
     }
@@ -74,7 +76,7 @@ struct TreeBuilder {
     @inline(__always)
     mutating func open(
         _ name: UnsafePointer<UInt8>, _ namespace: UnsafePointer<UInt8>?, declarations: Int32, count: Int32,
-        _ source: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
+        _ source: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, readable: Range<UnsafePointer<UInt8>>
     ) -> LimitKind? {
         if depth >= maximumDepth { return .depth }
         let index = UInt32(truncatingIfNeeded: nodes.count)
@@ -103,48 +105,31 @@ struct TreeBuilder {
         if elements > limits.elements { return .elements }
         if Int(count) &+ Int(declarations) > limits.attributes { return .attributes }
         guard count > 0, let source else { return nil }
-        return addAttributes(Int(index), Int(count), source)
+        return addAttributes(Int(index), Int(count), source, readable)
     }
 
     @inline(__always)
     private mutating func addAttributes(
-        _ index: Int, _ count: Int, _ source: UnsafeMutablePointer<UnsafePointer<UInt8>?>
+        _ index: Int, _ count: Int, _ source: UnsafeMutablePointer<UnsafePointer<UInt8>?>,
+        _ readable: Range<UnsafePointer<UInt8>>
     ) -> LimitKind? {
-        // Room for everything first, so that the loop writes without asking.
-        var total = 0
-        var field = source
-        for _ in 0..<count {
-            guard let start = field[3], let end = field[4] else { return .valueBytes }
-            if end - start > limits.valueBytes { return .valueBytes }
-            total &+= end - start
-            field += 5
-        }
         attributes.reserve(count)
-        field = source
-        let records = attributes.base + attributes.count
-        for place in 0..<count {
-            guard let name = field[0] else { return .nameBytes }
+        var field = source
+        var record = attributes.base + attributes.count
+        for _ in 0..<count {
+            guard let name = field[0], let start = field[3], let end = field[4] else { return .nameBytes }
             let reference = reference(name)
             let namespace = field[2].map { self.reference($0) } ?? .inherited
             if reference == .none || namespace == .none { return .nameBytes }
-            records[place].name = reference
-            records[place].namespace = namespace
-            field += 5
-        }
-        values.reserve(total)
-        field = source
-        var offset = values.count
-        let target = values.base
-        for place in 0..<count {
-            guard let start = field[3], let end = field[4] else { return .valueBytes }
             let length = end - start
-            records[place].value = UInt32(truncatingIfNeeded: offset)
-            records[place].length = UInt32(truncatingIfNeeded: length)
-            (target + offset).update(from: start, count: length)
-            offset &+= length
+            if length > limits.valueBytes { return .valueBytes }
+            record.pointee = Attribute(
+                name: reference, namespace: namespace, value: UInt32(truncatingIfNeeded: values.count),
+                length: UInt32(truncatingIfNeeded: length))
+            values.append(start, length, readable: readable)
+            record += 1
             field += 5
         }
-        values.count = offset
         attributes.count &+= count
         nodes.base[index].attributeCount = UInt32(truncatingIfNeeded: count)
         return nil
@@ -152,14 +137,16 @@ struct TreeBuilder {
 
     /// Adds text to the open element; returns the limit that it is over.
     @inline(__always)
-    mutating func text(_ bytes: UnsafePointer<UInt8>, _ length: Int) -> LimitKind? {
+    mutating func text(
+        _ bytes: UnsafePointer<UInt8>, _ length: Int, readable: Range<UnsafePointer<UInt8>>
+    ) -> LimitKind? {
         let frame = frames[depth &- 1]
         var index = Int(frame.node)
         if frame.lastChild != 0 {
             index = Int(frame.lastChild)
             if !nodes.base[index].isText { index = openText(frame) }
         }
-        texts.append(bytes, length)
+        texts.append(bytes, length, readable: readable)
         nodes.base[index].textLength &+= UInt32(truncatingIfNeeded: length)
         return nodes.base[index].textLength > limits.valueBytes ? .valueBytes : nil
     }
@@ -180,7 +167,7 @@ struct TreeBuilder {
 
     /// The finished tree. The builder is empty afterwards.
     mutating func take() -> Tree {
-        let tree = Tree(
+        let tree = Tree.make(
             nodes: nodes.count, attributes: attributes.count, values: values.count, texts: texts.count)
         tree.fill(nodes: nodes, attributes: attributes, values: values, texts: texts)
         reset()
@@ -191,7 +178,8 @@ struct TreeBuilder {
         depth = 0
         elements = 0
         serial &+= 1
-        lastNamespace = nil
+        // An id outlives the stanza, a place among its values does not.
+        if !lastReference.isGlobal { lastNamespace = nil }
         nodes.reset(keep: 1_024)
         attributes.reset(keep: 2_048)
         values.reset(keep: 65_536)

@@ -9,6 +9,7 @@ public struct XMLError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The column in that line in bytes, from 1.
     public var column: Int
 
+    /// An error at a place in the input.
     public init(condition: String, text: String, line: Int, column: Int) {
         self.condition = condition
         self.text = text

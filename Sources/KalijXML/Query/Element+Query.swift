@@ -1,97 +1,171 @@
 extension Element {
     /// All results of a query, in document order.
     ///
-    /// - Parameters:
-    ///   - query: The query; the type that is asked for says what it has to give.
-    ///   - arguments: The values of its `%` specifiers, in their order. Too many or too few are a programming error.
+    /// - Parameter query: The query; the type that is asked for says what it has to give.
     /// - Returns: The results. Elements are references into this tree.
-    public func find<R: QueryValue>(_ query: Query<R>, _ arguments: any QueryArgument...) -> [R] {
+    @inlinable
+    public func find<R: QueryValue>(_ query: Query<R>) -> [R] {
         var results: [R] = []
-        visit(query, arguments) { found, bytes in
-            if let value = R.value(of: match(query, found, bytes)) { results.append(value) }
+        visitMatches(query.core) { match in
+            if let value = R.value(of: match) { results.append(value) }
             return true
         }
         return results
     }
 
-    /// The first result of a query, nil if there is none. See ``find(_:_:)``.
-    public func findFirst<R: QueryValue>(_ query: Query<R>, _ arguments: any QueryArgument...) -> R? {
-        var result: R?
-        visit(query, arguments) { found, bytes in
-            result = R.value(of: match(query, found, bytes))
-            return result == nil
+    /// All results of a query that takes arguments. See ``find(_:)``.
+    ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - arguments: The values of its `%` specifiers, in their order. Too many or too few are a programming error.
+    public func find<R: QueryValue>(
+        _ query: Query<R>, _ arguments: any QueryArgument...
+    ) -> [R] {
+        find(Query(query.core.bound(to: arguments)))
+    }
+
+    /// The first result of a query, nil if there is none. See ``find(_:)``.
+    @inlinable
+    public func findFirst<R: QueryValue>(_ query: Query<R>) -> R? {
+        withExtendedLifetime(self) {
+            let first = query.core.first(in: self)
+            switch first.outcome {
+            case .none: return nil
+            case .found, .convertible:
+                let value = R.value(of: QueryMatch(self, first.index, query.core, first.bytes))
+                return value ?? findLater(query.core, skipping: 1)
+            case .undecided: return findLater(query.core, skipping: 0)
+            }
         }
-        return result
     }
 
-    /// Whether a query has a result. Stops at the first. See ``find(_:_:)``.
-    public func check<R: QueryValue>(_ query: Query<R>, _ arguments: any QueryArgument...) -> Bool {
-        isFound(query, arguments)
+    /// The first result of a query that takes arguments. See ``find(_:_:)``.
+    public func findFirst<R: QueryValue>(
+        _ query: Query<R>, _ arguments: any QueryArgument...
+    ) -> R? {
+        findFirst(Query(query.core.bound(to: arguments)))
     }
 
-    /// Whether a query has a result, whatever it gives. Stops at the first. See ``find(_:_:)``.
-    public func check(_ query: Query<QueryResult>, _ arguments: any QueryArgument...) -> Bool {
-        isFound(query, arguments)
+    /// Whether a query has a result. Stops at the first. See ``find(_:)``.
+    @inlinable
+    public func check<R: QueryValue>(_ query: Query<R>) -> Bool {
+        let outcome = query.core.first(in: self).outcome
+        return outcome == .found || (outcome != .none && checkSlowly(query))
     }
 
-    private func isFound<R: QueryValue>(_ query: Query<R>, _ arguments: [any QueryArgument]) -> Bool {
+    /// Whether a query that takes arguments has a result. See ``find(_:_:)``.
+    public func check<R: QueryValue>(
+        _ query: Query<R>, _ arguments: any QueryArgument...
+    ) -> Bool {
+        check(Query<R>(query.core.bound(to: arguments)))
+    }
+
+    /// Whether a query has a result, whatever it gives. Stops at the first. See ``find(_:)``.
+    @inlinable
+    public func check(_ query: Query<QueryResult>) -> Bool {
+        let outcome = query.core.first(in: self).outcome
+        return outcome == .found || (outcome != .none && checkSlowly(query))
+    }
+
+    /// Whether a query that takes arguments has a result, whatever it gives. See ``find(_:_:)``.
+    public func check(
+        _ query: Query<QueryResult>, _ arguments: any QueryArgument...
+    ) -> Bool {
+        check(Query<QueryResult>(query.core.bound(to: arguments)))
+    }
+}
+
+// MARK: - Bytes
+
+extension Element {
+    /// Lends the bytes of the first text that a query extracts, without a copy (unless child elements stand between
+    /// pieces of it).
+    ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - body: Gets the bytes, valid UTF-8. They are good while it runs and the tree is not edited.
+    /// - Returns: What `body` returns; nil if there is no result.
+    /// - Throws: What `body` throws.
+    @inlinable
+    public func withFirst<Value>(
+        _ query: Query<String>, body: (UnsafeRawBufferPointer) throws -> Value
+    ) rethrows -> Value? {
+        try withExtendedLifetime(self) {
+            let first = query.core.first(in: self)
+            switch first.outcome {
+            case .none: return nil
+            case .found, .convertible: return try body(first.bytes)
+            case .undecided:
+                guard var text = findLater(query.core, skipping: 0) as String? else { return nil }
+                return try text.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
+            }
+        }
+    }
+
+    /// The same for a query that takes arguments. See ``find(_:_:)``.
+    public func withFirst<Value>(
+        _ query: Query<String>, _ arguments: any QueryArgument...,
+        body: (UnsafeRawBufferPointer) throws -> Value
+    ) rethrows -> Value? {
+        try withFirst(Query(query.core.bound(to: arguments)), body: body)
+    }
+
+    /// Lends the bytes of each text that a query extracts, in document order. See ``withFirst(_:body:)``.
+    ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - body: Gets the bytes of one result. If it throws, it is not called again.
+    /// - Throws: What `body` throws.
+    @inlinable
+    public func withEach<Failure: Error>(
+        _ query: Query<String>, body: (UnsafeRawBufferPointer) throws(Failure) -> Void
+    ) throws(Failure) {
+        var failure: Failure?
+        visitMatches(query.core) { match in
+            do throws(Failure) {
+                try body(match.bytes)
+                return true
+            } catch {
+                failure = error
+                return false
+            }
+        }
+        if let failure { throw failure }
+    }
+}
+
+// MARK: - Matches
+
+extension Element {
+    /// Calls `body` with each match of a query, in document order, until it says no.
+    @usableFromInline
+    func visitMatches(_ core: QueryCore, _ body: (QueryMatch) -> Bool) {
+        visit(core) { found, bytes in body(QueryMatch(self, found, core, bytes)) }
+    }
+
+    /// Whether there is a result, after all matches that do not convert.
+    @usableFromInline
+    @inline(never)
+    func checkSlowly<R: QueryValue>(_ query: Query<R>) -> Bool {
         var isFound = false
-        let converts = query.program.conversion != nil
-        visit(query, arguments) { found, bytes in
-            isFound = !converts || R.value(of: match(query, found, bytes)) != nil
+        let converts = query.core.plan.pointee.found == .convertible
+        visit(query.core) { found, bytes in
+            isFound = !converts || R.value(of: QueryMatch(self, found, query.core, bytes)) != nil
             return !isFound
         }
         return isFound
     }
 
-    /// Lends the bytes of the first text that a query extracts, without a copy; nil if there is no result.
-    public func withFirst<Value>(
-        _ query: Query<String>, _ arguments: any QueryArgument..., body: (UnsafeRawBufferPointer) -> Value
-    ) -> Value? {
-        var value: Value?
-        visit(query, arguments) { _, bytes in
-            value = body(bytes)
-            return false
+    /// The first result after some matches.
+    @usableFromInline
+    @inline(never)
+    func findLater<R: QueryValue>(_ core: QueryCore, skipping count: Int) -> R? {
+        var (result, place) = (R?.none, 0)
+        visit(core) { found, bytes in
+            if place >= count { result = R.value(of: QueryMatch(self, found, core, bytes)) }
+            place += 1
+            return result == nil
         }
-        return value
-    }
-
-    @inline(__always)
-    private func visit<R>(
-        _ query: Query<R>, _ arguments: [any QueryArgument], _ body: (UInt32, UnsafeRawBufferPointer) -> Bool
-    ) {
-        let program = query.program
-        var values = BoundValues(interpolations: query.interpolations, arguments: query.boundArguments)
-        if !arguments.isEmpty { values.arguments += arguments.map(\.queryText) }
-        guard values.arguments.count == program.arguments else {
-            // A mistake in the program's own text; a query from text binds its own arguments.
-            fatalError(
-                "query \"\(program.source)\" takes \(program.arguments) arguments, not \(values.arguments.count)")
-        }
-        let view = tree.view
-        let (extraction, attribute) = (program.extraction, program.attribute)
-        // The pointers of the run are good while the tree, the program and the values are in use here.
-        withExtendedLifetime((tree, program)) {
-            withUnsafePointer(to: values) { values in
-                let run = QueryRun(program: program, tree: view, asked: index, values: values)
-                run.run(from: index) { found in
-                    switch extraction {
-                    case .element, .attributes: return body(found, UnsafeRawBufferPointer(start: nil, count: 0))
-                    case .form:
-                        guard let form = program.form else { return true }
-                        return FormReader(tree: view, form: found).visit(form) { body(found, $0) }
-                    case .attribute:
-                        guard let bytes = run.value(attribute, found) else { return true }
-                        return body(found, bytes)
-                    case .name: return body(found, view.bytes(view.nodes[Int(found)].name))
-                    case .text: return view.withText(found) { $0.isEmpty || body(found, $0) }
-                    }
-                }
-            }
-        }
-    }
-
-    private func match<R>(_ query: Query<R>, _ found: UInt32, _ bytes: UnsafeRawBufferPointer) -> QueryMatch {
-        QueryMatch(tree: tree, index: found, program: query.program, bytes: bytes)
+        return result
     }
 }

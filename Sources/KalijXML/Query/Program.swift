@@ -1,15 +1,10 @@
 /// A compiled query. Never changes, so that threads can share it.
-// Sendable because everything is set up before `init` returns; the pointers are freed with the last reference.
+// Sendable because everything is set up before `init` returns; the memory is freed with the last reference.
+@usableFromInline
 final class Program: @unchecked Sendable {
     let source: String
-    let steps: UnsafeMutablePointer<Step>
-    let stepCount: Int
-    /// Whether the first step is asked of the element itself instead of its children.
-    let isRooted: Bool
-    /// Whether there is a `..`: matches can then be reached on several ways.
-    let ascends: Bool
-    let extraction: Extraction
-    let attribute: AttributeTest
+    /// What a run reads.
+    let plan: UnsafeMutablePointer<QueryPlan>
     let form: FormQuery?
     let conversion: Conversion?
     let kind: QueryKind
@@ -22,33 +17,34 @@ final class Program: @unchecked Sendable {
     init(_ parsed: ParsedQuery, source: String, names: [UnsafeRawBufferPointer]) {
         self.source = source
         self.names = names
-        stepCount = parsed.steps.count
-        steps = .allocate(capacity: max(stepCount, 1))
-        for (place, parsedStep) in parsed.steps.enumerated() {
-            let filters = UnsafeMutablePointer<Filter>.allocate(capacity: max(parsedStep.filters.count, 1))
-            for (number, filter) in parsedStep.filters.enumerated() { (filters + number).initialize(to: filter) }
-            let step = Step(
-                kind: parsedStep.kind, name: parsedStep.name, isNegated: parsedStep.isNegated,
-                namespace: parsedStep.namespace, filters: filters, filterCount: parsedStep.filters.count)
-            (steps + place).initialize(to: step)
-        }
-        isRooted = parsed.isRooted
-        ascends = parsed.steps.contains { $0.kind != .children }
-        extraction = parsed.extraction
-        attribute = parsed.attribute
         form = parsed.form
         conversion = parsed.conversion
         kind = parsed.kind
         interpolations = parsed.interpolations
         arguments = parsed.arguments
+        plan = .allocate(capacity: 1)
+        let steps = UnsafeMutablePointer<Step>.allocate(capacity: max(parsed.steps.count, 1))
+        for (place, step) in parsed.steps.enumerated() {
+            (steps + place).initialize(to: Step(step, interpolations: parsed.interpolations))
+        }
+        let attribute = UnsafeMutablePointer<AttributeTest>.allocate(capacity: 1)
+        attribute.initialize(to: parsed.attribute)
+        // The plan is the program's own memory, so it needs no reference to it.
+        plan.initialize(
+            to: QueryPlan(
+                steps: steps, stepCount: parsed.steps.count, isRooted: parsed.isRooted,
+                isItself: parsed.isRooted && parsed.steps.count == 1 && steps.pointee.isAnything,
+                ascends: parsed.steps.contains { $0.kind != .children },
+                takesValues: parsed.interpolations + parsed.arguments > 0,
+                found: parsed.conversion == nil ? .found : .convertible, extraction: parsed.extraction,
+                attribute: attribute, attributeKey: parsed.attribute.key, program: .passUnretained(self)))
     }
 
     deinit {
-        for place in 0..<stepCount {
-            steps[place].filters.deinitialize(count: steps[place].filterCount)
-            steps[place].filters.deallocate()
-        }
-        steps.deallocate()
+        for place in 0..<plan.pointee.stepCount { plan.pointee.steps[place].release() }
+        plan.pointee.steps.deallocate()
+        plan.pointee.attribute.deallocate()
+        plan.deallocate()
         for name in names { name.deallocate() }
     }
 }
@@ -79,7 +75,7 @@ struct ParsedQuery {
     }
 }
 
-enum Extraction { case element, attribute, attributes, text, name, form }
+enum Extraction: BitwiseCopyable { case element, attribute, attributes, text, name, form }
 
 /// A data form subquery.
 struct FormQuery {
@@ -113,53 +109,6 @@ struct ParsedStep {
     var isNegated = false
     var namespace = NamespaceTest.same
     var filters: [Filter] = []
-}
-
-/// One way to go: to children, to the parent, or back to the element reached (`..//name`).
-struct Step: BitwiseCopyable {
-    enum Kind: BitwiseCopyable { case children, parent, itself }
-    var kind: Kind
-    var name: NameTest
-    var isNegated: Bool
-    var namespace: NamespaceTest
-    /// Freed with the program.
-    var filters: UnsafeMutablePointer<Filter>
-    var filterCount: Int
-}
-
-/// A name to compare with: by id if both have one, else by bytes.
-struct NameTest: BitwiseCopyable {
-    static var any: NameTest {
-        NameTest(reference: .inherited, bytes: UnsafeRawBufferPointer(start: nil, count: 0))
-    }
-
-    /// The name's id; `.none` if it has none, `.inherited` if any name will do.
-    var reference: NameReference
-    var bytes: UnsafeRawBufferPointer
-
-    var isAny: Bool { reference == .inherited }
-
-    @inline(__always)
-    func matches(_ name: NameReference, _ tree: TreeView) -> Bool {
-        if name == reference { return name != .none }
-        // Two ids are two names. Anything else may be a name that got its id after the tree was made.
-        if name.isGlobal && reference.isGlobal { return false }
-        return tree.isName(name, bytes)
-    }
-}
-
-enum NamespaceTest: BitwiseCopyable {
-    /// That of the parent; any, if there is no parent.
-    case same
-    case any
-    case exactly(NameTest)
-}
-
-struct AttributeTest: BitwiseCopyable {
-    var name = NameTest.any
-    /// `.any` for an attribute without a namespace.
-    var namespace = NameTest.any
-    var isNamespaceDeclaration = false
 }
 
 struct Filter {

@@ -4,16 +4,8 @@ import Synchronization
 final class QueryCache: Sendable {
     static let shared = QueryCache()
 
-    /// How many literals, and how many texts, are kept.
+    /// How many texts are kept, and how many literals beyond those of ``LiteralTable``.
     private static let capacity = 1_024
-
-    /// Where a literal stands in the program: its pieces' addresses and lengths, and the result type.
-    struct LiteralKey: Hashable {
-        var type: ObjectIdentifier
-        var first: UInt
-        var length: Int
-        var rest: [UInt]
-    }
 
     private struct TextKey: Hashable {
         var type: ObjectIdentifier
@@ -21,25 +13,50 @@ final class QueryCache: Sendable {
     }
 
     private struct Programs {
-        var literals: [LiteralKey: Program] = [:]
+        /// How many literals are in the ``LiteralTable``.
+        var literalCount = 0
+        /// Those that it has no room for.
+        var literals: [LiteralTable.Key: Program] = [:]
         var texts: [TextKey: Program] = [:]
     }
 
     private let programs = Mutex(Programs())
 
-    func program<R: QueryValue>(
-        _ key: LiteralKey, for type: R.Type, text: () -> [UInt8]
-    ) throws(QuerySyntaxError) -> Program {
-        if let known = programs.withLock({ $0.literals[key] }) { return known }
-        let program = try QueryCache.compile(text(), for: type, interning: true)
-        programs.withLock { programs in
+    /// The query of a literal.
+    func literal(_ pieces: [UInt], for type: any QueryValue.Type) throws(QuerySyntaxError) -> QueryCore {
+        let key = LiteralTable.Key(type: ObjectIdentifier(type), pieces: pieces)
+        if let plan = LiteralTable.shared.plan(key) { return QueryCore(plan: plan, binding: nil) }
+        if let known = programs.withLock({ $0.literals[key] }) { return QueryCore(known) }
+        let program = try QueryCache.compile(QueryCache.text(pieces), for: type, interning: true)
+        return programs.withLock { programs in
+            // Another thread may have been faster.
+            if let plan = LiteralTable.shared.plan(key) { return QueryCore(plan: plan, binding: nil) }
+            if programs.literalCount < LiteralTable.capacity {
+                programs.literalCount += 1
+                LiteralTable.shared.add(key, program)
+                return QueryCore(plan: program.plan, binding: nil)
+            }
             if programs.literals.count >= QueryCache.capacity { programs.literals.removeAll() }
             programs.literals[key] = program
+            return QueryCore(program)
         }
-        return program
     }
 
-    func program<R: QueryValue>(text: [UInt8], for type: R.Type) throws(QuerySyntaxError) -> Program {
+    /// The text of a literal, with ``QueryParser/hole`` for each value.
+    private static func text(_ pieces: [UInt]) -> [UInt8] {
+        var text: [UInt8] = []
+        for place in stride(from: 0, to: pieces.count, by: 2) {
+            if let start = UnsafePointer<UInt8>(bitPattern: pieces[place]) {
+                // A piece of a literal: part of the program, good for ever.
+                text.append(contentsOf: UnsafeBufferPointer(start: start, count: Int(pieces[place + 1])))
+            } else {
+                text.append(QueryParser.hole)
+            }
+        }
+        return text
+    }
+
+    func program(text: [UInt8], for type: any QueryValue.Type) throws(QuerySyntaxError) -> Program {
         let key = TextKey(type: ObjectIdentifier(type), text: text)
         if let known = programs.withLock({ $0.texts[key] }) { return known }
         let program = try QueryCache.compile(text, for: type, interning: false)
@@ -50,8 +67,8 @@ final class QueryCache: Sendable {
         return program
     }
 
-    private static func compile<R: QueryValue>(
-        _ bytes: [UInt8], for type: R.Type, interning: Bool
+    private static func compile(
+        _ bytes: [UInt8], for type: any QueryValue.Type, interning: Bool
     ) throws(QuerySyntaxError) -> Program {
         let program = try QueryParser.compile(bytes, interning: interning)
         guard type.isGiven(by: program.kind) else {

@@ -325,7 +325,7 @@ extension QueryParser {
     }
 
     func expected(_ what: String) -> QuerySyntaxError {
-        let column = String(decoding: bytes[..<min(place, bytes.count)], as: UTF8.self).count + 1
+        let column = QueryParser.shown(Array(bytes[..<min(place, bytes.count)])).count + 1
         let found = peek.map { _ in
             let next = String(decoding: bytes[place...], as: UTF8.self).first.map(String.init) ?? ""
             return next == "\0" ? ", found an interpolated value" : ", found \"\(next)\""

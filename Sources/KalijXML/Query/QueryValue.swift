@@ -6,10 +6,43 @@
 
 /// What a query gives for each match.
 public enum QueryKind: String, Sendable {
-    case element, attributes, text, bool, int, uint, double, datetime, base64, uuid, form, field
+    /// Elements: no extraction.
+    case element
+    /// All attributes: `@@`.
+    case attributes
+    /// Text: an attribute `@name`, the text `#`, the name `$`, or the value of a form's field `\@name\`.
+    case text
+    /// Text with `|bool`.
+    case bool
+    /// Text with `|int`.
+    case int
+    /// Text with `|uint`.
+    case uint
+    /// Text with `|double`.
+    case double
+    /// Text with `|datetime`.
+    case datetime
+    /// Text with `|base64`.
+    case base64
+    /// Text with `|uuid` or `|uuidcast`.
+    case uuid
+    /// A data form: `\...\`.
+    case form
+    /// A field of a data form: `\...&name\`.
+    case field
 }
 
-/// A type that queries can give. ``Query`` says which query gives which.
+/// A type that queries can give. <doc:QueryLanguage#Typed-results> says which query gives which; types of your own read
+/// the text that a query extracts.
+///
+/// ```swift
+/// enum Show: String, QueryValue {
+///     case away, chat, dnd, xa
+///     static func isGiven(by kind: QueryKind) -> Bool { kind == .text }
+///     static func value(of match: QueryMatch) -> Show? { Show(rawValue: match.text) }
+/// }
+/// let show: Show? = element.findFirst("show#")
+/// ```
 public protocol QueryValue {
     /// Whether a query of this kind gives this type.
     static func isGiven(by kind: QueryKind) -> Bool
@@ -19,26 +52,37 @@ public protocol QueryValue {
 
 /// One match of a query; good only while the closure that got it runs.
 public struct QueryMatch {
-    let tree: Tree
-    let index: UInt32
-    let program: Program
-    let bytes: UnsafeRawBufferPointer
+    @usableFromInline let asked: Element
+    @usableFromInline let index: UInt32
+    @usableFromInline let plan: UnsafePointer<QueryPlan>
+    @usableFromInline let bytes: UnsafeRawBufferPointer
+
+    @inlinable
+    init(_ asked: Element, _ index: UInt32, _ core: QueryCore, _ bytes: UnsafeRawBufferPointer) {
+        (self.asked, self.index, plan, self.bytes) = (asked, index, core.plan, bytes)
+    }
+
+    var tree: Tree { asked.tree }
+    var program: Program { plan.pointee.program.takeUnretainedValue() }
 
     /// The element that the path of the query reached.
-    public var element: Element { Element(tree: tree, index: index) }
+    public var element: Element { Element(tree: asked.tree, index: index) }
     /// What the query gives.
     public var kind: QueryKind { program.kind }
     /// The text that was extracted; "" if the query extracts none.
-    public var text: String { String(decoding: bytes, as: UTF8.self) }
+    @inlinable
+    public var text: String { String(decoding: bytes.assumingMemoryBound(to: UInt8.self), as: UTF8.self) }
 }
 
 extension Element: QueryValue {
     public static func isGiven(by kind: QueryKind) -> Bool { kind == .element }
+    @inlinable
     public static func value(of match: QueryMatch) -> Element? { match.element }
 }
 
 extension String: QueryValue {
     public static func isGiven(by kind: QueryKind) -> Bool { kind == .text }
+    @inlinable
     public static func value(of match: QueryMatch) -> String? { match.text }
 }
 
@@ -92,17 +136,29 @@ extension UUID: QueryValue {
 
 /// The result of a query whose kind is known at run time only, as of one that a user typed.
 public enum QueryResult: Equatable, QueryValue {
+    /// A reference to an element.
     case element(Element)
+    /// All attributes by name, `xmlns` among them.
     case attributes([String: String])
+    /// A text that is not converted.
     case text(String)
+    /// The result of `|bool`.
     case bool(Bool)
+    /// The result of `|int`.
     case int(Int)
+    /// The result of `|uint`.
     case uint(UInt)
+    /// The result of `|double`.
     case double(Double)
+    /// The result of `|datetime`.
     case date(Date)
+    /// The result of `|base64`.
     case bytes([UInt8])
+    /// The result of `|uuid` and `|uuidcast`.
     case uuid(UUID)
+    /// A whole data form.
     case form(DataForm)
+    /// A field of a data form as a whole.
     case field(DataForm.Field)
 
     public static func isGiven(by kind: QueryKind) -> Bool { true }

@@ -57,6 +57,10 @@ final class RegularExpression: @unchecked Sendable {
 }
 
 /// Where queries report what is no result but should not go unseen: a regular expression that was given up.
+///
+/// ```swift
+/// QueryProblems.handle { problem in print("query:", problem) }
+/// ```
 public enum QueryProblems {
     private static let handler = Mutex<(@Sendable (String) -> Void)?>(nil)
 

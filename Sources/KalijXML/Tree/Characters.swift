@@ -33,18 +33,35 @@ func isNameCharacter(_ scalar: Unicode.Scalar) -> Bool {
     }
 }
 
-extension Tree {
-    /// Stores a name that a program gives; what no name can hold becomes `_`, so that what is written can be read.
-    func store(validName name: String) -> NameReference {
-        var scalars = String.UnicodeScalarView()
-        for scalar in name.unicodeScalars {
-            if scalars.isEmpty && !isNameStart(scalar) {
-                scalars.append("_")
-                if isNameCharacter(scalar) { scalars.append(scalar) }
-            } else {
-                scalars.append(isNameCharacter(scalar) ? scalar : "_")
-            }
+/// `name` with what no name can hold replaced by `_`, so that what is written can be read.
+func validName(_ name: String) -> String {
+    if isPlainName(name) { return name }
+    var scalars = String.UnicodeScalarView()
+    for scalar in name.unicodeScalars {
+        if scalars.isEmpty && !isNameStart(scalar) {
+            scalars.append("_")
+            if isNameCharacter(scalar) { scalars.append(scalar) }
+        } else {
+            scalars.append(isNameCharacter(scalar) ? scalar : "_")
         }
-        return store(scalars.isEmpty ? "_" : String(scalars))
     }
+    return scalars.isEmpty ? "_" : String(scalars)
+}
+
+/// Whether a name is one of ASCII's letters, digits, `-`, `.` and `_`, as nearly all are.
+func isPlainName(_ name: String) -> Bool {
+    var isFirst = true
+    for byte in name.utf8 {
+        switch byte {
+        case 0x41...0x5A, 0x61...0x7A, 0x5F: break
+        case 0x2D, 0x2E, 0x30...0x39: if isFirst { return false }
+        default: return false
+        }
+        isFirst = false
+    }
+    return !isFirst
+}
+
+extension Tree {
+    func store(validName name: String) -> NameReference { store(KalijXML.validName(name)) }
 }

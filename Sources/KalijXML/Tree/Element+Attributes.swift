@@ -1,4 +1,6 @@
 let xmlNamespace = "http://www.w3.org/XML/1998/namespace"
+/// That of the declarations themselves: nothing else can be in it (Namespaces in XML 1.0, section 3).
+let declarationNamespace = "http://www.w3.org/2000/xmlns/"
 
 extension Element {
     /// The value of an attribute, nil if there is none. Setting nil removes it.
@@ -7,14 +9,15 @@ extension Element {
     /// reads and sets the element's namespace.
     public subscript(_ attribute: String) -> String? {
         get {
-            if attribute == "xmlns" { return namespace }
+            if isDeclaration(attribute) { return namespace }
             guard let place = place(of: attribute) else { return nil }
             return String(decoding: tree.value(tree.attributes[place]), as: UTF8.self)
         }
         nonmutating set {
-            if attribute == "xmlns" { return setNamespace(newValue) }
-            guard let newValue else { return removeAttribute(attribute) }
-            setAttribute(attribute, validCharacters(newValue))
+            let name = QualifiedName(attribute)
+            if name.isNamespaceDeclaration { return setNamespace(newValue) }
+            guard let newValue else { return removeAttribute(name) }
+            setAttribute(name, validCharacters(newValue))
         }
     }
 
@@ -30,10 +33,15 @@ extension Element {
     }
 
     /// Lends the bytes of an attribute's value, without a copy; nil if there is no such attribute.
+    ///
+    /// - Parameters:
+    ///   - attribute: Its name, as ``subscript(_:)`` takes it.
+    ///   - body: Gets the bytes, UTF-8, which are good while it runs; it must not change the tree.
+    /// - Returns: What `body` returns.
     public func withAttribute<Result>(
         _ attribute: String, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result? {
-        if attribute == "xmlns" {
+        if isDeclaration(attribute) {
             let namespace = tree.namespace(index)
             return namespace.isAbsent ? nil : try body(tree.bytes(namespace))
         }
@@ -53,34 +61,41 @@ extension Element {
         return namespace == xmlNamespace ? "xml:" + name : "{" + namespace + "}" + name
     }
 
+    private func isDeclaration(_ attribute: String) -> Bool {
+        attribute == "xmlns"
+            || (attribute.utf8.first == UInt8(ascii: "{") && QualifiedName(attribute).isNamespaceDeclaration)
+    }
+
     private func place(of attribute: String) -> Int? {
-        guard let first = attribute.utf8.first else { return nil }
-        if first != UInt8(ascii: "{") && !attribute.hasPrefix("xml:") {
-            return withBytes(of: attribute) { tree.findAttribute(index, $0, nil) }
-        }
-        let name = QualifiedName(attribute)
-        return withBytes(of: name.local) { local in
+        // Nearly all names are plain; the others are read as they are set.
+        if isPlainName(attribute) { return withBytes(of: attribute) { tree.findAttribute(index, $0, nil) } }
+        return place(of: QualifiedName(attribute))
+    }
+
+    private func place(of name: QualifiedName) -> Int? {
+        withBytes(of: name.local) { local in
             guard let namespace = name.namespace else { return tree.findAttribute(index, local, nil) }
             return withBytes(of: namespace) { tree.findAttribute(index, local, $0) }
         }
     }
 
     private func setNamespace(_ xmlns: String?) {
-        let reference = xmlns.map { $0.isEmpty ? NameReference.none : tree.store(validCharacters($0)) }
+        let reference = xmlns.map {
+            $0.isEmpty || $0 == declarationNamespace ? NameReference.none : tree.store(validCharacters($0))
+        }
         tree.nodes[Int(index)].namespace = reference ?? .inherited
     }
 
-    private func setAttribute(_ attribute: String, _ value: String) {
+    private func setAttribute(_ name: QualifiedName, _ value: String) {
         let start = withBytes(of: value) { tree.appendValue($0) }
         let length = UInt32(value.utf8.count)
-        if let place = place(of: attribute) {
+        if let place = place(of: name) {
             tree.attributes[place].value = start
             tree.attributes[place].length = length
             return
         }
-        let name = QualifiedName(attribute)
         let namespace = name.namespace.map { tree.store($0) } ?? .inherited
-        let new = Attribute(name: tree.store(validName: name.local), namespace: namespace, value: start, length: length)
+        let new = Attribute(name: tree.store(name.local), namespace: namespace, value: start, length: length)
         let places = attributePlaces
         if places.upperBound != tree.attributeCount || places.isEmpty {
             // The attributes of an element stand side by side: move them to where there is room for one more.
@@ -91,8 +106,8 @@ extension Element {
         tree.nodes[Int(index)].attributeCount += 1
     }
 
-    private func removeAttribute(_ attribute: String) {
-        guard let place = place(of: attribute) else { return }
+    private func removeAttribute(_ name: QualifiedName) {
+        guard let place = place(of: name) else { return }
         for later in place..<(attributePlaces.upperBound - 1) {
             tree.attributes[later] = tree.attributes[later + 1]
         }
@@ -100,21 +115,26 @@ extension Element {
     }
 }
 
-/// An attribute's name as programs and queries write it: `name`, `xml:name` or `{namespace}name`.
+/// An attribute's name as programs write it: `name`, `xml:name` or `{namespace}name`. What no XML can hold is replaced,
+/// so that what is written can be read.
 struct QualifiedName: Equatable {
     var namespace: String?
     var local: String
 
     init(_ written: String) {
-        if written.utf8.first == UInt8(ascii: "{"), let end = written.firstIndex(of: "}") {
-            let inside = written[written.index(after: written.startIndex)..<end]
-            namespace = inside.isEmpty ? nil : String(inside)
-            local = String(written[written.index(after: end)...])
-        } else if written.hasPrefix("xml:") {
+        let bytes = written.utf8
+        if bytes.first == UInt8(ascii: "{"), let end = bytes.firstIndex(of: UInt8(ascii: "}")) {
+            let inside = String(decoding: bytes[..<end].dropFirst(), as: UTF8.self)
+            namespace = inside.isEmpty || inside == declarationNamespace ? nil : validCharacters(inside)
+            local = validName(String(decoding: bytes[end...].dropFirst(), as: UTF8.self))
+        } else if bytes.starts(with: "xml:".utf8) {
             namespace = xmlNamespace
-            local = String(written.dropFirst(4))
+            local = validName(String(decoding: bytes.dropFirst(4), as: UTF8.self))
         } else {
-            local = written
+            local = validName(written)
         }
     }
+
+    /// `xmlns` is no attribute but the element's namespace.
+    var isNamespaceDeclaration: Bool { namespace == nil && local == "xmlns" }
 }

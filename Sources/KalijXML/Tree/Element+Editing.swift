@@ -36,11 +36,12 @@ extension Element {
     public func remove() { parent?.remove(self) }
 
     /// A tree of its own with the same content. It keeps the namespace that it has here.
-    public func copy() -> Element {
-        let copy = Tree(nodes: 8, attributes: 8, values: 128, texts: 64)
+    public func copy() -> sending Element {
+        let copy = Tree.make(nodes: 8, attributes: 8, values: 128, texts: 64)
         _ = copy.copy(index, of: tree, parent: 0)
         copy.contentNamespace = index == 0 ? tree.contentNamespace.map { copy.take($0, of: tree) } : nil
-        return Element(tree: copy, index: 0)
+        // A tree made here; what it was copied from is not part of it.
+        return Transferred(audited: Element(tree: copy, index: 0)).take()
     }
 }
 

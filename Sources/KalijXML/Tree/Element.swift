@@ -4,6 +4,13 @@
 /// decouples. Elements that come out of a parser or a query are such references; none of this may be used from two
 /// threads at once.
 ///
+/// ```swift
+/// let reply = Element("message", xmlns: "jabber:client", attributes: ["to": jid])
+/// reply.add(Element("body", text: "Here I am"))
+/// reply["id"] = "m1"
+/// print(reply.xml())
+/// ```
+///
 /// Equality compares content: names, namespaces, attributes (in any order) and everything inside, in order.
 public struct Element: CustomStringConvertible {
     let tree: Tree
@@ -28,7 +35,7 @@ public struct Element: CustomStringConvertible {
         _ name: String, xmlns: String? = nil, attributes: [String: String] = [:], children: [Element] = [],
         text: String? = nil
     ) {
-        tree = Tree(
+        tree = Tree.make(
             nodes: 1 + children.count, attributes: attributes.count, values: 64 + attributes.count * 32,
             texts: text?.utf8.count ?? 0)
         index = 0
@@ -62,6 +69,9 @@ public struct Element: CustomStringConvertible {
     public var text: String { tree.withText(index) { String(decoding: $0, as: UTF8.self) } }
 
     /// Lends the bytes of the element's own text, without a copy unless children stand between pieces of it.
+    ///
+    /// - Parameter body: Gets the bytes, UTF-8, which are good while it runs; it must not change the tree.
+    /// - Returns: What `body` returns.
     public func withText<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try tree.withText(index, body)
     }

@@ -12,6 +12,23 @@ func compareMemory(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count:
     memcmp(left, right, count) == 0
 }
 
+/// Copies `count` bytes into room for at least 32. Up to 32 bytes are copied as 32, without a call, if as many may be
+/// read: `end` is where the readable bytes around `source` end.
+@inline(__always)
+func copyBytes(
+    _ source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, _ count: Int,
+    readable: Range<UnsafePointer<UInt8>>
+) {
+    guard count <= 32, source >= readable.lowerBound, readable.upperBound - source >= 32 else {
+        return target.update(from: source, count: count)
+    }
+    let (from, into) = (UnsafeRawPointer(source), UnsafeMutableRawPointer(target))
+    let first = from.loadUnaligned(as: SIMD16<UInt8>.self)
+    let second = (from + 16).loadUnaligned(as: SIMD16<UInt8>.self)
+    into.storeBytes(of: first, as: SIMD16<UInt8>.self)
+    (into + 16).storeBytes(of: second, as: SIMD16<UInt8>.self)
+}
+
 /// A growing run of trivial values whose memory is the owner's to release.
 struct Region<Value: BitwiseCopyable> {
     private(set) var base: UnsafeMutablePointer<Value>
@@ -19,7 +36,7 @@ struct Region<Value: BitwiseCopyable> {
     var count: Int
 
     init(capacity: Int) {
-        base = .allocate(capacity: Swift.max(capacity, 1))
+        base = Region.allocate(Swift.max(capacity, 1))
         self.capacity = Swift.max(capacity, 1)
         count = 0
     }
@@ -33,11 +50,15 @@ struct Region<Value: BitwiseCopyable> {
     @inline(never)
     private mutating func grow(_ extra: Int) {
         let wanted = Swift.max(count + extra, capacity + capacity / 2 + 16)
-        let moved = UnsafeMutablePointer<Value>.allocate(capacity: wanted)
-        moved.update(from: base, count: count)
-        base.deallocate()
-        base = moved
+        // The system moves what is large without a second copy of it in memory.
+        guard let moved = realloc(base, wanted * MemoryLayout<Value>.stride) else { fatalError("out of memory") }
+        base = moved.bindMemory(to: Value.self, capacity: wanted)
         capacity = wanted
+    }
+
+    private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Value> {
+        guard let memory = malloc(capacity * MemoryLayout<Value>.stride) else { fatalError("out of memory") }
+        return memory.bindMemory(to: Value.self, capacity: capacity)
     }
 
     @inline(__always)
@@ -58,18 +79,28 @@ struct Region<Value: BitwiseCopyable> {
     mutating func reset(keep: Int) {
         count = 0
         guard capacity > keep else { return }
-        base.deallocate()
-        base = .allocate(capacity: keep)
+        free(base)
+        base = Region.allocate(keep)
         capacity = keep
     }
 
-    func release() { base.deallocate() }
+    func release() { free(base) }
 }
 
 extension Region<UInt8> {
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > 0, let start = bytes.baseAddress else { return }
         append(start.assumingMemoryBound(to: UInt8.self), bytes.count)
+    }
+
+    /// Appends bytes that stand among `readable` bytes, or anywhere else.
+    @inline(__always)
+    mutating func append(
+        _ source: UnsafePointer<UInt8>, _ length: Int, readable: Range<UnsafePointer<UInt8>>
+    ) {
+        reserve(length &+ 32)
+        copyBytes(source, to: base + count, length, readable: readable)
+        count &+= length
     }
 
     func slice(_ offset: UInt32, _ length: UInt32) -> UnsafeRawBufferPointer {

@@ -106,7 +106,7 @@ struct NameReference: Equatable {
     /// The mark of a piece of text between the children of an element.
     static let text = NameReference(raw: 0x7fff_ffff)
 
-    var isGlobal: Bool { raw & 0x8000_0000 != 0 }
+    var isGlobal: Bool { Int32(bitPattern: raw) < 0 }
     var globalIndex: UInt32 { raw & 0x7fff_ffff }
     /// Where the name's length and bytes are among the values of its tree; only for a name without an id.
     var offset: Int { Int(raw) - 2 }

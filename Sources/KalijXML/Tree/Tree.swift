@@ -23,106 +23,156 @@ struct Attribute: BitwiseCopyable {
     var length: UInt32
 }
 
-/// What the nodes of a tree are kept in: records that refer to each other by index, and the bytes they refer to.
-///
-/// A parsed tree is one block of memory; the first edit that needs room moves a region out of it.
-final class Tree {
-    /// Where everything is.
-    private(set) var view: TreeView
-    var nodeCount: Int
-    private var nodeCapacity: Int
-    var attributeCount: Int
-    private var attributeCapacity: Int
-    var valueCount: Int
-    private var valueCapacity: Int
-    var textCount: Int
-    private var textCapacity: Int
-    private let block: UnsafeMutableRawPointer
-    private let blockEnd: UnsafeMutableRawPointer
+/// Where the parts of a tree are, and how much of each there is.
+struct TreeHeader {
+    var view: TreeView
+    var nodeCount = 0
+    var nodeCapacity: Int
+    var attributeCount = 0
+    var attributeCapacity: Int
+    var valueCount = 0
+    var valueCapacity: Int
+    var textCount = 0
+    var textCapacity: Int
     /// Of the header of a stream: the namespace that its stanzas have if they name none.
     var contentNamespace: NameReference?
     /// Where the last child was added, so that adding many children to one element needs no search.
     var lastAdded: (parent: UInt32, child: UInt32) = (0, 0)
+    /// What was moved out of the tree's own block.
+    var moved: Moved = []
 
+    struct Moved: OptionSet {
+        var rawValue: UInt8
+        static let nodes = Moved(rawValue: 1)
+        static let attributes = Moved(rawValue: 2)
+        static let values = Moved(rawValue: 4)
+        static let texts = Moved(rawValue: 8)
+    }
+}
+
+/// What the nodes of a tree are kept in: records that refer to each other by index, and the bytes they refer to.
+///
+/// A tree is one allocation, object and records together; the first edit that needs room moves a region out of it.
+final class Tree: ManagedBuffer<TreeHeader, UInt64> {
     /// A tree with room for so many of each, and no node yet.
-    init(nodes nodeRoom: Int, attributes attributeRoom: Int, values valueRoom: Int, texts textRoom: Int) {
+    static func make(nodes nodeRoom: Int, attributes attributeRoom: Int, values valueRoom: Int, texts textRoom: Int)
+        -> Tree
+    {
         let nodeBytes = nodeRoom * MemoryLayout<Node>.stride
         let attributeBytes = attributeRoom * MemoryLayout<Attribute>.stride
         let size = nodeBytes + attributeBytes + valueRoom + textRoom
-        // A few bytes more, so that no other allocation begins where the last region ends.
-        block = UnsafeMutableRawPointer.allocate(byteCount: size + 8, alignment: 8)
-        blockEnd = block + size
-        view = TreeView(
-            nodes: block.bindMemory(to: Node.self, capacity: nodeRoom),
-            attributes: (block + nodeBytes).bindMemory(to: Attribute.self, capacity: attributeRoom),
-            values: (block + nodeBytes + attributeBytes).bindMemory(to: UInt8.self, capacity: valueRoom),
-            texts: (block + nodeBytes + attributeBytes + valueRoom).bindMemory(to: UInt8.self, capacity: textRoom),
-            globals: NameTable.shared.entries)
-        (nodeCount, attributeCount, valueCount, textCount) = (0, 0, 0, 0)
-        (nodeCapacity, attributeCapacity, valueCapacity, textCapacity) = (nodeRoom, attributeRoom, valueRoom, textRoom)
+        let buffer = Tree.create(minimumCapacity: (size + 7) / 8) { buffer in
+            // The elements of the buffer are only ever used through these pointers, and live as long as it does.
+            let block = buffer.withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) }
+            let view = TreeView(
+                nodes: block.bindMemory(to: Node.self, capacity: nodeRoom),
+                attributes: (block + nodeBytes).bindMemory(to: Attribute.self, capacity: attributeRoom),
+                values: (block + nodeBytes + attributeBytes).bindMemory(to: UInt8.self, capacity: valueRoom),
+                texts: (block + nodeBytes + attributeBytes + valueRoom).bindMemory(to: UInt8.self, capacity: textRoom),
+                globals: NameTable.shared.entries)
+            return TreeHeader(
+                view: view, nodeCapacity: nodeRoom, attributeCapacity: attributeRoom, valueCapacity: valueRoom,
+                textCapacity: textRoom)
+        }
+        // `create` makes an object of the class that it is called on.
+        return unsafeDowncast(buffer, to: Tree.self)
     }
 
     deinit {
-        if isOutsideBlock(nodes) { nodes.deallocate() }
-        if isOutsideBlock(attributes) { attributes.deallocate() }
-        if isOutsideBlock(values) { values.deallocate() }
-        if isOutsideBlock(texts) { texts.deallocate() }
-        block.deallocate()
+        let moved = header.moved
+        if moved.isEmpty { return }
+        if moved.contains(.nodes) { nodes.deallocate() }
+        if moved.contains(.attributes) { attributes.deallocate() }
+        if moved.contains(.values) { values.deallocate() }
+        if moved.contains(.texts) { texts.deallocate() }
     }
 
-    var nodes: UnsafeMutablePointer<Node> { view.nodes }
-    var attributes: UnsafeMutablePointer<Attribute> { view.attributes }
-    var values: UnsafeMutablePointer<UInt8> { view.values }
-    var texts: UnsafeMutablePointer<UInt8> { view.texts }
-
-    private func isOutsideBlock<Value>(_ pointer: UnsafeMutablePointer<Value>) -> Bool {
-        let raw = UnsafeMutableRawPointer(pointer)
-        return raw < block || raw > blockEnd
+    /// Where everything is.
+    var view: TreeView { header.view }
+    var nodes: UnsafeMutablePointer<Node> { header.view.nodes }
+    var attributes: UnsafeMutablePointer<Attribute> { header.view.attributes }
+    var values: UnsafeMutablePointer<UInt8> { header.view.values }
+    var texts: UnsafeMutablePointer<UInt8> { header.view.texts }
+    var nodeCount: Int { header.nodeCount }
+    var attributeCount: Int { header.attributeCount }
+    var textCount: Int { header.textCount }
+    var contentNamespace: NameReference? {
+        get { header.contentNamespace }
+        set { header.contentNamespace = newValue }
     }
-
-    private func grow<Value: BitwiseCopyable>(
-        _ pointer: inout UnsafeMutablePointer<Value>, _ capacity: inout Int, used: Int, needed: Int
-    ) {
-        guard needed > capacity else { return }
-        let wanted = max(needed, capacity * 2, 8)
-        let moved = UnsafeMutablePointer<Value>.allocate(capacity: wanted)
-        moved.update(from: pointer, count: used)
-        if isOutsideBlock(pointer) { pointer.deallocate() }
-        pointer = moved
-        capacity = wanted
+    var lastAdded: (parent: UInt32, child: UInt32) {
+        get { header.lastAdded }
+        set { header.lastAdded = newValue }
     }
+}
 
-    func append(_ node: Node) -> UInt32 {
-        grow(&view.nodes, &nodeCapacity, used: nodeCount, needed: nodeCount + 1)
-        nodes[nodeCount] = node
+// MARK: - Growing
+
+/// Moves a region to where there is room; what `isMoved` says has left the tree's own block before.
+private func grow<Value: BitwiseCopyable>(
+    _ pointer: inout UnsafeMutablePointer<Value>, _ capacity: inout Int, used: Int, needed: Int, isMoved: Bool
+) {
+    let wanted = max(needed, capacity * 2, 8)
+    let moved = UnsafeMutablePointer<Value>.allocate(capacity: wanted)
+    moved.update(from: pointer, count: used)
+    if isMoved { pointer.deallocate() }
+    pointer = moved
+    capacity = wanted
+}
+
+extension TreeHeader {
+    mutating func append(_ node: Node) -> UInt32 {
+        if nodeCount == nodeCapacity {
+            let isMoved = !moved.insert(.nodes).inserted
+            grow(&view.nodes, &nodeCapacity, used: nodeCount, needed: nodeCount + 1, isMoved: isMoved)
+        }
+        view.nodes[nodeCount] = node
         nodeCount += 1
         return UInt32(nodeCount - 1)
     }
 
-    func append(_ attribute: Attribute) -> UInt32 {
-        grow(&view.attributes, &attributeCapacity, used: attributeCount, needed: attributeCount + 1)
-        attributes[attributeCount] = attribute
+    mutating func append(_ attribute: Attribute) -> UInt32 {
+        if attributeCount == attributeCapacity {
+            let isMoved = !moved.insert(.attributes).inserted
+            grow(
+                &view.attributes, &attributeCapacity, used: attributeCount, needed: attributeCount + 1,
+                isMoved: isMoved)
+        }
+        view.attributes[attributeCount] = attribute
         attributeCount += 1
         return UInt32(attributeCount - 1)
     }
 
-    func appendValue(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
-        grow(&view.values, &valueCapacity, used: valueCount, needed: valueCount + bytes.count)
+    mutating func appendValue(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        if bytes.count > valueCapacity - valueCount {
+            let isMoved = !moved.insert(.values).inserted
+            grow(&view.values, &valueCapacity, used: valueCount, needed: valueCount + bytes.count, isMoved: isMoved)
+        }
         if let start = bytes.baseAddress {
-            UnsafeMutableRawPointer(values + valueCount).copyMemory(from: start, byteCount: bytes.count)
+            UnsafeMutableRawPointer(view.values + valueCount).copyMemory(from: start, byteCount: bytes.count)
         }
         valueCount += bytes.count
         return UInt32(valueCount - bytes.count)
     }
 
-    func appendText(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
-        grow(&view.texts, &textCapacity, used: textCount, needed: textCount + bytes.count)
+    mutating func appendText(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        if bytes.count > textCapacity - textCount {
+            let isMoved = !moved.insert(.texts).inserted
+            grow(&view.texts, &textCapacity, used: textCount, needed: textCount + bytes.count, isMoved: isMoved)
+        }
         if let start = bytes.baseAddress {
-            UnsafeMutableRawPointer(texts + textCount).copyMemory(from: start, byteCount: bytes.count)
+            UnsafeMutableRawPointer(view.texts + textCount).copyMemory(from: start, byteCount: bytes.count)
         }
         textCount += bytes.count
         return UInt32(textCount - bytes.count)
     }
+}
+
+extension Tree {
+    func append(_ node: Node) -> UInt32 { header.append(node) }
+    func append(_ attribute: Attribute) -> UInt32 { header.append(attribute) }
+    func appendValue(_ bytes: UnsafeRawBufferPointer) -> UInt32 { header.appendValue(bytes) }
+    func appendText(_ bytes: UnsafeRawBufferPointer) -> UInt32 { header.appendText(bytes) }
 }
 
 // MARK: - Parsing
@@ -134,8 +184,10 @@ extension Tree {
         self.attributes.update(from: attributes.base, count: attributes.count)
         self.values.update(from: values.base, count: values.count)
         self.texts.update(from: texts.base, count: texts.count)
-        (nodeCount, attributeCount, valueCount, textCount) =
-            (nodes.count, attributes.count, values.count, texts.count)
+        header.nodeCount = nodes.count
+        header.attributeCount = attributes.count
+        header.valueCount = values.count
+        header.textCount = texts.count
     }
 }
 

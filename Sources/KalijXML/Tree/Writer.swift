@@ -1,7 +1,8 @@
 extension Element {
     /// The canonical XML: the same tree gives the same text, and reading it gives an equal tree.
     ///
-    /// `inherited` is the namespace in effect where the XML will stand; it is then not declared again.
+    /// - Parameter inherited: The namespace in effect where the XML will stand, which is not declared again.
+    /// - Returns: One element, without an XML declaration.
     public func xml(in inherited: String? = nil) -> String {
         String(decoding: bytes(in: inherited), as: UTF8.self)
     }
@@ -19,6 +20,10 @@ extension Element {
 private struct Writer {
     let tree: Tree
     var output: [UInt8] = []
+    /// The open elements that are in the namespace of `xml:lang` while what is around them is not, or the reverse.
+    private var turns: [UInt32] = []
+    /// Whether the open element is in that namespace.
+    private var isPrefixed: Bool { turns.count % 2 == 1 }
 
     init(tree: Tree) { self.tree = tree }
 
@@ -34,11 +39,11 @@ private struct Writer {
                     index = node.first
                     continue
                 }
-                close(node)
+                close(index, node)
             }
             while index != root, tree.nodes[Int(index)].next == 0 {
                 index = tree.nodes[Int(index)].parent
-                close(tree.nodes[Int(index)])
+                close(index, tree.nodes[Int(index)])
             }
             if index == root { return }
             index = tree.nodes[Int(index)].next
@@ -49,6 +54,7 @@ private struct Writer {
     private func declaration(_ index: UInt32, root: UInt32, inherited: String?) -> UnsafeRawBufferPointer? {
         if index != root, tree.nodes[Int(index)].namespace == .inherited { return nil }
         let own = tree.bytes(tree.namespace(index))
+        if isXML(own) { return nil }
         if index != root {
             return sameBytes(own, tree.bytes(tree.namespace(tree.nodes[Int(index)].parent))) ? nil : own
         }
@@ -57,9 +63,17 @@ private struct Writer {
         return withBytes(of: inherited ?? "") { sameBytes(own, $0) } ? nil : own
     }
 
+    /// The namespace of `xml:lang` cannot be declared: names in it have their prefix instead.
+    private func isXML(_ namespace: UnsafeRawBufferPointer) -> Bool {
+        namespace.count == xmlNamespace.utf8.count && withBytes(of: xmlNamespace) { sameBytes(namespace, $0) }
+    }
+
     private mutating func open(_ index: UInt32, _ node: Node, declare namespace: UnsafeRawBufferPointer?) {
+        if node.namespace != .inherited || output.isEmpty, isXML(tree.bytes(tree.namespace(index))) != isPrefixed {
+            turns.append(index)
+        }
         output.append(UInt8(ascii: "<"))
-        output.append(contentsOf: tree.bytes(node.name))
+        appendName(node)
         if let namespace { appendAttribute("xmlns", namespace) }
         if node.attributeCount > 0 { writeAttributes(node) }
         if node.first == 0 && node.textLength == 0 { return }
@@ -67,14 +81,20 @@ private struct Writer {
         append(escaped: tree.ownText(node), quoted: false)
     }
 
-    private mutating func close(_ node: Node) {
+    private mutating func close(_ index: UInt32, _ node: Node) {
+        defer { if turns.last == index { turns.removeLast() } }
         if node.first == 0 && node.textLength == 0 {
             output.append(contentsOf: "/>".utf8)
             return
         }
         output.append(contentsOf: "</".utf8)
-        output.append(contentsOf: tree.bytes(node.name))
+        appendName(node)
         output.append(UInt8(ascii: ">"))
+    }
+
+    private mutating func appendName(_ node: Node) {
+        if isPrefixed { output.append(contentsOf: "xml:".utf8) }
+        output.append(contentsOf: tree.bytes(node.name))
     }
 
     private mutating func writeAttributes(_ node: Node) {

@@ -1,39 +1,77 @@
 import KalijXML
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 enum QueryCommand: Command {
     static let name = "query"
     static let usage = "QUERY [ARG...] [--stream] [FILE]"
     static let summary = "run a query over XML"
     static let details = """
         Runs a query over one element, or with --stream over each stanza of a whole stream (header included), from FILE
-        or standard input, and prints one result a line: text as it is, an element as its XML, attributes as JSON. With
-        --json every line is one JSON value. The first words after QUERY fill its % specifiers, one more is FILE. With
-        --stream results come as the stanzas do, and memory does not grow.
-        Exit status 1 if there is no result, 65 for bad XML or a bad query, with line and column.
+        or standard input. The first words after QUERY fill its % specifiers, one more is FILE; -- ends options. A
+        stream may be of any length: results come as its stanzas do, and memory does not grow. A stanza over
+        \(limits.stanzaBytes >> 20) MiB is skipped with a note.
+
+        prints one result a line:
+          text              as it is
+          element           its XML
+          @@                a JSON object
+          form              {"type","form_type","title","instructions","fields","items"}: instructions an array of
+                            strings, fields an array, items an array of arrays of fields
+          field             {"name","type","label","required","description","values","options"}: values an array of
+                            strings, options an array of {"value","label"}
+          |datetime         UTC, with a fraction of at most six digits if there is one: 2002-09-10T23:08:25.5Z
+          |base64           without white space
+          |uuid             in lower case
+        What a form or a field does not have is null, or an empty array. The type and the label of a field of an item
+        are those that the form's <reported/> gives it. With --json every line is one JSON value: text, XML, datetime,
+        base64 and uuid are strings, bool and numbers are themselves.
+
+        Exit status: 0 if there is a result, 1 if there is none, 65 if the XML or the query is malformed (the message
+        says where), if arguments are missing or left over, or if FILE cannot be read. What stands before the error
+        in a stream has been printed then.
 
         examples:
           kalij query 'body#' message.xml
           kalij query --stream '/{jabber:client}message<type=chat>/body#' log.xml
-          kalij query '{urn:xmpp:delay}delay@stamp|datetime' < message.xml
+          kalij query --stream '/<from=%@>' romeo@example.org/garden < log.xml
+          kalij query '{urn:xmpp:delay}delay@stamp|datetime' message.xml
           kalij query '{jabber:iq:roster}query/item<jid=%@>@name' romeo@example.org roster.xml
+          kalij query --stream --json '/presence/@@' log.xml | jq -r .from
+        data forms:
+          kalij query '{*}query/\\{urn:xmpp:http:upload:0}result@max-file-size\\|int' disco.xml
+          kalij query '{*}command/\\[0]@expire\\|datetime' invite.xml
+          kalij query '{*}query/\\form&muc#roomconfig_whois\\' room.xml | jq -r '.options[].label'
+          kalij query '{*}query/\\result\\' search.xml | jq '.items[] | map({(.name): .values[0]}) | add'
         """
     static let options: [Arguments.Option] = [.flag("--stream", "the input is a stream; ask each of its stanzas")]
 
+    /// A log holds what a server let through, so the limits are wider than those of a connection.
+    private static let limits = ParserLimits(
+        stanzaBytes: 16 << 20, hardStanzaBytes: 1 << 30, depth: 4_096, attributes: 65_536, children: 1 << 24,
+        elements: 1 << 24, nameBytes: 1 << 20, valueBytes: 16 << 20)
+    /// A single element is in memory anyway, and the user's own choice.
+    private static let elementLimits = ParserLimits(
+        stanzaBytes: 1 << 30, hardStanzaBytes: 1 << 30, depth: 65_536, attributes: 1 << 24, children: 1 << 30,
+        elements: 1 << 30, nameBytes: 1 << 30, valueBytes: 1 << 30)
+
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...Int.max - 1)
-        let (query, file) = try compile(arguments.words)
+        let (query, file): (Query<QueryResult>, String?)
+        do { (query, file) = try compile(arguments.words) } catch let error as QuerySyntaxError {
+            throw Failure(.badInput, message(error))
+        }
         var printer = ResultPrinter(json: shared.json)
-        if arguments.has("--stream") {
-            try readStream(file) { stanza in try printer.print(stanza.find(query)) }
-        } else {
-            let element = try Element.parse(try Files.contents(file, limit: 64 << 20))
-            try printer.print(element.find(query))
+        let input = Input(path: file)
+        do {
+            if arguments.has("--stream") {
+                try readStream(input) { stanza in try printer.print(stanza.find(query)) }
+            } else {
+                try printer.print(readElement(input).find(query))
+            }
+        } catch let error as XMLError {
+            throw Failure(.badInput, input.message(error))
+        } catch is OutputClosed {
+            // Whoever reads has had enough, such as `head`.
+            return .done
         }
         return printer.isEmpty ? .nothing : .done
     }
@@ -52,57 +90,50 @@ enum QueryCommand: Command {
         return (query, given.count > needed ? given[needed] : nil)
     }
 
-    private static func readStream(_ file: String?, _ body: (Element) throws -> Void) throws {
-        let parser = StreamParser()
+    /// What is wrong with the query, and where: a query may have several lines.
+    private static func message(_ error: QuerySyntaxError) -> String {
+        let before = error.query.prefix(error.column - 1)
+        let line = before.count(where: \.isNewline) + 1
+        let column = before.reversed().prefix { !$0.isNewline }.count + 1
+        return "query \"\(error.query)\", line \(line), column \(column): \(error.problem)"
+    }
+
+    private static func readElement(_ input: Input) throws -> Element {
+        try Element.parse(
+            try Files.contents(input.path, limit: elementLimits.stanzaBytes), limits: elementLimits)
+    }
+
+    private static func readStream(_ input: Input, _ body: (Element) throws -> Void) throws {
+        let parser = StreamParser(limits: limits)
         func handle(_ event: StreamParserEvent) throws {
             switch event {
             case .element(let stanza): try body(stanza)
             case .skipped(let skipped):
-                Output.note("line \(skipped.line): skipped a <\(skipped.name)> over the limit on \(skipped.limit)")
+                Output.note(
+                    input.place(skipped.line) + ": skipped a <\(skipped.name)> over the limit on \(skipped.limit)")
             case .opened, .closed: break
             }
         }
-        try Files.read(file) { try parser.feed($0, handle) }
+        try Files.read(input.path) { try parser.feed($0, handle) }
         try parser.finish(handle)
     }
 }
 
-/// Prints results, one a line.
-struct ResultPrinter {
-    let json: Bool
-    private(set) var isEmpty = true
+/// Where XML comes from, for messages.
+private struct Input {
+    /// nil, or "-", for standard input.
+    let path: String?
 
-    init(json: Bool) { self.json = json }
+    private var isFile: Bool { path != nil && path != "-" }
 
-    mutating func print(_ results: [QueryResult]) throws {
-        guard !results.isEmpty else { return }
-        isEmpty = false
-        var text = ""
-        for result in results { text += try line(result) + "\n" }
-        Output.bytes(Array(text.utf8))
+    /// What is wrong with it, and where, in the way that editors understand.
+    func message(_ error: XMLError) -> String {
+        guard isFile, let path else { return "standard input, \(error)" }
+        return "\(path):\(error.line):\(error.column): \(error.text) (\(error.condition))"
     }
 
-    private func line(_ result: QueryResult) throws -> String {
-        switch result {
-        case .attributes(let attributes): return try JSONLine.of(attributes)
-        case .bool(let value): return value ? "true" : "false"
-        case .int(let value): return String(value)
-        case .uint(let value): return String(value)
-        case .double(let value): return json ? try JSONLine.of(value) : String(value)
-        default:
-            let text = try self.text(result)
-            return json ? try JSONLine.of(text) : text
-        }
-    }
-
-    private func text(_ result: QueryResult) throws -> String {
-        switch result {
-        case .element(let element): element.xml()
-        case .text(let text): text
-        case .date(let date): Stamp.of(date)
-        case .bytes(let bytes): Data(bytes).base64EncodedString()
-        case .uuid(let uuid): uuid.uuidString.lowercased()
-        default: try JSONLine.of("\(result)")
-        }
+    func place(_ line: Int) -> String {
+        guard isFile, let path else { return "standard input, line \(line)" }
+        return "\(path):\(line)"
     }
 }

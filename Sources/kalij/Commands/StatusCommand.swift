@@ -7,7 +7,7 @@ enum StatusCommand: Command {
     static let summary = "print the state of all accounts"
     static let details = """
         Prints which process drives, and for each account its session, what is stored, queued and of unknown outcome,
-        and which stanzas were set aside unprocessed. Reads the database only; a running process is not disturbed.
+        which stanzas were set aside unprocessed, and which stored callbacks could not be called. Reads the database only; a running process is not disturbed.
         Exit status 78 if no account is stored.
         """
     static let options: [Arguments.Option] = []
@@ -17,7 +17,8 @@ enum StatusCommand: Command {
         let status = StatusReader(shared.directory, try shared.directory.read())
         let record = StatusRecord(
             directory: shared.directory.path, driver: try status.driver(), accounts: try status.accounts(),
-            quarantine: try status.quarantined(), slowSteps: try status.slowSteps())
+            quarantine: try status.quarantined(), deadLetters: try status.deadLetters(),
+            slowSteps: try status.slowSteps())
         if shared.json {
             Output.line(try JSONLine.of(record))
         } else {

@@ -12,6 +12,7 @@ extension Failure {
         case let failure as Failure: self = failure
         case let error as JIDError: self.init(.badInput, "\(error)")
         case let error as AcceptError: self.init(.badInput, "\(error)")
+        case let error as RequestError: self.init(.badInput, "\(error)")
         case let error as QuerySyntaxError: self.init(.badInput, "\(error)")
         case let error as XMLError: self.init(.badInput, "\(error)")
         case let error as FenceError: self.init(.tryAgain, "\(error)")
@@ -19,7 +20,7 @@ extension Failure {
         case let error as DirectoryError: self.init(.badConfiguration, "\(error)")
         case let error as DoorbellError: self.init(.badConfiguration, "\(error)")
         case let error as LoginError: self.init(Self.status(of: error), "\(error)")
-        case let error as EngineError: self.init(.refused, "\(error)")
+        case EngineError.refused(let account, let reason): self.init(.refused, "\(account): \(reason)")
         case let error as SystemError: self.init(.tryAgain, "\(error)")
         default: self.init(.badConfiguration, "\(error)")
         }

@@ -47,6 +47,8 @@ struct EventPrinter {
         case .caughtUp(let problem):
             return problem.map { "the archive was not read: \($0)" } ?? (verbose ? "caught up" : nil)
         case .quarantined(let reason, let sender): return "set aside a stanza from \(sender ?? "the server"): \(reason)"
+        case .deadLetter(let letter): return "a stored callback could not be called: \(letter.reason)"
+        case .loggedOut(let removed): return removed ? "removed" : "logged out"
         case .waitingForStorage(let reason, let retryIn):
             return "cannot store: \(reason); nothing is acknowledged, trying again in \(Int(retryIn.rounded(.up))) s"
         case .storageAvailable: return "can store again"
@@ -80,6 +82,8 @@ struct EventPrinter {
         case .refused(let reason): record.reason = reason
         case .caughtUp(let problem): record.reason = problem
         case .quarantined(let reason, let sender): (record.reason, record.from) = (reason, sender)
+        case .deadLetter(let letter): record.reason = letter.reason
+        case .loggedOut(let removed): record.kind = removed ? "removed" : nil
         case .waitingForStorage(let reason, let retryIn): (record.reason, record.retryIn) = (reason, retryIn)
         case .slowStep(let kind, let milliseconds): (record.kind, record.milliseconds) = (kind, milliseconds)
         case .connecting, .storageAvailable, .message, .state, .unsettled: break
@@ -101,6 +105,8 @@ extension EngineEvent.Kind {
         case .unsettled: "unsettled"
         case .caughtUp: "caught_up"
         case .quarantined: "quarantined"
+        case .deadLetter: "dead_letter"
+        case .loggedOut: "logged_out"
         case .waitingForStorage: "waiting_for_storage"
         case .storageAvailable: "storage_available"
         case .slowStep: "slow_step"

@@ -10,9 +10,15 @@ enum Output {
     @discardableResult
     static func line(_ text: String) -> Bool { write(text + "\n", to: STDOUT_FILENO) }
 
-    /// Writes bytes of results.
-    @discardableResult
-    static func bytes(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { write($0, to: STDOUT_FILENO) } }
+    /// Writes results; they are out when this returns.
+    ///
+    /// - Throws: `OutputClosed` if nobody reads any more, `Failure` if they cannot be written for another reason.
+    static func results(_ text: String) throws {
+        guard !write(text, to: STDOUT_FILENO) else { return }
+        let error = errno
+        if error == EPIPE { throw OutputClosed() }
+        throw Failure(.tryAgain, "standard output: \(String(cString: strerror(error)))")
+    }
 
     static func error(_ text: String) { write("kalij: \(text)\n", to: STDERR_FILENO) }
     static func note(_ text: String) { write("\(text)\n", to: STDERR_FILENO) }
@@ -52,3 +58,6 @@ enum Output {
         #endif
     }
 }
+
+/// Nobody reads standard output any more.
+struct OutputClosed: Error {}

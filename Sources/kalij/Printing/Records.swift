@@ -9,27 +9,18 @@ import KalijClient
 /// One JSON object a line.
 enum JSONLine {
     static func of(_ value: some Encodable) throws -> String {
+        String(decoding: try encoder().encode(value), as: UTF8.self)
+    }
+
+    static func encoder() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
+        return encoder
     }
 }
 
 /// XEP-0082 date-times in UTC.
 enum Stamp {
-    /// With as many digits of a fraction as there are, at most six.
-    static func of(_ date: Date) -> String {
-        let microseconds = (date.timeIntervalSince1970 * 1_000_000).rounded()
-        let whole = (microseconds / 1_000_000).rounded(.down)
-        var stamp = Date(timeIntervalSince1970: whole).formatted(.iso8601)
-        let rest = Int(microseconds - whole * 1_000_000)
-        guard rest > 0 else { return stamp }
-        var digits = String(String(rest + 1_000_000).dropFirst())
-        while digits.last == "0" { digits.removeLast() }
-        stamp.removeLast()
-        return stamp + "." + digits + "Z"
-    }
-
     /// To the millisecond.
     static func of(_ milliseconds: Int64) -> String {
         Date(timeIntervalSince1970: Double(milliseconds) / 1000)

@@ -7,10 +7,12 @@ struct StatusRecord: Encodable {
     private let driver: Driver?
     private let accounts: [AccountRecord]
     private let quarantine: [QuarantineRecord]
+    private let deadLetters: [LetterRecord]
     private let slowSteps: [SlowRecord]
 
     private enum CodingKeys: String, CodingKey {
         case directory, driver, accounts, quarantine
+        case deadLetters = "dead_letters"
         case slowSteps = "slow_steps"
     }
 
@@ -22,6 +24,7 @@ struct StatusRecord: Encodable {
 
     private struct AccountRecord: Encodable {
         let account: String
+        let state: String
         let jid: String?
         let resumable: Bool
         let lastOnline: String?
@@ -31,7 +34,7 @@ struct StatusRecord: Encodable {
         let stored, queued, sent, unsettled, failed, queuedStanzas: Int
 
         private enum CodingKeys: String, CodingKey {
-            case account, jid, resumable, archive, stored, queued, sent, unsettled, failed
+            case account, state, jid, resumable, archive, stored, queued, sent, unsettled, failed
             case lastOnline = "last_online"
             case catchUp = "catch_up"
             case catchUpProblem = "catch_up_problem"
@@ -46,6 +49,11 @@ struct StatusRecord: Encodable {
         let size: Int
     }
 
+    private struct LetterRecord: Encodable {
+        let id: Int64
+        let account, at, origin, handler, reason: String
+    }
+
     private struct SlowRecord: Encodable {
         let kind: String
         let count, longest: Int
@@ -53,13 +61,14 @@ struct StatusRecord: Encodable {
 
     init(
         directory: String, driver: Owner?, accounts: [StatusReader.AccountStatus],
-        quarantine: [StatusReader.Quarantined], slowSteps: [StatusReader.SlowStep]
+        quarantine: [StatusReader.Quarantined], deadLetters: [DeadLetter], slowSteps: [StatusReader.SlowStep]
     ) {
         self.directory = directory
         self.driver = driver.map { Driver(role: $0.role.rawValue, pid: $0.pid, since: Stamp.of($0.since)) }
         self.accounts = accounts.map { status in
             AccountRecord(
-                account: status.account.jid.description, jid: status.boundJID, resumable: status.isResumable,
+                account: status.account.jid.description, state: status.account.state.rawValue, jid: status.boundJID,
+                resumable: status.isResumable,
                 lastOnline: status.lastOnline.map(Stamp.of), archive: status.hasArchive, catchUp: status.catchUp,
                 catchUpProblem: status.catchUpProblem, stored: status.storedMessages, queued: status.queuedMessages,
                 sent: status.sentMessages, unsettled: status.unsettledMessages, failed: status.failedMessages,
@@ -69,6 +78,11 @@ struct StatusRecord: Encodable {
             QuarantineRecord(
                 id: $0.id, account: $0.account, at: Stamp.of($0.at), reason: $0.reason, name: $0.name, from: $0.sender,
                 size: $0.size)
+        }
+        self.deadLetters = deadLetters.map {
+            LetterRecord(
+                id: $0.id, account: $0.account, at: Stamp.of($0.at), origin: $0.origin.rawValue, handler: $0.name,
+                reason: $0.reason)
         }
         self.slowSteps = slowSteps.map { SlowRecord(kind: $0.kind, count: $0.count, longest: $0.longest) }
     }
@@ -85,6 +99,10 @@ struct StatusRecord: Encodable {
                 "set aside \(stanza.at): <\(stanza.name)/> of \(stanza.size) bytes from \(stanza.from ?? "the server") "
                     + "for \(stanza.account): \(stanza.reason)")
         }
+        for letter in deadLetters {
+            lines.append(
+                "not called \(letter.at): a callback of \(letter.account) for a \(letter.origin): \(letter.reason)")
+        }
         for step in slowSteps {
             lines.append("slow: \(step.kind) took over 1 s \(step.count) times, at most \(step.longest) ms")
         }
@@ -92,7 +110,7 @@ struct StatusRecord: Encodable {
     }
 
     private func lines(_ account: AccountRecord) -> [String] {
-        var lines = ["account: \(account.account)"]
+        var lines = ["account: \(account.account)" + (account.state == "active" ? "" : ", logged out")]
         lines.append(
             "  session: " + (account.jid ?? "none") + (account.resumable ? ", can be resumed" : "")
                 + (account.lastOnline.map { ", last online \($0)" } ?? ""))

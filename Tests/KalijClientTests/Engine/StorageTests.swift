@@ -30,12 +30,12 @@ struct StorageTests {
             database = driven.database
             let runner = StepRunner(
                 database: database, fence: driven.fence, barrier: try Barrier(path: drive.directory.databasePath),
-                clock: .system)
+                clock: .system, known: try KnownHandlers())
             account = try AccountTable(database).account(nil, in: drive.directory)
             var report: (EngineEvent) -> Void = { _ in }
             let context = DriverContext(
                 loop: loop, runner: runner, timing: Drive.timing, report: { report($0) },
-                fatal: { Issue.record($0) }, changed: {})
+                fatal: { Issue.record($0) }, changed: {}, awaiter: PromiseAwaiter { _ in })
             driver = AccountDriver(account, context: context, careful: driven.careful)
             report = { [weak self] event in
                 self?.told.append(event.short)

@@ -12,9 +12,10 @@ CREATE TABLE account(
     direct_tls INTEGER NOT NULL,
     ca_file TEXT,
     mechanism TEXT NOT NULL,        -- SASL mechanism of the login; nothing weaker is accepted later
-    keys BLOB,                      -- SCRAM keys (JSON), or
+    keys BLOB,                      -- SCRAM keys (CBOR), or
     password TEXT,                  -- the password, where the mechanism needs it
-    created_at INTEGER NOT NULL);
+    created_at INTEGER NOT NULL,
+    state TEXT NOT NULL DEFAULT 'active'); -- 'leaving', 'removing': not yet done; 'out': logged out
 
 -- The XEP-0198 session of each account; it outlives connections and processes.
 CREATE TABLE session(
@@ -70,13 +71,68 @@ CREATE UNIQUE INDEX message_own ON message(account, origin_id)
     WHERE direction = 'out' AND origin_id IS NOT NULL AND received_at IS NULL;
 CREATE INDEX message_pending ON message(account, id) WHERE state IN ('queued', 'sent');
 
--- Requests that wait for their answer.
+-- Handlers that wait for the answer to a request.
 CREATE TABLE request(
     account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
-    id TEXT NOT NULL,
-    responder TEXT NOT NULL,        -- '' is the account itself
-    kind TEXT NOT NULL,
+    id TEXT NOT NULL,               -- the stanza's id, random
+    responder TEXT NOT NULL,        -- who was asked; '' is the account itself
+    asked_at INTEGER NOT NULL,
+    deadline INTEGER NOT NULL,
+    sent INTEGER NOT NULL DEFAULT 0, -- whether its bytes have left, so that an answer may be on the way
+    name TEXT NOT NULL,             -- the handler's
+    handler BLOB NOT NULL,
     PRIMARY KEY (account, id)) WITHOUT ROWID;
+CREATE INDEX request_deadline ON request(account, deadline);
+CREATE INDEX request_name ON request(account, name);
+
+-- Handlers that are called at a time.
+CREATE TABLE timer(
+    id INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice: who holds an old one must not cancel another
+    account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+    at INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    handler BLOB NOT NULL);
+CREATE INDEX timer_order ON timer(account, at);
+
+CREATE TABLE promise(
+    id INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice: who holds an old one must not get another's value
+    account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+    until INTEGER NOT NULL,         -- when it is rejected, or, once it is settled, forgotten
+    result BLOB);                   -- NULL: not settled
+CREATE INDEX promise_pending ON promise(account, until) WHERE result IS NULL;
+CREATE INDEX promise_settled ON promise(account, until) WHERE result IS NOT NULL;
+
+-- Handlers that wait for a promise.
+CREATE TABLE waiter(
+    id INTEGER PRIMARY KEY,
+    account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+    promise INTEGER NOT NULL,
+    next INTEGER,                   -- the promise that the handler is to settle
+    name TEXT NOT NULL,
+    handler BLOB NOT NULL);
+CREATE INDEX waiter_promise ON waiter(account, promise);
+
+-- Handlers that could not be called.
+CREATE TABLE dead_letter(
+    id INTEGER PRIMARY KEY,
+    account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+    at INTEGER NOT NULL,
+    origin TEXT NOT NULL,           -- what it waited for: 'request', 'timer', 'promise'
+    name TEXT NOT NULL,             -- '' if not even that can be read
+    reason TEXT NOT NULL,
+    handler BLOB NOT NULL);
+
+-- What `kalij iq` has asked, and what became of it.
+CREATE TABLE question(
+    id INTEGER PRIMARY KEY,
+    account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+    request TEXT NOT NULL,          -- the stanza's id
+    recipient TEXT NOT NULL,
+    asked_at INTEGER NOT NULL,
+    answered_at INTEGER,
+    outcome TEXT,                   -- 'result', 'error', 'timeout', 'invalidated'
+    reason TEXT,
+    answer BLOB);
 
 -- The reading of the archive after a bind.
 CREATE TABLE catchup(
@@ -114,7 +170,7 @@ CREATE TABLE barrier(id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT N
 INSERT INTO fence VALUES (1, 7, 'main', 4711, 1795262400000, 1);
 INSERT INTO barrier VALUES (1, 42);
 INSERT INTO account VALUES (1, 'juliet@example.org', 'balcony', '127.0.0.1:5223', 1, '/etc/ssl/own.pem', 'PLAIN', NULL,
-    'secret', 1795262400000);
+    'secret', 1795262400000, 'active');
 INSERT INTO session(account, number, resume_id, jid, handled, acknowledged, position, archive, online_at) VALUES (1, 3, 'resume-me', 'juliet@example.org/balcony', 4294967290, 17, 203, 1, 1795262400000);
 INSERT INTO message VALUES (1, 1, 'out', 'romeo@example.net', 201, '', 'archive-1', 'own-1', 'own-1',
     'juliet@example.org', 'romeo@example.net', 'chat', 'Art thou not Romeo?', 1795262400000, NULL, 'acked', NULL, NULL, 1, 2);
@@ -125,7 +181,13 @@ INSERT INTO message VALUES (3, 1, 'out', 'romeo@example.net', 203, '', NULL, 'ow
     'juliet@example.org', 'romeo@example.net', 'chat', 'What man art thou?', 1795262402000, NULL, 'queued', NULL, NULL, 1, 0);
 INSERT INTO queue(id, account, message, stanza) VALUES (9, 1, 3, CAST('<message id=''own-2'' to=''romeo@example.net'' type=''chat''><body>What man art thou?</body><origin-id xmlns=''urn:xmpp:sid:0'' id=''own-2''/></message>' AS BLOB));
 INSERT INTO catchup VALUES (1, 2, 'done', NULL, 'archive-2', 1794052800000, 0, NULL, NULL);
-INSERT INTO request VALUES (1, 'question-1', '', 'page');
+-- The handler: ["catch-up.page", 1, {"query": "q"}], as KalijHandlers stores it.
+INSERT INTO request VALUES (1, 'question-1', '', 1795262400000, 1795262520000, 1, 'catch-up.page', x'836d63617463682d75702e7061676501a16571756572796171');
+INSERT INTO timer VALUES (3, 1, 1795262400000, 'example.gone', x'836c6578616d706c652e676f6e6501a0');
+INSERT INTO promise VALUES (5, 1, 1795348800000, NULL);
+INSERT INTO waiter VALUES (2, 1, 5, NULL, 'promise.followed', x'837070726f6d6973652e666f6c6c6f77656401a168666f6c6c6f77657206');
+INSERT INTO dead_letter VALUES (1, 1, 1795262400000, 'request', 'example.gone', 'no such handler is known', x'836c6578616d706c652e676f6e6501a0');
+INSERT INTO question VALUES (1, 1, 'question-0', 'example.net', 1795262400000, 1795262401000, 'result', NULL, x'3c69712f3e');
 INSERT INTO quarantine VALUES (1, 1, 1795262400000, 'over the limit on depth', 'message', 'mallory@example.com/x', 120000, x'3c6d657373616765');
 INSERT INTO attempt VALUES (1, 3, 4294967290, 1);
 INSERT INTO slow_step VALUES ('stanza', 1, 1200);

@@ -24,7 +24,7 @@ final class Desk {
     let runner: StepRunner
     let steps: SessionSteps
 
-    init(resource: String = "balcony") throws {
+    init(resource: String = "balcony", known: KnownHandlers? = nil) throws {
         scratch = try ScratchDirectory()
         directory = AccountDirectory(scratch.path)
         clock = FixedClock(Desk.noon)
@@ -36,7 +36,8 @@ final class Desk {
         )
         account = try AccountTable(database).account(nil, in: directory)
         runner = StepRunner(
-            database: database, fence: fence, barrier: try Barrier(path: directory.databasePath), clock: clock.clock)
+            database: database, fence: fence, barrier: try Barrier(path: directory.databasePath), clock: clock.clock,
+            known: try known ?? KnownHandlers())
         steps = SessionSteps(runner: runner, account: account)
     }
 
@@ -106,6 +107,15 @@ final class Desk {
             """)
     }
 
+    /// Two minutes pass, and everything that the server has sent meanwhile has arrived.
+    @discardableResult
+    func letExpire() throws -> [String] {
+        clock.move(by: 121_000)
+        var told: [String] = []
+        while let effects = try steps.expire(.all, until: clock.now) { told += effects.told }
+        return told
+    }
+
     // MARK: From the user
 
     @discardableResult
@@ -142,7 +152,7 @@ final class Desk {
     }
 
     func questions(_ kind: String) throws -> [String] {
-        try database.prepare("SELECT id FROM request WHERE kind = ?").all([.text(kind)]) { $0.text(0) }
+        try database.prepare("SELECT id FROM request WHERE name = ?").all([.text("catch-up." + kind)]) { $0.text(0) }
     }
 
     func text(_ sql: String) throws -> String? { try database.prepare(sql).first { $0.optionalText(0) } ?? nil }
@@ -150,7 +160,11 @@ final class Desk {
 
     /// Everything that is stored, as text, to show that nothing changed.
     func dump() throws -> [String] {
-        try ["account", "session", "queue", "message", "request", "catchup", "quarantine", "attempt"].flatMap { table in
+        try [
+            "account", "session", "queue", "message", "request", "timer", "promise", "waiter", "dead_letter",
+            "question",
+            "catchup", "quarantine", "attempt",
+        ].flatMap { table in
             let columns = try database.prepare("SELECT name FROM pragma_table_info('\(table)')").all { $0.text(0) }
             let row = columns.map { "quote(\($0))" }.joined(separator: "||' '||")
             return try database.prepare("SELECT \(row) FROM \(table)").all { "\(table): \($0.text(0))" }
@@ -185,6 +199,7 @@ extension Step.Effects {
             case .unsettled(let message): "\(message.body ?? "-") is unsettled"
             case .caughtUp(let problem): problem.map { "caught up: \($0)" } ?? "caught up"
             case .quarantined(let reason, _): "quarantined: \(reason)"
+            case .deadLetter(let letter): "dead letter \(letter.name): \(letter.reason)"
             case .slowStep(let kind, _): "slow step: \(kind)"
             default: "\(event.kind)"
             }

@@ -31,13 +31,18 @@ import Testing
             + "</message>"
     }
 
-    @Test("nested elements are skipped", arguments: [12_000, 500_000])
+    @Test("as deep as a stanza of 1 MiB can be nested is skipped", arguments: [12_000, 149_000])
     func depth(_ levels: Int) throws {
         let skipped = try #require(skip(nested(levels), by: 16_384))
         #expect(skipped.limit == .depth)
         #expect(skipped.name == "message")
         #expect(skipped.namespace == "jabber:client")
         #expect(skipped.attributes == ["from": "x@y", "id": "1"])
+    }
+
+    @Test("deeper nesting than that ends the stream, before it costs more than 12 times the stanza limit")
+    func tooDeep() {
+        #expect(Heard(streamHeader + nested(164_000)).condition == "policy-violation")
     }
 
     @Test("the depth limit itself is allowed, one more is not")
@@ -83,6 +88,35 @@ import Testing
         #expect(skipped.attributes == ["from": "a@b"])
     }
 
+    @Test(
+        "what is left out of a huge attribute is read nevertheless",
+        arguments: [
+            ("<", "not-well-formed"), ("&foo;", "restricted-xml"), ("\u{1}", "not-well-formed"),
+            ("& ", "not-well-formed"), ("&#0;", "not-well-formed"),
+        ])
+    func hugeMalformedAttribute(_ bad: String, _ condition: String) {
+        for filling in ["x", "€", "&#x20AC;", "]]>"] {
+            let value = String(repeating: filling, count: 1_500_000 / filling.utf8.count)
+            let bytes = Array((streamHeader + "<message a='\(value)\(bad)\(value)'/>").utf8)
+            #expect(Heard(chunks(bytes, of: 1_400)).condition == condition, "\(filling) \(bad)")
+        }
+    }
+
+    @Test("attributes after a huge one, and stanzas after both, are as they were sent")
+    func afterHugeAttribute() throws {
+        let value = String(repeating: "é&lt;>", count: 300_000)
+        let tag = "<m a='\(value)' from='f@g' b=\"\(value)'\" c=''><d/></m>"
+        for size in [1_399, 4_096, 30_000] {
+            #expect(skip(tag, by: size)?.attributes == ["from": "f@g", "c": ""])
+            #expect(skip("<o><n>\(tag)</n>\(tag)</o>", by: size)?.limit == .stanzaBytes)
+        }
+        let bytes = Array((streamHeader + tag + "\n<x>").utf8)
+        let parser = StreamParser()
+        for chunk in chunks(bytes, of: 1_400) { try parser.feed(chunk) { _ in } }
+        let error = #expect(throws: XMLError.self) { try parser.feed(Array("</y>".utf8)) { _ in } }
+        #expect(error?.line == 2)
+    }
+
     @Test("a CDATA section of 10 MB is skipped", arguments: ["x", "]", "é", ">"])
     func hugeSection(_ filling: String) throws {
         let value = String(repeating: filling, count: 10_000_000 / filling.utf8.count)
@@ -95,7 +129,7 @@ import Testing
         #expect(skip("<m from='f'\(attributes)/>")?.limit == .attributes)
         let declarations = (0..<20_000).map { " xmlns:a\($0)='u'" }.joined()
         #expect(skip("<m from='f'\(declarations)/>")?.limit == .attributes)
-        let names = (0..<200_000).map { "<a\($0)/>" }.joined()
+        let names = (0..<170_000).map { "<a\($0)/>" }.joined()
         #expect(skip("<m from='f'>\(names)</m>")?.limit == .children)
     }
 

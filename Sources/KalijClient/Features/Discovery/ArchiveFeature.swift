@@ -6,8 +6,9 @@ struct ArchiveFeature {
     let step: Step
 
     func ask() throws {
-        try Requests(step: step).ask(
-            .features, type: "get", Element("query", xmlns: "http://jabber.org/protocol/disco#info"))
+        try step.send(
+            .request(.get, Element("query", xmlns: "http://jabber.org/protocol/disco#info")), then: FeaturesKnown(),
+            within: CatchUp.patience)
     }
 
     /// Whether the answer shows an archive (XEP-0313 section 3), stored with the session. An error says nothing new: by

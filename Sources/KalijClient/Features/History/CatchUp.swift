@@ -42,6 +42,8 @@ struct CatchUp {
         let changedBehind: Int64?
     }
 
+    /// How long an answer may take that presence and held messages wait for.
+    static let patience = Duration.seconds(120)
     /// How far an account's first login looks back, in milliseconds.
     private static let firstLogin: Int64 = 14 * 24 * 3600 * 1000
     /// How far before the time at which the archive was read to its end it is read if it has lost the cursor.
@@ -62,30 +64,38 @@ struct CatchUp {
 
     /// Goes on after a resume: asks again for what was asked and not answered, or reads what came since the last end.
     func resume(hasArchive: Bool) throws {
-        let pending = try Requests(step: step).dropAll()
-        guard let state = try state(), !pending.contains(.features) else { return try ArchiveFeature(step: step).ask() }
+        let isAsking = try Requests(step: step).isWaiting([FeaturesKnown.name])
+        try forgetQuestions()
+        guard try state() != nil, !isAsking else { return try ArchiveFeature(step: step).ask() }
         guard hasArchive else { return }
-        if state.phase == .done { try newRound(.afterPresence) }
+        if try state()?.phase == .done { try newRound(.afterPresence) }
         try askPage()
+    }
+
+    /// Forgets what was asked at the begin of a connection, to be asked anew: an answer may have been dropped with the one
+    /// before. Questions that the server has not counted are not sent again.
+    func forgetQuestions() throws {
+        for name in Self.questions { try Requests(step: step).forget(name, unqueueing: true) }
     }
 
     /// Reads what came since the last end, in a session that lasts; or tries again what the archive could not do.
     func again() throws {
-        guard let state = try state(), try !Requests(step: step).isWaiting() else { return }
+        guard let state = try state(), try !Requests(step: step).isWaiting(Self.questions) else { return }
         if state.phase == .done { try newRound(.afterPresence) }
         try askPage()
     }
 
     /// The server does not answer: presence and the messages that wait do not wait for ever. The cursor stays.
-    func unanswered() throws {
-        let requests = Requests(step: step)
-        let pending = try requests.kinds()
-        guard !pending.isEmpty else { return }
-        try requests.invalidateAll()
+    func unanswered(_ problem: String = "the server does not answer") throws {
         step.tryArchiveAgain()
-        if pending.contains(.features) { try newRound(.beforePresence) }
         guard let state = try state(), state.phase != .done else { return }
-        try completed(state, problem: "the server does not answer")
+        try completed(state, problem: problem)
+    }
+
+    /// The server does not even say what it can do.
+    func featuresUnknown(_ problem: String = "the server does not answer") throws {
+        try newRound(.beforePresence)
+        try unanswered(problem)
     }
 
     private func newRound(_ phase: Phase) throws {
@@ -131,9 +141,9 @@ struct CatchUp {
             [.integer(place.position), place.isMoved ? .integer(state.placed) : .null, account])
     }
 
-    /// The answer to the question for a page: it moves the cursor.
-    func page(_ iq: Element) throws {
-        guard let state = try state(), state.phase != .done else { return }
+    /// The answer to the question `queryID` for a page: it moves the cursor.
+    func page(_ iq: Element, of queryID: String) throws {
+        guard let state = try state(), state.phase != .done, state.queryID == queryID else { return }
         guard iq["type"] == "result", let fin = iq.child("fin", "urn:xmpp:mam:2") else { return try failed(iq, state) }
         let last = fin.child("set", "http://jabber.org/protocol/rsm")?.child("last")?.text
         try database.run(
@@ -190,9 +200,9 @@ struct CatchUp {
         }
         query.add(set)
         // One question at a time: an answer to another round would move the cursor over what was not stored.
-        try Requests(step: step).forget(.page)
+        try Requests(step: step).forget(PageRead.name)
         try database.run("UPDATE catchup SET query_id = ? WHERE account = ?", [.text(queryID), account])
-        try Requests(step: step).ask(.page, type: "set", query)
+        try step.send(.request(.set, query), then: PageRead(query: queryID), within: Self.patience)
     }
 
     private static func form(since: Int64) -> Element {
@@ -224,7 +234,7 @@ struct CatchUp {
     }
 
     private func announcePresence() throws {
-        try step.send(Element("presence", xmlns: "jabber:client"))
+        try step.send(Element("presence", xmlns: "jabber:client", children: OwnCapabilities().elements))
     }
 
     private func finish(problem: String?) throws {

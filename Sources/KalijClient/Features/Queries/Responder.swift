@@ -9,16 +9,28 @@ struct Responder {
     func answer(_ iq: Element) throws {
         if iq["type"] == "get", iq.child("ping", "urn:xmpp:ping") != nil {
             try step.send(result(of: iq))
+        } else if iq["type"] == "get", let query = discoveryQuery(in: iq) {
+            guard let answer = OwnCapabilities().answer(query) else { return try refuse(iq, .itemNotFound) }
+            try step.send(result(of: iq, answer))
         } else {
-            guard let error = StanzaError(.serviceUnavailable).reply(to: iq) else { return }
-            try step.send(error)
+            try refuse(iq, .serviceUnavailable)
         }
     }
 
-    private func result(of iq: Element) -> Element {
+    private func discoveryQuery(in iq: Element) -> Element? {
+        iq.child("query", DiscoveryInfo.namespace) ?? iq.child("query", "http://jabber.org/protocol/disco#items")
+    }
+
+    private func refuse(_ iq: Element, _ condition: StanzaError.Condition) throws {
+        guard let error = StanzaError(condition).reply(to: iq) else { return }
+        try step.send(error)
+    }
+
+    private func result(of iq: Element, _ payload: Element? = nil) -> Element {
         var attributes = ["type": "result"]
         attributes["id"] = iq["id"]
         attributes["to"] = iq["from"]
-        return Element("iq", xmlns: "jabber:client", attributes: attributes)
+        return Element(
+            "iq", xmlns: "jabber:client", attributes: attributes, children: payload.map { [$0] } ?? [])
     }
 }

@@ -1,0 +1,31 @@
+/// What can be fuzzed. The corpus and the past findings of each are in folders of its name.
+public enum FuzzTarget: String, CaseIterable, Sendable {
+    case parser
+    case queryCompiler = "query-compiler"
+    case queryEvaluation = "query-evaluation"
+    case forms
+    case writing
+
+    /// Runs one input.
+    ///
+    /// - Throws: ``Finding`` if what has to hold does not.
+    public func run(_ input: UnsafeRawBufferPointer) throws {
+        switch self {
+        case .parser: try fuzzParser(input)
+        case .queryCompiler: try fuzzQueryCompiler(input)
+        case .queryEvaluation: try fuzzQueryEvaluation(input)
+        case .forms: try fuzzForms(input)
+        case .writing: try fuzzWriting(input)
+        }
+    }
+}
+
+/// What was found: something that has to hold for every input does not for this one.
+public struct Finding: Error, CustomStringConvertible {
+    public var description: String
+}
+
+/// - Throws: ``Finding`` with `problem` if the condition does not hold.
+func require(_ condition: Bool, _ problem: @autoclosure () -> String) throws {
+    if !condition { throw Finding(description: problem()) }
+}

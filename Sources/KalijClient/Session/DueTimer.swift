@@ -1,0 +1,28 @@
+import KalijTransport
+
+/// A loop's timer for a moment of the wall clock, which is set again and again to the earliest of what waits.
+final class DueTimer {
+    private var timer: Timer?
+    private var due: Int64?
+
+    /// The longest time that it sleeps, so that a clock that was set is noticed.
+    private static let longest = 3600.0
+
+    /// Fires at `time`, unless it fires earlier anyway.
+    func set(_ time: Int64, now: Int64, on loop: EventLoop, _ body: @escaping () -> Void) {
+        if let due, due <= time { return }
+        timer?.cancel()
+        due = time
+        let (wait, overflow) = time.subtractingReportingOverflow(now)
+        let seconds = overflow ? Self.longest : min(max(0, Double(wait) / 1000), Self.longest)
+        timer = loop.schedule(after: seconds) { [weak self] in
+            self?.due = nil
+            body()
+        }
+    }
+
+    func cancel() {
+        timer?.cancel()
+        (timer, due) = (nil, nil)
+    }
+}

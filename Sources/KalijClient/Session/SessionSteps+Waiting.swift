@@ -1,0 +1,72 @@
+import KalijHandlers
+import KalijStore
+
+/// The steps in which handlers are called because of the time, or told that nothing will come.
+extension SessionSteps {
+    /// Calls one handler whose request is over its deadline at `time`; nil if there is none.
+    func expire(_ which: Requests.Expired, until time: Int64) throws -> Step.Effects? {
+        var found = false
+        let effects = try runner.run("timeout", for: account) { step in
+            found = try Requests(step: step).expireNext(which, until: time)
+        }
+        return found ? effects : nil
+    }
+
+    /// Does one thing that is due: a timer, a promise that is over its deadline or was settled elsewhere; nil if there is
+    /// nothing.
+    func due() throws -> Step.Effects? {
+        var found = false
+        let effects = try runner.run("timer", for: account) { step in
+            let promises = Promises(step: step)
+            found = try Timers(step: step).fireNext() || promises.expireNext() || promises.deliverNext()
+            if !found { try promises.sweep() }
+        }
+        return found ? effects : nil
+    }
+
+    /// When the next request is over its deadline, of those that are not at `time`; nil if there is none.
+    func nextDeadline(after time: Int64 = .min) throws -> Int64? {
+        try runner.database.statement("SELECT min(deadline) FROM request WHERE account = ? AND deadline > ?")
+            .first([.integer(account.id), .integer(time)]) { $0.optionalInteger(0) } ?? nil
+    }
+
+    /// When the next timer is due, or the next promise over its deadline; nil if there is nothing to wait for.
+    func nextTimer() throws -> Int64? {
+        let times = [
+            try runner.database.statement("SELECT min(at) FROM timer WHERE account = ?"),
+            try runner.database.statement("SELECT min(until) FROM promise WHERE account = ? AND result IS NULL"),
+        ]
+        return try times.compactMap { try $0.first([.integer(account.id)]) { $0.optionalInteger(0) } ?? nil }.min()
+    }
+
+    /// Ends everything that waits, and forgets how to log in; or, if the account is to be removed, everything about it.
+    func logOut(removing: Bool) throws -> Step.Effects {
+        try runner.run("logout", for: account) { step in
+            let reason = removing ? Invalidation.accountRemoved : .loggedOut
+            try Requests(step: step).invalidateAll(reason)
+            try Timers(step: step).invalidateAll(reason)
+            try Promises(step: step).rejectAll(reason)
+            try step.finish()
+            if removing {
+                try remove(step)
+            } else {
+                try forgetLogin(step)
+            }
+            step.emit(.loggedOut(removed: removing))
+        }
+    }
+
+    private func forgetLogin(_ step: Step) throws {
+        try OutboundQueue(database: step.database, account: account.id).removeOthers(all: true)
+        try step.database.run(
+            "UPDATE account SET state = 'out', keys = NULL, password = NULL WHERE id = ?", [.integer(account.id)])
+        try step.database.run(
+            "UPDATE session SET resume_id = NULL, jid = NULL WHERE account = ?", [.integer(account.id)])
+    }
+
+    private func remove(_ step: Step) throws {
+        // Before the messages that it refers to.
+        try step.database.run("DELETE FROM queue WHERE account = ?", [.integer(account.id)])
+        try step.database.run("DELETE FROM account WHERE id = ?", [.integer(account.id)])
+    }
+}

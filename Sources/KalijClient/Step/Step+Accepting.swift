@@ -1,0 +1,16 @@
+import KalijStore
+
+extension Step {
+    /// Runs `body` as a step of a process that does not drive: it may queue, register handlers, schedule timers, make and
+    /// settle promises; the process that drives sends and calls. Ring that one's `Doorbell` around it.
+    /// - Parameters:
+    ///   - database: a connection that syncs (`Database.Durability.machine`), used by this thread alone.
+    ///   - now: milliseconds since 1970.
+    /// - Returns: what `body` returns, once everything is on the disk.
+    /// - Throws: `StoreError`, or what `body` throws; then nothing has happened.
+    public static func accept<Result>(
+        for account: Account, in database: Database, now: Int64, _ body: (Step) throws -> Result
+    ) throws -> Result {
+        try database.transaction { try body(Step(database: database, account: account, now: now)) }
+    }
+}

@@ -1,0 +1,57 @@
+import KalijHandlers
+import KalijStore
+
+/// A handler that could not be called: its type is gone, its values are damaged or of a newer version, or it failed.
+public struct DeadLetter: Sendable {
+    /// What it waited for.
+    public enum Origin: String, Sendable {
+        case request, timer, promise
+    }
+
+    public let id: Int64
+    /// The account's bare address.
+    public let account: String
+    /// When it should have been called, in milliseconds since 1970.
+    public let at: Int64
+    public let origin: Origin
+    /// The handler's name; empty if not even that can be read.
+    public let name: String
+    public let reason: String
+}
+
+/// A feature that owns handlers, by the part of their names before the first dot.
+public protocol HandlerOwner: SendableMetatype {
+    /// E.g. `omemo` for the handler `omemo.bundle-fetched`.
+    static var prefix: String { get }
+
+    /// One of its handlers can never be called; what waits for it has to go on without.
+    static func lost(_ letter: DeadLetter, in step: Step) throws
+}
+
+/// Keeps what could not be called, for `kalij status`, and tells the feature that owns it.
+struct DeadLetters {
+    let step: Step
+
+    /// The newest ones of an account that are kept.
+    private static let limit: Int64 = 1000
+
+    func bury(_ bytes: [UInt8], because reason: String, from origin: DeadLetter.Origin) throws {
+        let name = (try? StoredHandler(bytes: bytes))?.name ?? ""
+        try step.database.run(
+            "INSERT INTO dead_letter(account, at, origin, name, reason, handler) VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                .integer(step.account.id), .integer(step.now), .text(origin.rawValue), .text(name), .text(reason),
+                .blob(bytes),
+            ])
+        let id = step.database.lastInsertedRow
+        try step.database.run(
+            "DELETE FROM dead_letter WHERE account = ?1 AND id <= ?2 - ?3",
+            [.integer(step.account.id), .integer(id), .integer(Self.limit)])
+        let letter = DeadLetter(
+            id: id, account: step.account.jid.description, at: step.now, origin: origin, name: name, reason: reason)
+        step.emit(.deadLetter(letter))
+        let prefix = name.prefix { $0 != "." }
+        guard let owner = step.owners.first(where: { $0.prefix == prefix }) else { return }
+        try owner.lost(letter, in: step)
+    }
+}

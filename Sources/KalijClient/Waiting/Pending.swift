@@ -1,0 +1,60 @@
+import KalijStore
+
+/// Lists what waits; never waits for a running process.
+public struct PendingReader {
+    private let database: Database
+
+    public init(_ database: Database) { self.database = database }
+
+    /// A handler that waits.
+    public struct Pending: Sendable {
+        /// What it waits for.
+        public let origin: DeadLetter.Origin
+        /// The account's bare address.
+        public let account: String
+        /// The handler's name.
+        public let handler: String
+        /// The request's id, or the number of the timer or the promise.
+        public let id: String
+        /// Who was asked; nil for timers and promises.
+        public let responder: String?
+        /// When it was asked, in milliseconds since 1970; nil for timers and promises.
+        public let since: Int64?
+        /// When it times out or is called, in milliseconds since 1970.
+        public let until: Int64
+    }
+
+    /// Everything that waits, what is due first at the top.
+    /// - Parameter limit: at most so many of each kind.
+    public func all(limit: Int = 1000) throws -> [Pending] {
+        let limit = Value.integer(Int64(limit))
+        let requests = try database.prepare(
+            """
+            SELECT a.jid, r.name, r.id, CASE r.responder WHEN '' THEN a.jid ELSE r.responder END, r.asked_at, r.deadline
+            FROM request r JOIN account a ON a.id = r.account ORDER BY r.deadline LIMIT ?
+            """
+        ).all([limit]) { row in
+            Pending(
+                origin: .request, account: row.text(0), handler: row.text(1), id: row.text(2),
+                responder: row.text(3), since: row.integer(4), until: row.integer(5))
+        }
+        let timers = try database.prepare(
+            """
+            SELECT a.jid, t.name, t.id, t.at FROM timer t JOIN account a ON a.id = t.account ORDER BY t.at LIMIT ?
+            """
+        ).all([limit]) { Self.pending(.timer, $0) }
+        let promises = try database.prepare(
+            """
+            SELECT a.jid, w.name, w.promise, coalesce(p.until, 0) FROM waiter w JOIN account a ON a.id = w.account
+            LEFT JOIN promise p ON p.id = w.promise ORDER BY w.id LIMIT ?
+            """
+        ).all([limit]) { Self.pending(.promise, $0) }
+        return (requests + timers + promises).sorted { $0.until < $1.until }
+    }
+
+    private static func pending(_ origin: DeadLetter.Origin, _ row: Row) -> Pending {
+        Pending(
+            origin: origin, account: row.text(0), handler: row.text(1), id: "\(row.integer(2))", responder: nil,
+            since: nil, until: row.integer(3))
+    }
+}

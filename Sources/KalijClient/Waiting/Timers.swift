@@ -1,0 +1,49 @@
+import KalijHandlers
+import KalijStore
+
+/// A timer that was scheduled; it can be bound by a handler.
+public struct ScheduledTimer: Codable, Hashable, Sendable {
+    let id: Int64
+}
+
+/// Handlers that are called at a time, by whichever process drives then.
+struct Timers {
+    let step: Step
+    private var account: Value { .integer(step.account.id) }
+
+    func schedule(_ handler: StoredHandler, at time: Int64) throws -> ScheduledTimer {
+        try step.database.run(
+            "INSERT INTO timer(account, at, name, handler) VALUES (?, ?, ?, ?)",
+            [account, .integer(time), .text(handler.name), .blob(handler.bytes)])
+        step.await(timer: time)
+        return ScheduledTimer(id: step.database.lastInsertedRow)
+    }
+
+    /// Calls the handler of the timer that has been due longest; false if none is.
+    func fireNext() throws -> Bool {
+        let due = try step.database.statement(
+            "SELECT id FROM timer WHERE account = ? AND at <= ? ORDER BY at, id LIMIT 1"
+        ).first([account, .integer(step.now)]) { $0.integer(0) }
+        guard let due, let handler = try take(due) else { return false }
+        try HandlerCalls(step: step).callAlone(handler, (), from: .timer)
+        return true
+    }
+
+    /// Takes a timer back; false if it has fired already.
+    func cancel(_ timer: ScheduledTimer, telling reason: Invalidation) throws -> Bool {
+        guard let handler = try take(timer.id) else { return false }
+        try HandlerCalls(step: step).invalidate(handler, reason, from: .timer)
+        return true
+    }
+
+    func invalidateAll(_ reason: Invalidation) throws {
+        let ids = try step.database.statement("SELECT id FROM timer WHERE account = ? ORDER BY at, id")
+            .all([account]) { $0.integer(0) }
+        for id in ids { _ = try cancel(ScheduledTimer(id: id), telling: reason) }
+    }
+
+    private func take(_ id: Int64) throws -> [UInt8]? {
+        try step.database.statement("DELETE FROM timer WHERE account = ? AND id = ? RETURNING handler")
+            .first([account, .integer(id)]) { $0.blob(0) }
+    }
+}

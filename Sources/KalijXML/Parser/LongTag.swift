@@ -1,0 +1,122 @@
+/// Looks for the end of a start tag that comes in many chunks, each byte once.
+///
+/// A tag that alone makes its stanza too long would cost its length several times over. So of what is longer than that
+/// only names and the beginnings of values stay. The rest of a value is left out: another parser reads it, a piece at a
+/// time, each as the value of a small document of its own, and finds what is wrong with it.
+struct LongTag {
+    /// libxml2 compares each attribute of an element with each other.
+    static let mostAttributes = 65_536
+    /// How much of a value stays.
+    private static let valueBytes = 8_192
+    /// How much may stay of a tag that is too long, over what makes it too long.
+    private static let mostBytes = 1 << 20
+    /// How much of a value is read at once.
+    private static let pieceBytes = 16_384
+
+    /// How many bytes of the tag were left out.
+    private(set) var leftOut = 0
+    private let keeping: Int
+    private let line: Int
+    private var count: Int
+    private var quote: UInt8?
+    private var attributes = 0
+    /// Where the open value began in what is kept.
+    private var valueStart = 0
+    /// The rest of the open value is left out.
+    private var isCut = false
+    /// What is to be left out of the open value, once it has been read.
+    private var value: [UInt8] = []
+
+    /// A tag that begins with `begun`, which libxml2 has; nil if it ends there. Its first `keeping` bytes stay.
+    init?(after begun: UnsafeRawBufferPointer, keeping: Int, line: Int) {
+        (self.keeping, self.line, count) = (max(keeping, begun.count + LongTag.pieceBytes), line, begun.count)
+        for byte in begun where isEnd(byte) { return nil }
+    }
+
+    /// Whether the tag ends with this byte: a ">" outside quotes.
+    private mutating func isEnd(_ byte: UInt8) -> Bool {
+        if let open = quote {
+            if byte == open { quote = nil }
+        } else if byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"") {
+            quote = byte
+            attributes += 1
+        } else if byte == UInt8(ascii: ">") {
+            return true
+        }
+        return false
+    }
+
+    /// Appends what stays of `bytes` to `kept`, and returns where the tag ended, nil if it goes on.
+    ///
+    /// - Throws: If a value is not well-formed, or the tag holds too many attributes or too long names.
+    mutating func take(_ bytes: UnsafeRawBufferPointer, into kept: inout [UInt8]) throws(XMLError) -> Int? {
+        for (place, byte) in bytes.enumerated() {
+            let (open, isLast) = (quote, isEnd(byte))
+            count += 1
+            if let open, quote != nil {
+                if !isCut, count > keeping, kept.count - valueStart >= LongTag.valueBytes {
+                    // What cannot be cut off here goes with the rest.
+                    let end = valueStart + LongTag.cut(kept[valueStart...])
+                    value.append(contentsOf: kept[end...])
+                    kept.removeSubrange(end...)
+                    isCut = true
+                }
+                if isCut {
+                    value.append(byte)
+                    if value.count >= LongTag.pieceBytes { try leaveOut(quote: open, isWhole: false) }
+                    continue
+                }
+            } else if let open {
+                if !value.isEmpty { try leaveOut(quote: open, isWhole: true) }
+                isCut = false
+            }
+            kept.append(byte)
+            if quote != nil, open == nil { valueStart = kept.count }
+            if isLast { return place + 1 }
+        }
+        if attributes > LongTag.mostAttributes {
+            throw violation("a start tag with more than \(LongTag.mostAttributes) attributes")
+        }
+        if kept.count > keeping + LongTag.mostBytes { throw violation("a start tag with too many or too long names") }
+        return nil
+    }
+
+    /// Reads the value so far, up to where it can be cut, and forgets it.
+    private mutating func leaveOut(quote: UInt8, isWhole: Bool) throws(XMLError) {
+        let length = isWhole ? value.count : LongTag.cut(value[...])
+        guard length > 0 else { throw notWellFormed("a reference without an end") }
+        var document = Array("<a b=".utf8)
+        document.append(quote)
+        document.append(contentsOf: value[..<length])
+        document.append(quote)
+        document.append(contentsOf: "/>".utf8)
+        do {
+            _ = try Element.parse(document)
+        } catch let error as XMLError {
+            throw XMLError(condition: error.condition, text: error.text, line: line, column: 1)
+        } catch {
+            throw notWellFormed("\(error)")
+        }
+        leftOut += length
+        value.removeFirst(length)
+    }
+
+    /// Where a value can be cut: not inside a character, and not inside a reference.
+    private static func cut(_ value: ArraySlice<UInt8>) -> Int {
+        var end = value.endIndex
+        let tail = value.suffix(4)
+        if let lead = tail.lastIndex(where: { $0 & 0xC0 != 0x80 }), value[lead] >= 0xC0 { end = lead }
+        if let start = value[..<end].lastIndex(of: UInt8(ascii: "&")), !value[start..<end].contains(UInt8(ascii: ";")) {
+            end = start
+        }
+        return end - value.startIndex
+    }
+
+    private func violation(_ text: String) -> XMLError {
+        XMLError(condition: "policy-violation", text: text, line: line, column: 1)
+    }
+
+    private func notWellFormed(_ text: String) -> XMLError {
+        XMLError(condition: "not-well-formed", text: text, line: line, column: 1)
+    }
+}

@@ -1,0 +1,15 @@
+import Foundation
+import Testing
+
+/// "Every example compiled by a test."
+@Suite struct ExamplesInStepTests {
+    @Test("the tests of the documentation's examples are what Scripts/documentation-examples makes of it")
+    func inStep() throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["python3", Repository.root + "/Scripts/documentation-examples", "--check"]
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+
+/// The Swift compiler, asked for what it knows about sources.
+struct Compiler {
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// Type-checks the files of a module and returns their syntax trees, in the order of the files.
+    static func syntaxTrees(of module: SourceModule) throws -> [[String: Any]] {
+        let scratch = buildFolder + "/query-literals/" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: scratch, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: scratch) }
+        let outputs = module.files.indices.map { "\(scratch)/\($0).json" }
+        var arguments = ["-frontend", "-dump-ast", "-dump-ast-format", "json", "-module-name", module.name]
+        arguments += try settings()
+        if !module.files.contains(where: { $0.hasSuffix("/main.swift") }) { arguments.append("-parse-as-library") }
+        for (file, output) in zip(module.files, outputs) { arguments += ["-primary-file", file, "-o", output] }
+        let (status, text) = try run("swiftc", arguments, errorsTo: scratch + "/errors")
+        guard status == 0 else { throw Failure(description: "\(module.folder) does not compile:\n\(text)") }
+        return try outputs.map { output in
+            let data = try Data(contentsOf: URL(filePath: output))
+            guard let tree = try JSONSerialization.jsonObject(with: data) as? [String: Any] else {
+                throw Failure(description: "the compiler's output for \(module.folder) is no syntax tree")
+            }
+            return tree
+        }
+    }
+
+    /// Where this test and the modules beside it were built.
+    private static let buildFolder: String = {
+        let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return (program as NSString).deletingLastPathComponent
+    }()
+
+    /// As SwiftPM sets them: language mode, modules, C modules, macros, the package that `package` stands for.
+    private static func settings() throws -> [String] {
+        var settings = ["-swift-version", "6", "-enable-testing", "-suppress-warnings", "-I", buildFolder + "/Modules"]
+        settings += ["-D", "SWIFT_PACKAGE", "-D", "DEBUG"]
+        let identity = (Repository.root as NSString).lastPathComponent.lowercased()
+        settings += ["-package-name", String(identity.map { $0.isLetter || $0.isNumber ? $0 : "_" })]
+        for map in Repository.moduleMaps { settings += ["-Xcc", "-fmodule-map-file=" + map] }
+        for flag in try libraryFlags() { settings += ["-Xcc", flag] }
+        let (_, compiler) = try run("sh", ["-c", "readlink -f \"$(command -v swiftc)\""])
+        let toolchain = (compiler as NSString).deletingLastPathComponent
+        for folder in ["plugins", "plugins/testing"] {
+            settings += ["-plugin-path", toolchain + "/../lib/swift/host/" + folder]
+        }
+        return settings
+    }
+
+    /// What pkg-config says about the libraries that the package's manifest names.
+    private static func libraryFlags() throws -> [String] {
+        let manifest = try String(contentsOfFile: Repository.root + "/Package.swift", encoding: .utf8)
+        let libraries = manifest.matches(of: /pkgConfig: "([^"]+)"/).map { String($0.1) }
+        let (_, flags) = try run("pkg-config", ["--cflags"] + libraries)
+        return flags.split(separator: " ").map(String.init)
+    }
+
+    /// Runs a program and returns its exit status and, without the last line end, what it wrote: its output, or its
+    /// errors if they go to a file.
+    private static func run(
+        _ program: String, _ arguments: [String], errorsTo errors: String? = nil
+    ) throws -> (Int32, String) {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [program] + arguments
+        if let errors {
+            _ = FileManager.default.createFile(atPath: errors, contents: nil)
+            process.standardError = FileHandle(forWritingAtPath: errors)
+            try process.run()
+            process.waitUntilExit()
+            return (process.terminationStatus, try String(contentsOfFile: errors, encoding: .utf8))
+        }
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        let text = String(decoding: data, as: UTF8.self)
+        return (process.terminationStatus, text.trimmingCharacters(in: .newlines))
+    }
+}

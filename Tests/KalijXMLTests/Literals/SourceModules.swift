@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+
+/// A module of this repository whose sources may hold queries.
+struct SourceModule: Sendable, CustomTestStringConvertible {
+    /// Its folder, from the root of the repository.
+    let folder: String
+    /// Its Swift files, absolute.
+    let files: [String]
+
+    var name: String { (folder as NSString).lastPathComponent }
+    var testDescription: String { folder }
+}
+
+/// What there is to look at.
+enum Repository {
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().standardizedFileURL.path
+
+    /// KalijXML and every module that imports it: of this package, of the nested ones, of the examples.
+    static let modules: [SourceModule] = {
+        var files: [String: [String]] = [:]
+        for file in paths(endingIn: ".swift") { files[moduleFolder(of: file), default: []].append(file) }
+        let importing = files.filter { folder, files in
+            folder == "Sources/KalijXML" || files.contains(where: importsKalijXML)
+        }
+        return importing.keys.sorted().map { folder in
+            SourceModule(folder: folder, files: (importing[folder] ?? []).sorted().map { root + "/" + $0 })
+        }
+    }()
+
+    /// The module maps of the C modules.
+    static let moduleMaps = paths(endingIn: "/module.modulemap").map { root + "/" + $0 }
+
+    /// Files by the end of their paths, hidden folders, fixtures and what was built left out.
+    private static func paths(endingIn suffix: String) -> [String] {
+        guard let all = FileManager.default.enumerator(atPath: root) else { return [] }
+        var found: [String] = []
+        while let path = all.nextObject() as? String {
+            let name = (path as NSString).lastPathComponent
+            if name.hasPrefix(".") || name == "Fixtures" {
+                all.skipDescendants()
+            } else if path.hasSuffix(suffix) {
+                found.append(path)
+            }
+        }
+        return found
+    }
+
+    /// `Sources/X` of `Sources/X/Y/Z.swift`, and likewise below `Tests`; for other files the folder that they are in.
+    private static func moduleFolder(of path: String) -> String {
+        let parts = path.split(separator: "/").dropLast()
+        guard let place = parts.lastIndex(where: { $0 == "Sources" || $0 == "Tests" }), place + 1 < parts.endIndex
+        else { return parts.joined(separator: "/") }
+        return parts[...(place + 1)].joined(separator: "/")
+    }
+
+    private static func importsKalijXML(_ path: String) -> Bool {
+        guard let text = try? String(contentsOfFile: root + "/" + path, encoding: .utf8) else { return false }
+        return text.split(separator: "\n").contains { line in
+            line.hasSuffix("import KalijXML") && !line.contains("//")
+        }
+    }
+}

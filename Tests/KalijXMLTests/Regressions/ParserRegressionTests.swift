@@ -1,0 +1,27 @@
+import KalijXML
+import Testing
+
+/// What the fuzzers found in the parser.
+@Suite struct ParserRegressionTests {
+    // RFC 6120, 4.9.3.22 <unsupported-encoding/>: "the initiating entity has encoded the stream in an encoding that is
+    // not supported by the server or has otherwise improperly encoded the stream"
+    @Test(
+        "a stream with the mark of UTF-16 that is none was accepted without an error",
+        arguments: [
+            [0xFE, 0xFF, 0x00, 0x2C, 0xD8, 0xCC, 0x83, 0x12, 0x53], [0xFF, 0xFE, 0x3C, 0x00], [0x00, 0x3C, 0x00, 0x3F],
+            [0x3C, 0x00, 0x3F, 0x00], [0x00, 0x00, 0x00, 0x3C],
+        ] as [[UInt8]])
+    func otherEncoding(_ bytes: [UInt8]) {
+        for size in [1, 2, 100] {
+            let heard = Heard(chunks(bytes, of: size), finishing: true)
+            #expect(heard.events.isEmpty && heard.condition == "unsupported-encoding")
+        }
+    }
+
+    @Test("the mark of UTF-8 is allowed, text before the root is not")
+    func beginning() throws {
+        let marked = Heard([[0xEF, 0xBB], [0xBF], Array((streamHeader + "</stream:stream>").utf8)], finishing: true)
+        #expect(marked.events.count == 2 && marked.condition == nil)
+        #expect(Heard("x" + streamHeader).condition == "not-well-formed")
+    }
+}

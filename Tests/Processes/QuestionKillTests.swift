@@ -1,0 +1,165 @@
+import Foundation
+import KalijLab
+import Synchronization
+import Testing
+
+/// "500 IQs sent by processes that are killed at random before, while and after the answer arrives; each handler's effect
+/// is in the database exactly once, none is missing, none waits forever; the answering peer is independent (slixmpp),
+/// delays 0 to 5 s, and its log is compared; all whose session was resumed end by reply, not by invalidation."
+@Suite(.serialized) struct QuestionKillTests {
+    private static let questions = 500
+
+    @Test("every question has its answer, once, when kalij is killed between the two")
+    func kills() async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let server = try await makeServer(.prosody, in: laboratory)
+        try await server.start()
+        for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
+        let kalij = try Kalij(data: laboratory.path("alice"))
+        #expect(try kalij.login(server).status == 0)
+        let world = World(laboratory: laboratory, executable: kalij.executable, data: kalij.data)
+        try await world.recordEffects()
+        let peer = Peer("bob", password: "secret", server: server, laboratory: laboratory)
+        let answering = try await peer.answering(resource: "peer", delay: 5)
+
+        let driver = Task { try await world.killDrivers() }
+        try await world.ask(Self.questions)
+        driver.cancel()
+        let kills = try await driver.value
+
+        let last = try kalij.running()
+        try await world.wait(seconds: 60) { try await world.number("SELECT count(*) FROM request") == 0 }
+        #expect(last.end(SIGTERM).status == 0)
+        let log = try answering.events()
+        try await world.compare(with: log)
+        let lost = try await world.number("SELECT number FROM session") - 1
+        print("questions: \(kills) kills of run, \(world.askerKills) of iq, \(lost) sessions lost")
+        #expect(kills > 20 && world.askerKills > 100)
+        #expect(try kalij("pending").status == 1)
+        let results = try kalij("--json", "pending", "--results")
+        #expect(results.lines.count == (try await world.number("SELECT count(*) FROM question")))
+        await answering.quit()
+    }
+}
+
+/// The database, and the processes that are killed.
+private final class World: Sendable {
+    let laboratory: Laboratory
+    let executable: String
+    let data: String
+    private let killed = Mutex(0)
+
+    init(laboratory: Laboratory, executable: String, data: String) {
+        (self.laboratory, self.executable, self.data) = (laboratory, executable, data)
+    }
+
+    var askerKills: Int { killed.withLock { $0 } }
+
+    private func sql(_ text: String, _ options: [String] = ["-readonly"]) async throws -> String {
+        try await laboratory.run(
+            "/usr/bin/sqlite3", ["-batch", "-cmd", ".timeout 10000"] + options + [data + "/kalij.db", text])
+    }
+
+    func number(_ query: String) async throws -> Int {
+        let text = try await sql(query)
+        return try #require(Int(text.trimmingCharacters(in: .newlines)))
+    }
+
+    /// Each effect of a handler leaves a line that none of Kalij's code writes.
+    func recordEffects() async throws {
+        _ = try await sql(
+            """
+            CREATE TABLE effect(question, outcome);
+            CREATE TRIGGER effects AFTER UPDATE OF outcome ON question
+                BEGIN INSERT INTO effect VALUES (new.id, new.outcome); END;
+            """, [])
+    }
+
+    private func start(_ arguments: [String]) throws -> Subprocess {
+        var launch = laboratory.launch(executable, ["--data", data] + arguments)
+        launch.directory = nil
+        launch.errors = .file(laboratory.path("errors"))
+        return try Subprocess(launch, writable: true)
+    }
+
+    /// Starts `kalij run` and kills it, again and again, with pauses in which others may drive.
+    /// - Returns: how often.
+    func killDrivers() async throws -> Int {
+        var kills = 0
+        while !Task.isCancelled {
+            let process = try start(["run"])
+            try? await Task.sleep(for: .milliseconds(Int.random(in: 50...1500)))
+            process.signal(SIGKILL)
+            _ = await process.wait(seconds: 10)
+            kills += 1
+            if Bool.random() { try? await Task.sleep(for: .milliseconds(Int.random(in: 0...1000))) }
+        }
+        return kills
+    }
+
+    /// Asks until `count` questions were accepted, up to 16 at a time; most who ask are killed: before the question is
+    /// accepted, before it is answered, or about when it is.
+    func ask(_ count: Int) async throws {
+        var next = 0
+        while try await number("SELECT count(*) FROM question") < count {
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<16 {
+                    next += 1
+                    let number = next
+                    group.addTask { try await self.ask(number: number) }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    private func ask(number: Int) async throws {
+        let question = "<question xmlns='urn:example:question' number='\(number)'/>"
+        let process = try start(["iq", "bob@localhost/peer", question, "--wait", "600"])
+        let patiences: [Double] = [0.05, 0.5, 3, 6]
+        let patience: Double = patiences.randomElement() ?? 1
+        guard await process.wait(seconds: Double.random(in: 0...patience)) == nil else { return }
+        process.signal(SIGKILL)
+        _ = await process.wait(seconds: 10)
+        killed.withLock { $0 += 1 }
+    }
+
+    func wait(seconds: Int, until isDone: () async throws -> Bool) async throws {
+        for _ in 0..<seconds * 10 {
+            if try await isDone() { return }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        Issue.record("questions still wait after \(seconds) s")
+    }
+
+    /// Compares the rows with what the peer saw.
+    func compare(with log: [PeerEvent]) async throws {
+        let rows = try await sql(
+            """
+            SELECT q.request, coalesce(q.outcome, '-'), coalesce(q.answer, '-'),
+                (SELECT count(*) FROM effect e WHERE e.question = q.id) FROM question q ORDER BY q.id
+            """, ["-readonly", "-separator", "\t"]
+        ).split(separator: "\n").map { $0.split(separator: "\t").map(String.init) }
+        let asked = log.filter { $0.event == "asked" }
+        let numbers = Dictionary(grouping: asked, by: { $0.id ?? "" })
+        let isLost = try await number("SELECT number FROM session") > 1
+        var outcomes: [String: Int] = [:]
+        for row in rows {
+            try #require(row.count == 4)
+            outcomes[row[1], default: 0] += 1
+            #expect(row[3] == "1", "the effect of \(row[0]) is there \(row[3]) times")
+            #expect(numbers[row[0]]?.count == 1 || row[1] == "invalidated", "\(row[0]) reached the peer once")
+            guard row[1] == "result" else {
+                #expect(row[1] == "invalidated" && isLost, "\(row[0]) ended by \(row[1])")
+                continue
+            }
+            let number = try #require(numbers[row[0]]?.first?.number)
+            #expect(row[2].contains("number=\"\(number)\"") || row[2].contains("number='\(number)'"))
+        }
+        #expect(
+            Set(asked.compactMap(\.id)).subtracting(rows.map { $0[0] }).isEmpty, "nothing was asked that is not stored")
+        #expect(rows.count >= 500)
+        print("questions: \(rows.count) accepted, outcomes \(outcomes), \(asked.count) seen by the peer")
+    }
+}
