@@ -47,11 +47,11 @@ enum PushDemo {
         let began = ContinuousClock.now
         let chat = try await bob.chat(with: "alice@localhost", label: "Hello", rate: 1, count: 5)
         try await chat.finished(seconds: 30)
-        let first = try await log.wait(for: "push by demo", count: 1, seconds: 10)
+        let first = try await log.wait(for: "push to demo", count: 1, seconds: 10)
         say("  \(first)")
         say(
             "The first one was pushed at once. The second one waits until 20 s are over; the others are covered by it.")
-        let second = try await log.wait(for: "push by demo", count: 2, seconds: 30)
+        let second = try await log.wait(for: "push to demo", count: 2, seconds: 30)
         say("  \(second)")
         let seconds = (ContinuousClock.now - began) / .seconds(1)
         say(

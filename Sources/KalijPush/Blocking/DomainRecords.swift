@@ -10,7 +10,7 @@ public struct DomainRecords: Sendable {
         var seen: Milliseconds = 0
     }
 
-    private let limits: LimitSettings
+    var limits: LimitSettings
     private var records: [HashedKey: Record] = [:]
     private var nextCleanUp: Milliseconds = 0
 

@@ -49,6 +49,7 @@ public final class APNsProvider: PushProvider {
         let host = settings.endpoint?.host ?? (settings.isSandbox ? "api.sandbox.push.apple.com" : "api.push.apple.com")
         var limits = HTTPLimits()
         limits.idle = Double(settings.idle) / 1000
+        limits.backoff = PushConnection.backoff
         client = HTTPClient(
             loop: loop, origin: HTTPOrigin(host: host, port: settings.endpoint?.port ?? 443),
             tls: TLSSettings(serverName: host, caFile: settings.endpoint?.caFile, identity: identity), limits: limits

@@ -38,6 +38,7 @@ final class FCMAccess {
         var limits = HTTPLimits()
         limits.connections = 1
         limits.idle = 60
+        limits.backoff = PushConnection.backoff
         client = HTTPClient(
             loop: loop, origin: account.tokenOrigin,
             tls: TLSSettings(serverName: account.tokenOrigin.host, caFile: caFile), limits: limits

@@ -24,6 +24,7 @@ public final class FCMProvider: PushProvider {
         let host = settings.endpoint?.host ?? "fcm.googleapis.com"
         var limits = HTTPLimits()
         limits.idle = Double(settings.idle) / 1000
+        limits.backoff = PushConnection.backoff
         client = HTTPClient(
             loop: loop, origin: HTTPOrigin(host: host, port: settings.endpoint?.port ?? 443),
             tls: TLSSettings(serverName: host, caFile: settings.endpoint?.caFile), limits: limits

@@ -3,19 +3,17 @@ import KalijTransport
 /// Sends nothing and writes a line for each push: for trying the server out.
 public final class LogProvider: PushProvider {
     private let loop: EventLoop
-    private let module: String
     private let write: (String) -> Void
 
     /// - Parameter write: takes a line.
-    public init(loop: EventLoop, module: String, write: @escaping (String) -> Void) {
+    public init(loop: EventLoop, write: @escaping (String) -> Void) {
         self.loop = loop
-        self.module = module
         self.write = write
     }
 
     public func send(_ delivery: Delivery, _ done: @escaping (Verdict) -> Void) {
         write(
-            "push by \(module) to \(delivery.token.prefix(6))...\(delivery.isBackground ? ", in the background" : "")")
+            "push to \(delivery.token.prefix(6))...\(delivery.isBackground ? ", in the background" : "")")
         loop.enqueue { done(.delivered) }
     }
 

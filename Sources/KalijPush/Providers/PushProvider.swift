@@ -15,3 +15,10 @@ public protocol PushProvider: AnyObject {
     /// Ends all connections; what is under way fails.
     func close()
 }
+
+/// What providers' connections have in common.
+enum PushConnection {
+    /// The longest wait before the next attempt to connect, in seconds: while nothing is tried, every publish is
+    /// answered `wait`, which is a message that nobody hears of.
+    static let backoff = 5.0
+}

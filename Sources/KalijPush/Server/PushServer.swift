@@ -74,7 +74,7 @@ public final class PushServer {
     ) throws(SettingsError) -> any PushProvider {
         let path = "pushModules.\(name)"
         switch module.provider {
-        case .log: return LogProvider(loop: loop, module: name, write: notice)
+        case .log: return LogProvider(loop: loop, write: notice)
         case .apns(let settings):
             return try APNsProvider(loop: loop, settings: settings, key: path + ".apns", notice: notice)
         case .fcm(let settings):

@@ -50,6 +50,7 @@ public struct PushCore {
     /// Other settings from now on. What is known of modules that stay is kept.
     public mutating func reload(_ new: Settings) {
         settings = new
+        domains.limits = new.limits
         take(new.modules)
     }
 

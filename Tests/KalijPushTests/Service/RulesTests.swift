@@ -137,6 +137,18 @@ struct RulesTests {
         #expect(actions.last == .answer(publish.requester, .dead))
     }
 
+    @Test("limits of a domain hold from the moment that the configuration is read again")
+    func reload() throws {
+        var drill = try Drill()
+        _ = drill.publish("a")
+        var settings = drill.core.settings
+        settings.limits.tokensPerDomain = 1
+        settings.limits.inFlight = 100
+        drill.core.reload(settings)
+        #expect(drill.publish("b") == ["answer 2 refused"])
+        #expect(drill.deliver(.delivered, 1) == ["answer 1 done"])
+    }
+
     @Test("a clock that is stepped back changes nothing")
     func clock() throws {
         var drill = try Drill()
