@@ -5,10 +5,11 @@ import KalijPushLab
 import KalijTransport
 import KalijXML
 
-// push decisions | push provider CERTIFICATE KEY | push memory
+// push decisions | push provider CERTIFICATE KEY | push memory | push endtoend COMMAND FOLDER
 //
 // decisions: how many rate-limited or blocked publishes are handled, against only parsing and answering them.
 // provider:  CPU time a request over 4 connections with 100 streams each, against h2load with the same.
+// endtoend:  FOLDER holds certificate.pem and key.pem for localhost, ec.p8 and its public key ec.pub.
 // memory:    what 1,000,000 blocked and 1,000,000 known tokens cost.
 
 let domain = "example.org"
@@ -184,12 +185,72 @@ func memory() throws {
     withExtendedLifetime((list, known, hasher)) {}
 }
 
+/// The real command between stand-ins for an XMPP server and Apple: how many pushes a second, and how long they take at
+/// half of that. The stand-ins take their part of the processors.
+func endToEnd(_ command: String, _ folder: String) throws {
+    var options = LabServer.Options(certificate: folder + "/certificate.pem", key: folder + "/key.pem")
+    options.streams = 100
+    let apns = try LabAPNs(options, publicKey: folder + "/ec.pub", keeps: false)
+    let xmpp = try LabComponentServer(key: "k")
+    let endpoint = #"{"host": "localhost", "port": \#(apns.port), "caFile": "\#(folder)/certificate.pem"}"#
+    let settings = """
+        {"component": {"componentHostname": "push.localhost", "componentKey": "k", "serverHostname": "127.0.0.1",
+         "serverPort": \(xmpp.port)}, "limits": {"tokensPerDomain": 10000000},
+         "state": {"database": "\(folder)/push.db", "secretFile": "\(folder)/secret"},
+         "pushModules": {"m": {"type": "apple", "is_default_module": true, "apns": {"keyFilePath": "\(folder)/ec.p8",
+         "keyId": "KEYID", "teamId": "TEAMID", "topic": "org.example.app", "endpoint": \(endpoint)}}}}
+        """
+    try Data(settings.utf8).write(to: URL(fileURLWithPath: folder + "/settings.json"))
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: command)
+    process.arguments = ["serve", folder + "/settings.json"]
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    defer { process.terminate() }
+    xmpp.wait(seconds: 10) { xmpp.isReady }
+    var number = 0
+    /// Publishes at a rate, a batch every 5 ms; the answers' times in order.
+    func flood(_ rate: Int, seconds: Double) -> (reached: Double, times: [Double]) {
+        let began = Date()
+        let before = xmpp.answered
+        var sent = 0
+        while case let passed = Date().timeIntervalSince(began), passed < seconds {
+            var batch = ""
+            while Double(sent) < passed * Double(rate) {
+                number += 1
+                sent += 1
+                let digits = String(number, radix: 16)
+                batch += xmpp.makePublish(String(repeating: "a", count: 64 - digits.count) + digits).text
+            }
+            xmpp.send(batch)
+            usleep(5_000)
+        }
+        xmpp.wait(seconds: 20) { xmpp.unanswered == 0 }
+        let reached = Double(xmpp.answered - before) / Date().timeIntervalSince(began)
+        return (reached, xmpp.times)
+    }
+    _ = flood(1_000, seconds: 1)
+    for rate in [5_000, 10_000, 15_000, 20_000] {
+        xmpp.forgetAnswers()
+        let (reached, times) = flood(rate, seconds: 4)
+        guard !times.isEmpty else { continue }
+        let late = times[min(times.count - 1, times.count * 99 / 100)]
+        print(
+            "asked \(rate) a second, answered \(Int(reached)); half within \(Int(times[times.count / 2] * 1000)) ms, "
+                + "99 of 100 within \(Int(late * 1000)) ms; unanswered \(xmpp.unanswered)")
+    }
+    xmpp.stop()
+    apns.stop()
+}
+
 switch CommandLine.arguments.dropFirst().first {
 case "decisions": try decisions()
 case "provider" where CommandLine.arguments.count == 4:
     try provider(certificate: CommandLine.arguments[2], key: CommandLine.arguments[3])
+case "endtoend" where CommandLine.arguments.count == 4:
+    try endToEnd(CommandLine.arguments[2], CommandLine.arguments[3])
 case "memory": try memory()
 default:
-    print("usage: push decisions | push provider CERTIFICATE KEY | push memory")
+    print("usage: push decisions | push provider CERTIFICATE KEY | push memory | push endtoend COMMAND FOLDER")
     exit(64)
 }

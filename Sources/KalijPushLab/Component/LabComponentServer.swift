@@ -88,6 +88,14 @@ public final class LabComponentServer: Sendable {
     /// Seconds that the answers took, shortest first.
     public var times: [Double] { state.withLock { $0.answers.values.map(\.seconds).sorted() } }
 
+    /// Begins anew with counting; for measurements.
+    public func forgetAnswers() {
+        state.withLock { state in
+            state.sent = [:]
+            state.answers = [:]
+        }
+    }
+
     /// Waits for the answer to something.
     public func wait(for id: String, seconds: Double = 12) -> Answer? {
         wait(seconds: seconds) { self.answer(id) != nil }
