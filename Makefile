@@ -1,14 +1,18 @@
 # `make demo` and `make test` need nothing but Debian 12 and a Swift 6 toolchain: they install what is missing.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install install-build build release demo push-demo test lint docs format bench clean
+.PHONY: help install install-build build release demo push-demo test lint docs format bench fuzz fuzz-coverage clean
 
 KILLS ?= 50
 MESSAGES ?= 500
 SERVER ?= prosody
 SEED ?=
+# CPU minutes for each fuzz target, and one target alone.
+MINUTES ?= 10
+TARGET ?=
 
-SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
+    Fuzz/Package.swift Fuzz/Sources Fuzz/Tests
 RELEASE := .build/release/kalij
 PUSH := .build/release/kalij-push
 STRICT := -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
@@ -24,6 +28,8 @@ help:  ## this list
 	@echo "make lint     checks format and style, and compiles every query in the sources (after a build, 10 s)"
 	@echo "make docs     the documentation of KalijXML in .build/docs; no warning, no symbol without a comment"
 	@echo "make bench    compares with other programs (release build, takes minutes)"
+	@echo "make fuzz     fuzzes what reads input, MINUTES=$(MINUTES) CPU minutes for each target; TARGET=parser for one"
+	@echo "make fuzz-coverage  what the committed inputs of the fuzzers reach of KalijXML"
 	@echo "make clean    removes what was built"
 
 install:
@@ -57,11 +63,14 @@ test: build lint docs release
 	swift test --skip-build $(STRICT) --skip '^(Integration|Processes)\.' --skip QueryLiteralTests
 	KALIJ_BINARY="$(CURDIR)/$(RELEASE)" KALIJ_PUSH_BINARY="$(CURDIR)/$(PUSH)" \
 	    swift test --skip-build $(STRICT) --no-parallel --filter '^(Integration|Processes)\.'
+	@$(MAKE) --no-print-directory -C Fuzz corpus
+	@$(MAKE) --no-print-directory -C Benchmarks allocations
 	@echo "All tests passed."
 
 # The queries come from the compiler's syntax trees, for which the modules have to be built.
-lint:
+lint: install
 	swift format lint --strict --recursive $(SOURCES)
+	@Scripts/check-traps
 	@! grep -nE '@@[A-Z]+@@' README.md ARCHITECTURE.md CHANGELOG.md Documentation/*.md
 	swift test $(STRICT) --filter QueryLiteralTests
 
@@ -76,6 +85,12 @@ format:
 bench: release
 	@Scripts/install-packages bench
 	@$(MAKE) --no-print-directory -C Benchmarks run
+
+fuzz: install-build
+	@$(MAKE) --no-print-directory -C Fuzz fuzz MINUTES=$(MINUTES) TARGET=$(TARGET)
+
+fuzz-coverage: install-build
+	@$(MAKE) --no-print-directory -C Fuzz coverage
 
 clean:
 	swift package clean

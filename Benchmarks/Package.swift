@@ -13,6 +13,10 @@ let package = Package(
         .executableTarget(
             name: "query",
             dependencies: [.product(name: "KalijXML", package: "kalij"), "CYardstickXML2"]),
+        // Measures steps from within: built with -enable-testing, see the Makefile.
+        .executableTarget(
+            name: "handlers",
+            dependencies: ["KalijClient", "KalijHandlers"].map { .product(name: $0, package: "kalij") }),
         .executableTarget(
             name: "push",
             dependencies: [

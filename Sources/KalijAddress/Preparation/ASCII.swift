@@ -11,12 +11,14 @@ enum ASCII {
 
         init(_ isMember: (UInt8) -> Bool) {
             for byte in UInt8(0)..<64 where isMember(byte) { low |= 1 << UInt64(byte) }
+            // fits: a byte, less than 64 taken away where it is more
             for byte in UInt8(64)..<128 where isMember(byte) { high |= 1 << UInt64(byte - 64) }
         }
 
         @inline(__always)
         func contains(_ byte: UInt8) -> Bool {
             if byte < 64 { return low >> UInt64(byte) & 1 == 1 }
+            // fits: a byte, less than 64 taken away where it is more
             return byte < 128 && high >> UInt64(byte - 64) & 1 == 1
         }
     }

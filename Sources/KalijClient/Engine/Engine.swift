@@ -227,7 +227,10 @@ public final class Engine {
         }
     }
 
-    /// Somebody has committed something: messages, or an account.
+    /// Looks for what somebody else has committed: messages, requests, accounts that came or are to leave. The doorbell
+    /// does it too.
+    public func lookAround() { rung() }
+
     private func rung() {
         do {
             try startDrivers()

@@ -66,6 +66,8 @@ extension AccountDriver {
         if let deadline = effects.deadline { watch(deadline: deadline) }
         if let time = effects.timer { watch(timer: time) }
         context.settled(effects.settled)
+        // In the loop's next turn: what is at hand is finished first.
+        if effects.handled { context.loop.enqueue { [weak self] in self?.context.mayHaveEnded() } }
         if effects.archiveAgain { readArchiveLater() }
     }
 

@@ -59,6 +59,9 @@ public final class Step {
         deliver(promise)
     }
 
+    /// Says that a handler that waited does so no longer.
+    func handlerCalled() { effects.handled = true }
+
     /// Says that handlers wait for a promise that is settled.
     func deliver(_ promise: Int64) { delivering.append(promise) }
 
@@ -133,6 +136,8 @@ public final class Step {
         var timer: Int64?
         /// Promises that were settled, and with what.
         var settled: [Int64: StoredValue] = [:]
+        /// Whether a handler was called or given up.
+        var handled = false
         /// How many handlers could not be called.
         var deadLetters = 0
     }

@@ -29,6 +29,7 @@ struct HandlerCalls {
         _ bytes: [UInt8], _ origin: DeadLetter.Origin,
         _ body: (HandlerRegistry<Step>, StoredHandler) throws -> HandlerRegistry<Step>.Ready
     ) throws -> HandlerRegistry<Step>.Ready? {
+        step.handlerCalled()
         do {
             return try body(step.handlers, try StoredHandler(bytes: bytes))
         } catch {

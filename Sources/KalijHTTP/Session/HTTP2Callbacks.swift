@@ -39,6 +39,7 @@ enum HTTP2Callbacks {
 
     private static func received(_ frame: nghttp2_frame, _ session: HTTP2Session) {
         let ack = frame.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0
+        // fits: a byte
         switch UInt32(frame.hd.type) {
         case NGHTTP2_SETTINGS.rawValue where !ack: session.settingsReceived()
         case NGHTTP2_PING.rawValue where ack: session.events.append(.pong)

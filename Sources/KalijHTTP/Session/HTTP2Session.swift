@@ -109,6 +109,7 @@ final class HTTP2Session {
         let result = nghttp2_session_mem_recv(
             session, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
         guard result >= 0 else {
+            // fits: one of nghttp2's error codes
             throw HTTPFailure(.connectionLost, "HTTP/2: " + String(cString: nghttp2_strerror(Int32(result))))
         }
     }
@@ -120,6 +121,7 @@ final class HTTP2Session {
             var start: UnsafePointer<UInt8>?
             let count = nghttp2_session_mem_send(session, &start)
             guard count >= 0 else {
+                // fits: one of nghttp2's error codes
                 throw HTTPFailure(.connectionLost, "HTTP/2: " + String(cString: nghttp2_strerror(Int32(count))))
             }
             guard count > 0, let start else { return output }

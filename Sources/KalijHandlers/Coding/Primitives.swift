@@ -34,6 +34,7 @@ enum Primitives {
     }
 
     private static func integer(_ value: some BinaryInteger) -> StoredValue {
+        // fits: only a UInt or a UInt64 is no Int64
         Int64(exactly: value).map { .integer($0) } ?? .unsigned(UInt64(value))
     }
 

@@ -27,7 +27,8 @@ public protocol Handler<Context>: Codable, SendableMetatype {
     static var name: String { get }
     /// The format of the bound values, from 1 on; raised when older stored values no longer decode as they are.
     static var version: Int { get }
-    /// The way from the context to the instance that the handler works on.
+    /// The way from the context to the instance that the handler works on. Not asked where both are of one type: that
+    /// is the context itself.
     static var instance: KeyPath<Context, Instance> { get }
 
     /// Does what the handler is for.

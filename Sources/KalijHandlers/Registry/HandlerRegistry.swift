@@ -88,7 +88,7 @@ public struct HandlerRegistry<Context>: Sendable {
         let handler = try stored.decode(type, overriding: overriding)
         return { context in
             try check(stored)
-            try handler.call(input, in: context[keyPath: H.instance])
+            try handler.call(input, in: Self.instance(of: H.self, context))
         }
     }
 
@@ -113,7 +113,14 @@ public struct HandlerRegistry<Context>: Sendable {
     private static func tell<H: InvalidatableHandler>(
         _ handler: H, _ reason: Invalidation, _ context: Context
     ) throws where H.Context == Context {
-        try handler.invalidate(reason, in: context[keyPath: H.instance])
+        try handler.invalidate(reason, in: Self.instance(of: H.self, context))
+    }
+
+    /// What the handler works on. The runtime takes a path apart at some cost, which most handlers do not need: they work
+    /// on the context itself.
+    private static func instance<H: Handler<Context>>(of type: H.Type, _ context: Context) -> H.Instance {
+        if H.Instance.self == Context.self, let instance = context as? H.Instance { return instance }
+        return context[keyPath: H.instance]
     }
 
     private static func input<H: Handler>(

@@ -18,6 +18,7 @@ struct CBORWriter {
         case .null: bytes.append(0xF6)
         case .bool(let bool): bytes.append(bool ? 0xF5 : 0xF4)
         case .integer(let integer) where integer < 0: head(.negative, UInt64(bitPattern: ~integer))
+        // fits: it is not negative, that was the case before
         case .integer(let integer): head(.unsigned, UInt64(integer))
         case .unsigned(let integer): head(.unsigned, integer)
         case .double(let double):
@@ -53,7 +54,7 @@ struct CBORWriter {
     /// A number in the fewest bytes, behind its major type.
     private mutating func head(_ major: Major, _ number: UInt64) {
         switch number {
-        case 0...23: bytes.append(major.rawValue | UInt8(number))
+        case 0...23: bytes.append(major.rawValue | UInt8(number))  // fits: it is at most 23
         case 24...0xFF: long(major, 24, number, count: 1)
         case 0x100...0xFFFF: long(major, 25, number, count: 2)
         case 0x1_0000...0xFFFF_FFFF: long(major, 26, number, count: 4)
@@ -68,7 +69,7 @@ struct CBORWriter {
 
     private mutating func append(_ number: UInt64, count: Int) {
         for position in stride(from: (count - 1) * 8, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(position)))
+            bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(position)))  // fits: from 56 down to 0
         }
     }
 }

@@ -57,7 +57,7 @@ public struct Launch: Sendable {
         posix_spawnattr_setsigdefault(&attributes, &all)
         posix_spawnattr_setpgroup(&attributes, 0)
         let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
-        posix_spawnattr_setflags(&attributes, Int16(flags))
+        posix_spawnattr_setflags(&attributes, Int16(flags))  // fits: constants of a few bits
 
         var pid: pid_t = 0
         let variables = environment.map { "\($0.key)=\($0.value)" }

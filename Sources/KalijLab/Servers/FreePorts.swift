@@ -20,7 +20,7 @@ private func isFree(_ port: Int) -> Bool {
     defer { close(descriptor) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = in_port_t(port).bigEndian
+    address.sin_port = in_port_t(port).bigEndian  // fits: the ports asked for are ours
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
     let size = socklen_t(MemoryLayout<sockaddr_in>.size)
     return withUnsafePointer(to: &address) { pointer in

@@ -12,6 +12,7 @@ public struct HashedKey: Hashable, Sendable {
     public init(_ bytes: some Collection<UInt8>) {
         var words: (UInt64, UInt64) = (0, 0)
         for (index, byte) in bytes.prefix(16).enumerated() {
+            // fits: between 0 and 56
             let shifted = UInt64(byte) << UInt64(56 - index % 8 * 8)
             if index < 8 { words.0 |= shifted } else { words.1 |= shifted }
         }

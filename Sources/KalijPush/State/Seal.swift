@@ -19,6 +19,7 @@ public struct Seal: Sendable {
         var size = key.count
         guard EVP_PKEY_derive_init(context) == 1, EVP_PKEY_CTX_set_hkdf_md(context, EVP_sha256()) == 1,
             EVP_PKEY_CTX_set1_hkdf_key(context, secret, Int32(clamping: secret.count)) == 1,
+            // fits: a name that this program gives
             EVP_PKEY_CTX_add1_hkdf_info(context, info, Int32(info.count)) == 1,
             EVP_PKEY_derive(context, &key, &size) == 1, size == 32
         else { throw Problem() }

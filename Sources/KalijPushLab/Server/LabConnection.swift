@@ -122,6 +122,7 @@ final class LabConnection {
     private func readClientName() -> String? {
         guard let certificate = SSL_get0_peer_certificate(ssl) else { return nil }
         var text = [CChar](repeating: 0, count: 256)
+        // fits: 256
         X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName, &text, Int32(text.count))
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -18,6 +18,7 @@ final class LabThread: Sendable {
                 if let argument { Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body() }
                 return nil
             }, box)
+        // traps: in tests and benchmarks only, where the system has no thread left
         precondition(status == 0)
         self.handle = handle
     }

@@ -56,7 +56,7 @@ public enum Doorbell {
             var byte = Doorbell.please
             guard send(descriptor, &byte, 1, Int32(MSG_NOSIGNAL)) == 1 else { return }
             var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            _ = poll(&request, 1, Int32(seconds * 1000))
+            _ = poll(&request, 1, Int32(seconds * 1000))  // fits: the program's own waits are seconds
         }
     }
 

@@ -34,7 +34,7 @@ final class LockFile {
 
     private func apply(_ command: Int32, _ type: Int32, _ byte: Int64) -> flock? {
         var lock = flock()
-        lock.l_type = Int16(type)
+        lock.l_type = Int16(type)  // fits: one of three small constants
         lock.l_whence = Int16(SEEK_SET)
         lock.l_start = off_t(byte)
         lock.l_len = 1

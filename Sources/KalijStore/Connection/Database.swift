@@ -32,7 +32,7 @@ public final class Database {
         try Self.create(path)
         self.path = path
         handle = try Self.open(path, flags: SQLITE_OPEN_READWRITE)
-        sqlite3_busy_timeout(handle, Int32(busySeconds * 1000))
+        sqlite3_busy_timeout(handle, Int32(busySeconds * 1000))  // fits: the program's own waits are seconds
         try execute("PRAGMA journal_mode=WAL")
         try execute("PRAGMA synchronous=\(durability == .machine ? "FULL" : "NORMAL")")
         try execute("PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-1000")

@@ -59,7 +59,7 @@ public final class Statement {
 
     private func bind(_ values: [Value]) throws(StoreError) {
         for (offset, value) in values.enumerated() {
-            let result = bind(value, at: Int32(offset) + 1)
+            let result = bind(value, at: Int32(offset) + 1)  // fits: SQLite takes at most 32,766 values
             guard result == SQLITE_OK else {
                 throw StoreError(result, on: connection, doing: "binding parameter \(offset + 1) of \"\(sql)\"")
             }

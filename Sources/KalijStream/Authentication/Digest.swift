@@ -33,6 +33,7 @@ enum Digest: Sendable {
     /// `HMAC(key, str)`.
     func authenticate(_ bytes: [UInt8], key: [UInt8]) throws(AuthenticationError) -> [UInt8] {
         var output = [UInt8](repeating: 0, count: size)
+        // fits: a key is a digest
         guard HMAC(function, key, Int32(key.count), bytes, bytes.count, &output, nil) != nil else {
             throw .cryptography
         }
@@ -49,7 +50,7 @@ enum Digest: Sendable {
             // OpenSSL reads `passwordSize` bytes of the buffer, which lives for the length of this call.
             PKCS5_PBKDF2_HMAC(
                 bytes.bindMemory(to: CChar.self).baseAddress, passwordSize, salt, saltSize, count, function,
-                Int32(size), &output)
+                Int32(size), &output)  // fits: a digest has at most 64 bytes
         }
         guard done == 1 else { throw .cryptography }
         return output

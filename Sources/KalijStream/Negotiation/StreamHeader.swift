@@ -30,6 +30,7 @@ enum StreamHeader {
         guard header.defaultNamespace == Namespace.client else { return "it is not for clients: no jabber:client" }
         guard let version = header["version"] else { return "a server of before XMPP 1.0: no version" }
         let numbers = version.split(separator: ".", omittingEmptySubsequences: false)
+        // fits: text gives nil
         guard numbers.count == 2, let major = UInt(numbers[0]), UInt(numbers[1]) != nil, major >= 1 else {
             return "version \"\(version.prefix(20))\" is not supported"
         }

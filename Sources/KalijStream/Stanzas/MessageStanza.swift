@@ -15,6 +15,9 @@ public struct MessageStanza: Stanza {
         case headline
         /// Outside of any conversation; an answer is expected.
         case normal
+
+        /// What the attribute `type` of a message means: ``normal`` without one, or with an unknown one.
+        public init(type: String?) { self = type.flatMap(Kind.init(rawValue:)) ?? .normal }
     }
 
     /// What a conversation is identified by (RFC 6121, 5.2.5).
@@ -54,15 +57,15 @@ public struct MessageStanza: Stanza {
         self.body = body
     }
 
-    /// What kind of conversation it belongs to: ``Kind/normal`` if it has no type or an unknown one, as RFC 6121, 5.2.2,
-    /// asks.
+    /// What kind of conversation it belongs to: ``Kind/normal`` if it has no type or an unknown one, as RFC 6121,
+    /// 5.2.2, asks.
     public var kind: Kind {
-        get { element["type"].flatMap(Kind.init(rawValue:)) ?? .normal }
+        get { Kind(type: element["type"]) }
         nonmutating set { element["type"] = newValue == .normal ? nil : newValue.rawValue }
     }
 
-    /// The text, in the language of the stanza or else the first; nil if there is none. Setting it replaces the texts in
-    /// all languages.
+    /// The text, in the language of the stanza or else the first; nil if there is none. Setting it replaces the texts
+    /// in all languages.
     public var body: String? {
         get { bodies.standard }
         nonmutating set { bodies.replace(with: newValue) }

@@ -39,8 +39,8 @@ public struct PresenceStanza: Stanza {
 
     /// A view of an element.
     ///
-    /// - Throws: `StanzaFormatError` if it is no presence, or one of a type that the standard does not know, which is to
-    ///   be answered with `bad-request` (RFC 6121, 4.7.1).
+    /// - Throws: `StanzaFormatError` if it is no presence, or one of a type that the standard does not know, which is
+    ///   to be answered with `bad-request` (RFC 6121, 4.7.1).
     public init(_ element: Element) throws(StanzaFormatError) {
         try element.requireStanza("presence")
         if let type = element["type"], type.isEmpty || Kind(rawValue: type) == nil {

@@ -60,8 +60,8 @@ extension Stanza {
     /// - Parameters:
     ///   - error: what is wrong.
     ///   - application: an application's own condition, copied in.
-    /// - Returns: a new tree in the same namespace; nil for what must not be answered with an error: errors, and results
-    ///   of requests.
+    /// - Returns: a new tree in the same namespace; nil for what must not be answered with an error: errors, and
+    ///   results of requests.
     public func failure(_ error: StanzaError, application: Element? = nil) -> Element? {
         let type = element["type"]
         guard type != "error", type != "result" else { return nil }

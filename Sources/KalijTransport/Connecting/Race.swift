@@ -135,11 +135,13 @@ final class Race {
         }
         let runner = Runner(address: address, descriptor: descriptor)
         do throws(SystemError) {
+            // traps: never, the watch ends with the runner that owns it
             runner.watch = try loop.watch(descriptor, .write) { [weak self, unowned runner] _ in self?.settle(runner) }
         } catch {
             close(descriptor)
             return lose(address, error.reason)
         }
+        // traps: never, the timer ends with the runner that owns it
         runner.deadline = loop.schedule(after: limits.tcp) { [weak self, unowned runner] in
             self?.drop(runner, "no answer within \(Int(self?.limits.tcp ?? 0)) s")
         }

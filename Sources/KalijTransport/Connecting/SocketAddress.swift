@@ -21,7 +21,7 @@ struct SocketAddress {
     /// Takes over an address that the resolver has found.
     init?(taking address: UnsafePointer<sockaddr>) {
         // The family says which structure there is.
-        switch Int32(address.pointee.sa_family) {
+        switch Int32(address.pointee.sa_family) {  // fits: 16 bits
         case AF_INET:
             let found = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { $0.pointee }
             self.init(found.sin_addr, port: UInt16(bigEndian: found.sin_port))
@@ -55,7 +55,7 @@ struct SocketAddress {
         length = socklen_t(MemoryLayout<Address>.size)
     }
 
-    var family: Int32 { Int32(storage.ss_family) }
+    var family: Int32 { Int32(storage.ss_family) }  // fits: 16 bits
 
     /// The address without the port: "127.0.0.1", "::1".
     var text: String {
@@ -81,6 +81,7 @@ extension SocketAddress {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         let family = bytes.count == 4 ? AF_INET : AF_INET6
+        // fits: INET6_ADDRSTRLEN bytes
         guard inet_ntop(family, bytes, &text, socklen_t(text.count)) != nil else { return nil }
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -26,6 +26,7 @@ public final class EventLoop {
         inbox = try WakerInbox()
         descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
         if descriptor < 0 { throw SystemError("epoll_create1") }
+        // traps: never, the watch ends with the loop that owns it
         _ = try watch(inbox.descriptor, .read) { [unowned self] _ in emptyInbox() }
     }
 
@@ -90,7 +91,7 @@ public final class EventLoop {
         runQueue()
         fireTimers()
         if isStopping { return }
-        let count = epoll_wait(descriptor, &ready, Int32(ready.count), timeout())
+        let count = epoll_wait(descriptor, &ready, Int32(ready.count), timeout())  // fits: a buffer of a few events
         wakeUps += 1
         guard count > 0 else { return }  // timed out, or a debugger or SIGCONT interrupted the wait
         for event in ready.prefix(Int(count)) {
@@ -123,7 +124,7 @@ public final class EventLoop {
         if !queue.isEmpty { return 0 }
         guard let next = timers.next else { return -1 }
         let milliseconds = ((next.deadline - now) * 1000).rounded(.up)
-        return Int32(max(0, min(milliseconds, 86_400_000)))
+        return Int32(max(0, min(milliseconds, 86_400_000)))  // fits: at most a day
     }
 
     private func emptyInbox() {

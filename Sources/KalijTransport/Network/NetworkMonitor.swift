@@ -39,7 +39,7 @@ public final class NetworkMonitor {
     private func subscribe() throws(SystemError) {
         var address = sockaddr_nl()
         address.nl_family = sa_family_t(AF_NETLINK)
-        address.nl_groups = UInt32(
+        address.nl_groups = UInt32(  // fits: constants of a few bits
             RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE)
         let status = withUnsafePointer(to: &address) { pointer in
             // Every socket address begins as a sockaddr.

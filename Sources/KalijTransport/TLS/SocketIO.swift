@@ -88,14 +88,14 @@ extension SocketIO {
             kalij_bio_clear_retry(bio)
             let result = socket.read(buffer, Int(count))
             if result < 0, socket.lastError == EAGAIN { kalij_bio_retry_read(bio) }
-            return Int32(result)
+            return Int32(result)  // fits: at most `count`, an Int32
         }
         BIO_meth_set_write(method) { bio, buffer, count in
             guard let bio, let buffer, let socket = SocketIO.of(bio) else { return -1 }
             kalij_bio_clear_retry(bio)
             let result = socket.write(buffer, Int(count))
             if result < 0, socket.lastError == EAGAIN { kalij_bio_retry_write(bio) }
-            return Int32(result)
+            return Int32(result)  // fits: at most `count`, an Int32
         }
         BIO_meth_set_ctrl(method) { bio, command, _, _ in
             switch command {

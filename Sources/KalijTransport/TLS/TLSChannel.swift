@@ -65,7 +65,7 @@ final class TLSChannel: Channel {
             }
             list += [length] + Array(name.utf8)
         }
-        SSL_set_alpn_protos(ssl, list, UInt32(list.count))
+        SSL_set_alpn_protos(ssl, list, UInt32(list.count))  // fits: the program's own short list
     }
 
     func handshake() -> Progress {

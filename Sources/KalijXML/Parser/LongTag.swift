@@ -72,13 +72,19 @@ struct LongTag {
             }
             kept.append(byte)
             if quote != nil, open == nil { valueStart = kept.count }
-            if isLast { return place + 1 }
+            if isLast {
+                try checkAttributes()
+                return place + 1
+            }
         }
-        if attributes > LongTag.mostAttributes {
-            throw violation("a start tag with more than \(LongTag.mostAttributes) attributes")
-        }
+        try checkAttributes()
         if kept.count > keeping + LongTag.mostBytes { throw violation("a start tag with too many or too long names") }
         return nil
+    }
+
+    private func checkAttributes() throws(XMLError) {
+        guard attributes > LongTag.mostAttributes else { return }
+        throw violation("a start tag with more than \(LongTag.mostAttributes) attributes")
     }
 
     /// Reads the value so far, up to where it can be cut, and forgets it.

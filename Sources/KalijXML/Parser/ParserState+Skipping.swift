@@ -41,6 +41,8 @@ extension ParserState {
     mutating func deliverSkipped(_ end: Int) {
         guard var skipped else { return }
         skipped.byteCount = end - start + leftOut
+        // Which limit it went over first depends on the chunks; this does not.
+        if skipped.byteCount > limits.stanzaBytes { skipped.limit = .stanzaBytes }
         skipped.prefix = Array(UnsafeBufferPointer(start: earlier.base, count: min(earlier.count, end - start)))
         let from = max(start, chunkStart) - chunkStart
         let wanted = min(limits.prefixBytes - earlier.count, end - chunkStart - from)

@@ -84,15 +84,12 @@ extension ParserState {
         return bytesBefore &+ Int(truncatingIfNeeded: input.pointee.consumed) &+ (current - base)
     }
 
-    /// What libxml2 has in its buffer: around most names, values and texts that it calls back with.
+    /// The addresses of libxml2's buffer: around most names, values and texts that it calls back with.
     @inline(__always)
-    func readable(_ context: Context) -> Range<UnsafePointer<UInt8>> {
+    func readable(_ context: Context) -> Range<UInt> {
         guard let input = context.pointee.input, let base = input.pointee.base, let end = input.pointee.end, base <= end
-        else {
-            let nowhere = UnsafePointer<UInt8>(bitPattern: 1).unsafelyUnwrapped
-            return nowhere..<nowhere
-        }
-        return base..<end
+        else { return 0..<0 }
+        return Range(uncheckedBounds: (UInt(bitPattern: base), UInt(bitPattern: end)))
     }
 
     /// The bytes that libxml2 was given and did not get to.
@@ -215,6 +212,10 @@ extension ParserState {
 
     private mutating func complete(_ context: Context) {
         let end = position(context)
+        // The same whether it came in one chunk or in many, after each of which this is looked at, too.
+        if end &- start &+ leftOut >= limits.hardStanzaBytes {
+            return fail(context, "policy-violation", "a stanza of \(limits.hardStanzaBytes) bytes or more")
+        }
         if skipping == nil, end &- start &+ leftOut > limits.stanzaBytes { skip(.stanzaBytes) }
         if skipping != nil {
             deliverSkipped(end)

@@ -54,7 +54,11 @@ enum SAXCallbacks {
         let declared = context.pointee.encoding ?? context.pointee.input?.pointee.encoding
         let isOther = declared.map { xmlStrcasecmp($0, "UTF-8") != 0 } ?? false
         if isOther || context.pointee.input?.pointee.buf?.pointee.encoder != nil {
-            state.pointee.fail(context, "unsupported-encoding", "another encoding than UTF-8")
+            return state.pointee.fail(context, "unsupported-encoding", "another encoding than UTF-8")
+        }
+        // U+FEFF is no byte order mark in a stream, but a character (RFC 6120 section 11.6); none may stand here.
+        if state.pointee.outer > 0, context.pointee.input?.pointee.base?.pointee == 0xEF {
+            state.pointee.fail(context, "not-well-formed", "a character before the stream's header")
         }
     }
 
@@ -77,6 +81,9 @@ enum SAXCallbacks {
     }
 
     /// The stream error condition for an error of libxml2 (RFC 6120 sections 4.9.3 and 11).
+    ///
+    /// A prefix that is not declared is not well-formed (11.3; 4.9.3.13 shows one). `bad-namespace-prefix` (4.9.3.2) is
+    /// for those that read only some prefixes; here every prefix that is declared is as good as another.
     private static func condition(_ code: UInt32, _ message: String) -> String {
         switch code {
         case XML_ERR_UNSUPPORTED_ENCODING.rawValue, XML_ERR_INVALID_ENCODING.rawValue,

@@ -125,7 +125,7 @@ extension StreamParser {
         // NOENT: without it libxml2 2.9 gives "&amp;" in an attribute as "&#38;". Entities of one's own are refused.
         // HUGE: its own limits end the parse, ours skip.
         let options = XML_PARSE_HUGE.rawValue | XML_PARSE_NONET.rawValue | XML_PARSE_NOENT.rawValue
-        xmlCtxtUseOptions(context, Int32(options))
+        xmlCtxtUseOptions(context, Int32(options))  // fits: constants of a few bits
         context.pointee._private = UnsafeMutableRawPointer(state)
         state.pointee.context = context
     }
@@ -160,6 +160,7 @@ extension StreamParser {
         guard let context = state.pointee.context, state.pointee.failure == nil, !bytes.isEmpty else { return }
         let start = bytes.bindMemory(to: CChar.self).baseAddress
         let warnings = kalij_xml_exchange_warnings(0)
+        // fits: a piece, a header or what is held of a tag: less than the hard limit of at most 1 GiB
         let code = xmlParseChunk(context, start, Int32(bytes.count), 0)
         _ = kalij_xml_exchange_warnings(warnings)
         guard code != 0, state.pointee.failure == nil, state.pointee.renewal == nil else { return }

@@ -65,7 +65,7 @@ struct TreeBuilder {
         let length = NameCache.length(key)
         guard length <= limits.nameBytes, length <= UInt32.max else { return .none }
         let reference = NameReference(offset: values.count)
-        withUnsafeBytes(of: UInt32(length)) { values.append($0) }
+        withUnsafeBytes(of: UInt32(length)) { values.append($0) }  // fits: at most `nameBytes`
         values.append(key, length)
         entry.pointee.reference = reference
         entry.pointee.serial = serial
@@ -76,7 +76,7 @@ struct TreeBuilder {
     @inline(__always)
     mutating func open(
         _ name: UnsafePointer<UInt8>, _ namespace: UnsafePointer<UInt8>?, declarations: Int32, count: Int32,
-        _ source: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, readable: Range<UnsafePointer<UInt8>>
+        _ source: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, readable: Range<UInt>
     ) -> LimitKind? {
         if depth >= maximumDepth { return .depth }
         let index = UInt32(truncatingIfNeeded: nodes.count)
@@ -111,7 +111,7 @@ struct TreeBuilder {
     @inline(__always)
     private mutating func addAttributes(
         _ index: Int, _ count: Int, _ source: UnsafeMutablePointer<UnsafePointer<UInt8>?>,
-        _ readable: Range<UnsafePointer<UInt8>>
+        _ readable: Range<UInt>
     ) -> LimitKind? {
         attributes.reserve(count)
         var field = source
@@ -138,7 +138,7 @@ struct TreeBuilder {
     /// Adds text to the open element; returns the limit that it is over.
     @inline(__always)
     mutating func text(
-        _ bytes: UnsafePointer<UInt8>, _ length: Int, readable: Range<UnsafePointer<UInt8>>
+        _ bytes: UnsafePointer<UInt8>, _ length: Int, readable: Range<UInt>
     ) -> LimitKind? {
         let frame = frames[depth &- 1]
         var index = Int(frame.node)

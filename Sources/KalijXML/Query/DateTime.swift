@@ -29,9 +29,9 @@ extension Conversions {
     /// The begin of a day in seconds since 1970, nil if there is no such day. The C library knows the calendar.
     private static func secondsOfDay(_ year: Int, _ month: Int, _ day: Int) -> Int? {
         var fields = tm()
-        fields.tm_year = Int32(year - 1_900)
-        fields.tm_mon = Int32(month - 1)
-        fields.tm_mday = Int32(day)
+        fields.tm_year = Int32(year - 1_900)  // fits: four digits
+        fields.tm_mon = Int32(month - 1)  // fits: two digits
+        fields.tm_mday = Int32(day)  // fits: two digits
         let seconds = timegm(&fields)
         guard fields.tm_mon == month - 1, fields.tm_mday == day, fields.tm_year == year - 1_900 else { return nil }
         return seconds

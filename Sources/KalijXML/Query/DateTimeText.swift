@@ -29,6 +29,7 @@ public enum DateTime {
         let day = [digits(fields.tm_year + 1_900, 4), digits(fields.tm_mon + 1, 2), digits(fields.tm_mday, 2)]
         let clock = [digits(fields.tm_hour, 2), digits(fields.tm_min, 2), digits(fields.tm_sec, 2)]
         // In far years a Double is coarser than a microsecond, and the rest could be a little outside.
+        // fits: the bounds are in the line
         var fraction = digits(Int32(min(max(microseconds - whole * 1_000_000, 0), 999_999)), 6)
         while fraction.last == "0" { fraction.removeLast() }
         return day.joined(separator: "-") + "T" + clock.joined(separator: ":")

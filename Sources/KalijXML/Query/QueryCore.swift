@@ -27,7 +27,7 @@ struct QueryCore: @unchecked Sendable {
         do {
             self = try QueryCache.shared.literal(pieces, for: type)
         } catch {
-            // A mistake in the program's own text; a precondition would lose the message in a release build.
+            // traps: a mistake in the program's own text; a precondition would lose the message in a release build.
             fatalError("\(error)")
         }
     }
@@ -63,7 +63,7 @@ struct QueryCore: @unchecked Sendable {
     private func checkArguments() {
         let count = binding?.arguments.count ?? 0
         if program.arguments == count { return }
-        // A mistake in the program's own text; a query from text binds its own arguments.
+        // traps: a mistake in the program's own text; a query from text binds its own arguments.
         fatalError("query \"\(program.source)\" takes \(program.arguments) arguments, not \(count)")
     }
 }

@@ -103,13 +103,14 @@ extension QueryMatcher {
                 if length != step.pointee.filterValue.count { return false }
                 return areSame(tree.values + Int(attribute.pointee.value), step.pointee.filterValue)
             }
+            // fits: nodes are counted in 32 bits
             if name & QueryMatcher.isID == 0 { return passes(step, UInt32(node - nodes)) }
             attribute += 1
         }
         return false
     }
 
-    /// Compares as many bytes as `right` has, most values in two steps and without a call.
+    /// Compares as many bytes as `right` has, most values in two steps and without a call. Nothing beyond them is read.
     @inline(__always)
     private func areSame(_ left: UnsafePointer<UInt8>, _ right: UnsafeRawBufferPointer) -> Bool {
         guard let other = right.baseAddress else { return true }

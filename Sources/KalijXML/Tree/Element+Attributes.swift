@@ -88,7 +88,7 @@ extension Element {
 
     private func setAttribute(_ name: QualifiedName, _ value: String) {
         let start = withBytes(of: value) { tree.appendValue($0) }
-        let length = UInt32(value.utf8.count)
+        let length = UInt32(value.utf8.count)  // traps: on a value of 4 GiB that a program sets
         if let place = place(of: name) {
             tree.attributes[place].value = start
             tree.attributes[place].length = length
@@ -99,6 +99,7 @@ extension Element {
         let places = attributePlaces
         if places.upperBound != tree.attributeCount || places.isEmpty {
             // The attributes of an element stand side by side: move them to where there is room for one more.
+            // fits: an attribute has 16 bytes, and there is no memory for so many
             tree.nodes[Int(index)].attributes = UInt32(tree.attributeCount)
             for place in places { _ = tree.append(tree.attributes[place]) }
         }

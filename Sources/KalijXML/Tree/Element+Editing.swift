@@ -7,6 +7,18 @@ extension Element {
         return Element(tree: tree, index: copied)
     }
 
+    /// Copies an element in right before one of the children, and returns the reference to the copy. Text that stands
+    /// before that child stays before the new one.
+    ///
+    /// If `sibling` is no child of this element, the copy becomes the last child.
+    @discardableResult
+    public func insert(_ child: Element, before sibling: Element) -> Element {
+        guard sibling.tree === tree, let parent = sibling.parent, parent.index == index else { return add(child) }
+        let copied = tree.copy(child.index, of: child.tree, parent: index)
+        tree.link(copied, before: sibling.index, in: index)
+        return Element(tree: tree, index: copied)
+    }
+
     /// Adds text after everything that the element holds so far.
     public func add(text: String) {
         let text = validCharacters(text)
@@ -19,7 +31,7 @@ extension Element {
         for piece in pieces { tree.unlink(piece, from: index) }
         let text = validCharacters(text)
         tree.nodes[Int(index)].text = withBytes(of: text) { tree.appendText($0) }
-        tree.nodes[Int(index)].textLength = UInt32(text.utf8.count)
+        tree.nodes[Int(index)].textLength = UInt32(text.utf8.count)  // traps: on 4 GiB of text that a program sets
     }
 
     /// Takes a child out of the tree. References to it stay good; it is the root of a tree of its own from then on.
@@ -70,6 +82,17 @@ extension Tree {
         lastAdded = (parent, child)
     }
 
+    func link(_ child: UInt32, before sibling: UInt32, in parent: UInt32) {
+        nodes[Int(child)].next = sibling
+        guard nodes[Int(parent)].first != sibling else {
+            nodes[Int(parent)].first = child
+            return
+        }
+        var before = nodes[Int(parent)].first
+        while before != 0, nodes[Int(before)].next != sibling { before = nodes[Int(before)].next }
+        nodes[Int(before)].next = child
+    }
+
     func unlink(_ child: UInt32, from parent: UInt32) {
         lastAdded = (0, 0)
         if nodes[Int(parent)].first == child {
@@ -108,7 +131,7 @@ extension Tree {
             nodes[Int(index)].text = before.withUnsafeBytes { appendText($0) }
         }
         _ = appendText(bytes)
-        nodes[Int(index)].textLength += UInt32(bytes.count)
+        nodes[Int(index)].textLength += UInt32(bytes.count)  // traps: on 4 GiB of text that a program adds
     }
 
     /// Joins pieces of text that nothing separates any longer.
@@ -166,7 +189,7 @@ extension Tree {
         let text = [UInt8](other.ownText(original))
         node.text = text.withUnsafeBytes { appendText($0) }
         node.textLength = original.textLength
-        node.attributes = UInt32(attributeCount)
+        node.attributes = UInt32(attributeCount)  // fits: an attribute has 16 bytes, and there is no memory for so many
         node.attributeCount = original.attributeCount
         for place in Int(original.attributes)..<(Int(original.attributes) + Int(original.attributeCount)) {
             let attribute = other.attributes[place]

@@ -13,13 +13,14 @@ func compareMemory(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count:
 }
 
 /// Copies `count` bytes into room for at least 32. Up to 32 bytes are copied as 32, without a call, if as many may be
-/// read: `end` is where the readable bytes around `source` end.
+/// read: `readable` are addresses around `source` or elsewhere.
 @inline(__always)
 func copyBytes(
     _ source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, _ count: Int,
-    readable: Range<UnsafePointer<UInt8>>
+    readable: Range<UInt>
 ) {
-    guard count <= 32, source >= readable.lowerBound, readable.upperBound - source >= 32 else {
+    let address = UInt(bitPattern: source)
+    guard count <= 32, address >= readable.lowerBound, address &+ 32 <= readable.upperBound else {
         return target.update(from: source, count: count)
     }
     let (from, into) = (UnsafeRawPointer(source), UnsafeMutableRawPointer(target))
@@ -51,12 +52,14 @@ struct Region<Value: BitwiseCopyable> {
     private mutating func grow(_ extra: Int) {
         let wanted = Swift.max(count + extra, capacity + capacity / 2 + 16)
         // The system moves what is large without a second copy of it in memory.
+        // traps: as every allocation of Swift's own does without memory
         guard let moved = realloc(base, wanted * MemoryLayout<Value>.stride) else { fatalError("out of memory") }
         base = moved.bindMemory(to: Value.self, capacity: wanted)
         capacity = wanted
     }
 
     private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Value> {
+        // traps: as every allocation of Swift's own does without memory
         guard let memory = malloc(capacity * MemoryLayout<Value>.stride) else { fatalError("out of memory") }
         return memory.bindMemory(to: Value.self, capacity: capacity)
     }
@@ -96,7 +99,7 @@ extension Region<UInt8> {
     /// Appends bytes that stand among `readable` bytes, or anywhere else.
     @inline(__always)
     mutating func append(
-        _ source: UnsafePointer<UInt8>, _ length: Int, readable: Range<UnsafePointer<UInt8>>
+        _ source: UnsafePointer<UInt8>, _ length: Int, readable: Range<UInt>
     ) {
         reserve(length &+ 32)
         copyBytes(source, to: base + count, length, readable: readable)

@@ -60,8 +60,8 @@ final class NameTable: Sendable {
             copy.copyMemory(from: bytes)
             (entries + index.count).initialize(to: Entry(bytes: UnsafeRawBufferPointer(copy)))
             index.count += 1
-            index.slots[slot] = UInt32(index.count)
-            return NameReference(globalIndex: UInt32(index.count - 1))
+            index.slots[slot] = UInt32(index.count)  // fits: at most `capacity`
+            return NameReference(globalIndex: UInt32(index.count - 1))  // fits: it was just counted up
         }
         generation.add(1, ordering: .releasing)
         return result
@@ -97,7 +97,8 @@ struct NameReference: Equatable {
 
     init(raw: UInt32) { self.raw = raw }
     init(globalIndex: UInt32) { raw = 0x8000_0000 | globalIndex }
-    init(offset: Int) { raw = UInt32(offset + 2) }
+    // traps: beyond 2 GiB of a program's own names in a tree; the limits of a parser are below
+    init(offset: Int) { raw = UInt32(Int32(offset + 2)) }
 
     /// No name of its own: for a namespace, that of the parent.
     static let inherited = NameReference(raw: 0)

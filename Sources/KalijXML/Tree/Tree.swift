@@ -24,6 +24,9 @@ struct Attribute: BitwiseCopyable {
 }
 
 /// Where the parts of a tree are, and how much of each there is.
+///
+/// Records refer to each other in 32 bits. What is parsed is bounded far below by the limits on a stanza; a program that
+/// puts 2 GiB into one tree ends with a trap (the conversions to UInt32 are checked).
 struct TreeHeader {
     var view: TreeView
     var nodeCount = 0
@@ -75,7 +78,7 @@ final class Tree: ManagedBuffer<TreeHeader, UInt64> {
                 textCapacity: textRoom)
         }
         // `create` makes an object of the class that it is called on.
-        return unsafeDowncast(buffer, to: Tree.self)
+        return unsafeDowncast(buffer, to: Tree.self)  // traps: never, `Tree` is the class that made the buffer
     }
 
     deinit {
@@ -88,11 +91,13 @@ final class Tree: ManagedBuffer<TreeHeader, UInt64> {
     }
 
     /// Where everything is.
-    var view: TreeView { header.view }
-    var nodes: UnsafeMutablePointer<Node> { header.view.nodes }
-    var attributes: UnsafeMutablePointer<Attribute> { header.view.attributes }
-    var values: UnsafeMutablePointer<UInt8> { header.view.values }
-    var texts: UnsafeMutablePointer<UInt8> { header.view.texts }
+    // Through the pointer, because a check for exclusive access would cost as much as a query. Nothing changes the
+    // view while it is read: a tree has one owner at a time, and what changes it calls nobody.
+    var view: TreeView { withUnsafeMutablePointerToHeader { $0.pointee.view } }
+    var nodes: UnsafeMutablePointer<Node> { withUnsafeMutablePointerToHeader { $0.pointee.view.nodes } }
+    var attributes: UnsafeMutablePointer<Attribute> { view.attributes }
+    var values: UnsafeMutablePointer<UInt8> { view.values }
+    var texts: UnsafeMutablePointer<UInt8> { view.texts }
     var nodeCount: Int { header.nodeCount }
     var attributeCount: Int { header.attributeCount }
     var textCount: Int { header.textCount }
@@ -128,6 +133,7 @@ extension TreeHeader {
         }
         view.nodes[nodeCount] = node
         nodeCount += 1
+        // traps: beyond 4 billion nodes that a program adds; the limits of a parser are below
         return UInt32(nodeCount - 1)
     }
 
@@ -140,6 +146,7 @@ extension TreeHeader {
         }
         view.attributes[attributeCount] = attribute
         attributeCount += 1
+        // traps: beyond 4 billion attributes that a program adds; the limits of a parser are below
         return UInt32(attributeCount - 1)
     }
 
@@ -152,6 +159,7 @@ extension TreeHeader {
             UnsafeMutableRawPointer(view.values + valueCount).copyMemory(from: start, byteCount: bytes.count)
         }
         valueCount += bytes.count
+        // traps: beyond 4 GiB that a program adds; the limits of a parser are below
         return UInt32(valueCount - bytes.count)
     }
 
@@ -164,6 +172,7 @@ extension TreeHeader {
             UnsafeMutableRawPointer(view.texts + textCount).copyMemory(from: start, byteCount: bytes.count)
         }
         textCount += bytes.count
+        // traps: beyond 4 GiB that a program adds; the limits of a parser are below
         return UInt32(textCount - bytes.count)
     }
 }
@@ -216,7 +225,7 @@ extension Tree {
     /// A reference for a name that a program gives, stored if it has no id.
     func store(_ name: UnsafeRawBufferPointer) -> NameReference {
         if let known = NameTable.shared.lookUp(name) { return known }
-        var length = UInt32(name.count)
+        var length = UInt32(name.count)  // traps: on a name of 4 GiB that a program gives
         let offset = withUnsafeBytes(of: &length) { appendValue($0) }
         _ = appendValue(name)
         return NameReference(offset: Int(offset))

@@ -17,6 +17,7 @@ final class MonitoringServer {
     }
 
     private let loop: EventLoop
+    // traps: never, the program holds both to its end
     private unowned let server: PushServer
     private var daemon: OpaquePointer?
     private var watch: Watch?

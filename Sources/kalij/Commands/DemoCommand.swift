@@ -29,6 +29,7 @@ enum DemoCommand: Command {
         var options = DemoOptions()
         options.kills = try arguments.integer("--kills", in: 0...1_000_000) ?? options.kills
         options.messages = try arguments.integer("--messages", in: 1...10_000_000) ?? options.messages
+        // fits: `integer` takes no negative number here
         if let seed = try arguments.integer("--seed") { options.seed = UInt64(seed) }
         if let name = arguments.value("--server") {
             guard let server = ServerKind(rawValue: name) else {

@@ -1,4 +1,5 @@
 import KalijClient
+import KalijXML
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -21,10 +22,9 @@ enum JSONLine {
 
 /// XEP-0082 date-times in UTC.
 enum Stamp {
-    /// To the millisecond.
+    /// With the milliseconds, if there are any.
     static func of(_ milliseconds: Int64) -> String {
-        Date(timeIntervalSince1970: Double(milliseconds) / 1000)
-            .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        DateTime.text(Date(timeIntervalSince1970: Double(milliseconds) / 1000))
     }
 }
 

@@ -1,3 +1,4 @@
+import KalijAddress
 import KalijStore
 import KalijXML
 import Testing
@@ -81,6 +82,16 @@ struct ReceivingTests {
         try desk.receive(
             "<message from='romeo@example.net/x'><composing xmlns='http://jabber.org/protocol/chatstates'/></message>")
         #expect(try desk.history().isEmpty)
+    }
+
+    @Test("RFC 6121, 5.2.2: a message without a type, or of an unknown one, is of type \"normal\"")
+    func types() throws {
+        for (attribute, type) in [("", "normal"), ("type='shout'", "normal"), ("type='chat'", "chat")] {
+            let message = try Element.parse("<message xmlns='jabber:client' \(attribute)><body>hi</body></message>")
+            let received = Received(
+                message, account: try JID("juliet@example.org"), archived: nil, trustsArchive: false, now: 0)
+            #expect(received.type == type)
+        }
     }
 
     @Test("an error marks the message that it answers as failed, and no other")

@@ -12,11 +12,13 @@ final class Drive {
     /// What was told, in short.
     private(set) var told: [String] = []
 
-    init(_ server: ScriptedServer) throws {
+    convenience init(_ server: ScriptedServer) throws { try self.init(port: server.port) }
+
+    init(port: UInt16) throws {
         scratch = try ScratchDirectory()
         directory = AccountDirectory(scratch.path)
         let settings = ServerSettings(
-            override: HostAndPort("127.0.0.1:\(server.port)"), directTLS: true,
+            override: HostAndPort("127.0.0.1:\(port)"), directTLS: true,
             caFile: try ScriptedServer.Identity.shared.get().certificate)
         try AccountTable(try directory.open(.machine, role: .share, now: 1)).store(
             jid: try JID("juliet@localhost"), server: settings,

@@ -18,6 +18,7 @@ struct MessageTests {
         #expect(try message("<message/>").kind == .normal)
         #expect(try message("<message type='shout'/>").kind == .normal)
         #expect(try message("<message type='CHAT'/>").kind == .normal)
+        #expect(MessageStanza.Kind(type: nil) == .normal && MessageStanza.Kind(type: "headline") == .headline)
     }
 
     @Test("5.2.3: bodies in several languages")

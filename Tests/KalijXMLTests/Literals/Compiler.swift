@@ -7,19 +7,24 @@ struct Compiler {
     }
 
     /// Type-checks the files of a module and returns their syntax trees, in the order of the files.
-    static func syntaxTrees(of module: SourceModule) throws -> [[String: Any]] {
+    ///
+    /// - Parameters:
+    ///   - module: the module.
+    ///   - name: the mangled name of a type. Trees without it are not parsed, but come out empty.
+    static func syntaxTrees(of module: SourceModule, mentioning name: String) throws -> [[String: Any]] {
         let scratch = buildFolder + "/query-literals/" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: scratch, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: scratch) }
         let outputs = module.files.indices.map { "\(scratch)/\($0).json" }
         var arguments = ["-frontend", "-dump-ast", "-dump-ast-format", "json", "-module-name", module.name]
-        arguments += try settings()
+        arguments += try settings(scratch)
         if !module.files.contains(where: { $0.hasSuffix("/main.swift") }) { arguments.append("-parse-as-library") }
         for (file, output) in zip(module.files, outputs) { arguments += ["-primary-file", file, "-o", output] }
         let (status, text) = try run("swiftc", arguments, errorsTo: scratch + "/errors")
         guard status == 0 else { throw Failure(description: "\(module.folder) does not compile:\n\(text)") }
         return try outputs.map { output in
             let data = try Data(contentsOf: URL(filePath: output))
+            guard data.range(of: Data(name.utf8)) != nil else { return [:] }
             guard let tree = try JSONSerialization.jsonObject(with: data) as? [String: Any] else {
                 throw Failure(description: "the compiler's output for \(module.folder) is no syntax tree")
             }
@@ -34,12 +39,18 @@ struct Compiler {
     }()
 
     /// As SwiftPM sets them: language mode, modules, C modules, macros, the package that `package` stands for.
-    private static func settings() throws -> [String] {
+    private static func settings(_ scratch: String) throws -> [String] {
         var settings = ["-swift-version", "6", "-enable-testing", "-suppress-warnings", "-I", buildFolder + "/Modules"]
         settings += ["-D", "SWIFT_PACKAGE", "-D", "DEBUG"]
         let identity = (Repository.root as NSString).lastPathComponent.lowercased()
         settings += ["-package-name", String(identity.map { $0.isLetter || $0.isNumber ? $0 : "_" })]
         for map in Repository.moduleMaps { settings += ["-Xcc", "-fmodule-map-file=" + map] }
+        for (name, folder) in Repository.headerFolders {
+            let map = "\(scratch)/\(name).modulemap"
+            try "module \(name) { umbrella \"\(folder)\" export * }\n".write(
+                toFile: map, atomically: true, encoding: .utf8)
+            settings += ["-Xcc", "-fmodule-map-file=" + map]
+        }
         for flag in try libraryFlags() { settings += ["-Xcc", flag] }
         let (_, compiler) = try run("sh", ["-c", "readlink -f \"$(command -v swiftc)\""])
         let toolchain = (compiler as NSString).deletingLastPathComponent

@@ -14,6 +14,9 @@ struct QueryLiteral: Hashable {
     /// How many arguments the call that it stands in passes on; nil if it stands in none.
     var arguments: Int?
 
+    /// The mangled name that all types `Query<...>` begin with.
+    static let queryType = "8KalijXML5QueryVy"
+
     /// What is wrong with the query; nil if it compiles with its type.
     var problem: String? {
         let bytes = pieces.map { Array($0.utf8) }.joined(separator: [QueryParser.hole])
@@ -35,7 +38,7 @@ struct QueryLiteral: Hashable {
 
     /// All query literals of a module.
     static func all(in module: SourceModule) throws -> [QueryLiteral] {
-        let trees = try Compiler.syntaxTrees(of: module)
+        let trees = try Compiler.syntaxTrees(of: module, mentioning: queryType)
         return try zip(module.files, trees).flatMap { file, tree in
             var search = LiteralSearch(file: file, source: Array(try Data(contentsOf: URL(filePath: file))))
             search.visit(tree)
@@ -114,7 +117,7 @@ private struct LiteralSearch {
 
     /// The result type and the pieces of a node that is a query literal.
     private static func literal(_ node: [String: Any]) -> (type: String, pieces: [String])? {
-        guard (node["type"] as? String)?.hasPrefix("$s8KalijXML5QueryVy") == true else { return nil }
+        guard (node["type"] as? String)?.hasPrefix("$s" + QueryLiteral.queryType) == true else { return nil }
         switch node["_kind"] as? String {
         case "string_literal_expr":
             guard let value = node["value"] as? String, let type = resultType(node["initializer"]) else { return nil }

@@ -32,6 +32,19 @@ enum Repository {
     /// The module maps of the C modules.
     static let moduleMaps = paths(endingIn: "/module.modulemap").map { root + "/" + $0 }
 
+    /// The headers of C modules without a module map, for which SwiftPM makes one: their `include` folders by name.
+    static let headerFolders: [String: String] = {
+        var folders: [String: String] = [:]
+        for header in paths(endingIn: ".h") {
+            let folder = (header as NSString).deletingLastPathComponent
+            let module = (folder as NSString).deletingLastPathComponent
+            guard folder.hasSuffix("/include"), !moduleMaps.contains(where: { $0.hasPrefix("\(root)/\(module)/") })
+            else { continue }
+            folders[(module as NSString).lastPathComponent] = root + "/" + folder
+        }
+        return folders
+    }()
+
     /// Files by the end of their paths, hidden folders, fixtures and what was built left out.
     private static func paths(endingIn suffix: String) -> [String] {
         guard let all = FileManager.default.enumerator(atPath: root) else { return [] }

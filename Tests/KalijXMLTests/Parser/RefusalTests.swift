@@ -54,6 +54,74 @@ import Testing
         }
     }
 
+    @Test("other encodings are found without a declaration, too (11.6)")
+    func encodingMarks() {
+        let header = "<?xml version='1.0'?><stream xmlns='u'>"
+        let units = Array(header.utf16)
+        let little = units.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        let big = units.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+        let wide = header.unicodeScalars.flatMap { [0, 0, 0, UInt8($0.value)] as [UInt8] }
+        for bytes in [little, big, [0xFF, 0xFE] + little, [0xFE, 0xFF] + big] {
+            for size in [1, 3, 4_096] {
+                #expect(
+                    Heard(chunks(bytes, of: size), finishing: true).condition == "unsupported-encoding",
+                    "\(bytes.prefix(4))")
+            }
+        }
+        // What nobody uses, four bytes a character and EBCDIC, is told from no XML at all by nobody either.
+        for bytes in [wide, [0x4C, 0x6F, 0xA7, 0x94, 0x93]] {
+            for size in [1, 3, 4_096] { #expect(Heard(chunks(bytes, of: size), finishing: true).condition != nil) }
+        }
+        // "MUST interpret that character as a zero width no-break space, not as a byte order mark"
+        for size in [1, 4_096] {
+            #expect(Heard(chunks([0xEF, 0xBB, 0xBF] + Array(header.utf8), of: size)).condition == "not-well-formed")
+        }
+        #expect(Heard(streamHeader + "\u{FEFF}<a/>").condition == "bad-format")
+        #expect(Heard(streamHeader + "<a>\u{FEFF}</a>").condition == nil)
+    }
+
+    @Test("an XML declaration may say standalone and version 1.0, and stand first only")
+    func declarations() {
+        let stream = "<stream xmlns='u'>"
+        for declaration in [
+            "<?xml version='1.0' standalone='yes'?>", "<?xml version=\"1.0\" encoding='UTF-8' standalone='no' ?>\n",
+        ] {
+            #expect(Heard(declaration + stream + "<a/>").events == ["opened <stream xmlns='u'/> u", "<a xmlns='u'/>"])
+        }
+        #expect(Heard(" <?xml version='1.0'?>" + stream).condition == "not-well-formed")
+        #expect(Heard(stream + "<?xml version='1.0'?>").condition == "not-well-formed")
+        #expect(Heard(stream + "<a><?xml version='1.0'?></a>").condition == "not-well-formed")
+        #expect(Heard("<?xml encoding='UTF-8'?>" + stream).condition == "not-well-formed")
+    }
+
+    @Test("any declared prefix is understood; one that is not declared is not well-formed (4.8.5, 4.9.3.13, 11.3)")
+    func prefixes() {
+        let stream = "<foobar:stream xmlns:foobar='http://etherx.jabber.org/streams' xmlns:c='jabber:client'>"
+        let heard = Heard(
+            stream + "<c:message><c:body>x</c:body></c:message><foobar:features/></foobar:stream>", finishing: true)
+        #expect(heard.condition == nil)
+        #expect(heard.events[1] == "<message xmlns='jabber:client'><body>x</body></message>")
+        #expect(heard.events[2] == "<features xmlns='http://etherx.jabber.org/streams'/>")
+        #expect(
+            Heard(streamHeader + "<message><foo:body>What is this foo?</foo:body></message>").condition
+                == "not-well-formed")
+    }
+
+    @Test(
+        "the header itself may be refused",
+        arguments: [
+            ("<!-- x --><stream>", "restricted-xml"), ("<?x y?><stream>", "restricted-xml"),
+            ("<!DOCTYPE stream><stream>", "restricted-xml"),
+            ("<stream a='&b;'>", "restricted-xml"), ("<p:stream>", "not-well-formed"), ("text", "not-well-formed"),
+            ("<stream/><a/>", "not-well-formed"),
+            ("<stream/><!-- x -->", "restricted-xml"), ("<stream></stream>text", "not-well-formed"),
+        ])
+    func header(_ text: String, _ condition: String) {
+        for size in [1, 4_096] {
+            #expect(Heard(chunks(Array(text.utf8), of: size), finishing: true).condition == condition, "\(text)")
+        }
+    }
+
     @Test("text between stanzas, and anything after the end")
     func stray() {
         #expect(Heard(streamHeader + "text<a/>").condition == "bad-format")

@@ -24,4 +24,33 @@ import Testing
         #expect(marked.events.count == 2 && marked.condition == nil)
         #expect(Heard("x" + streamHeader).condition == "not-well-formed")
     }
+
+    @Test("whether a start tag had too many attributes depended on the chunk that it ended in")
+    func tooManyAttributes() {
+        let tag = "<a" + (0..<66_000).map { " a\($0)=''" }.joined() + "/>"
+        let bytes = Array((streamHeader + tag).utf8)
+        for size in [1_400, 30_000, bytes.count] {
+            #expect(Heard(chunks(bytes, of: size)).condition == "policy-violation")
+        }
+    }
+
+    @Test("which limit a stanza was over depended on the chunks, if it was over several")
+    func severalLimits() {
+        let stanza = "<a><b>" + String(repeating: "t", count: 400) + "</b></a>"
+        let bytes = Array((streamHeader + stanza).utf8)
+        for size in [1, 7, 100, bytes.count] {
+            let heard = Heard(chunks(bytes, of: size), limits: ParserLimits(stanzaBytes: 300, valueBytes: 350))
+            #expect(heard.events.last?.hasPrefix("skipped a stanza-bytes \(stanza.utf8.count)") == true)
+        }
+    }
+
+    // "over the hard limit the stream ends with policy-violation"
+    @Test("a stanza over the hard limit was skipped instead, if it came in one chunk")
+    func hardLimitInOneChunk() {
+        let bytes = Array((streamHeader + "<a>" + String(repeating: "t", count: 1_100) + "</a><b/>").utf8)
+        for size in [1, 100, bytes.count] {
+            let heard = Heard(chunks(bytes, of: size), limits: ParserLimits(stanzaBytes: 300, hardStanzaBytes: 1_024))
+            #expect(heard.events.count == 1 && heard.condition == "policy-violation")
+        }
+    }
 }

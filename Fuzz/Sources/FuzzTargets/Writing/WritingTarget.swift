@@ -70,10 +70,12 @@ private struct Workshop {
         case 9:
             element.remove()
             model.parent?.remove(model)
+            kept.append(model)
         case 10:
             let child = source.pick(pairs)
             element.remove(child.element)
             model.remove(child.model)
+            kept.append(child.model.root)
         default:
             keep(element.copy(), model.copy())
         }

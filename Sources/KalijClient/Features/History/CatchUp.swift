@@ -206,15 +206,8 @@ struct CatchUp {
     }
 
     private static func form(since: Int64) -> Element {
-        let stamp = Date(timeIntervalSince1970: Double(since / 1000)).formatted(.iso8601)
-        return Element(
-            "x", xmlns: "jabber:x:data", attributes: ["type": "submit"],
-            children: [
-                Element(
-                    "field", attributes: ["var": "FORM_TYPE", "type": "hidden"],
-                    children: [Element("value", text: "urn:xmpp:mam:2")]),
-                Element("field", attributes: ["var": "start"], children: [Element("value", text: stamp)]),
-            ])
+        let start = DataForm.Field("start", value: Date(timeIntervalSince1970: Double(since / 1000)))
+        return DataForm(.submit, formType: "urn:xmpp:mam:2", fields: [start]).element
     }
 
     /// Moves what the archive has not shown behind what it has, from the first change on: what came meanwhile, what is

@@ -1,5 +1,6 @@
 import KalijAddress
 import KalijStore
+import KalijStream
 import KalijXML
 
 #if canImport(FoundationEssentials)
@@ -30,7 +31,7 @@ struct Received {
         sender = message["from"].map(JID.received) ?? account
         recipient = message["to"].map(JID.received) ?? account
         direction = sender.bare == account ? .outgoing : .incoming
-        type = message["type"] ?? "normal"
+        type = MessageStanza.Kind(type: message["type"]).rawValue
         messageID = message["id"] ?? ""
         originID = message.child("origin-id", "urn:xmpp:sid:0")?["id"]
         body = message.child("body", "jabber:client")?.text

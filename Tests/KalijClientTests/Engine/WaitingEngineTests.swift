@@ -1,0 +1,149 @@
+import Foundation
+import KalijAddress
+import KalijHandlers
+import KalijStore
+import KalijXML
+import Synchronization
+import Testing
+
+@testable import KalijClient
+
+/// Handlers, timers and promises as an application has them: through an engine.
+@Suite(.serialized) struct WaitingEngineTests {
+    /// What a test hands over between the engine's thread and its own.
+    private final class Box<Value: Sendable>: Sendable {
+        private let contents: Mutex<Value?> = Mutex(nil)
+        func put(_ value: Value) { contents.withLock { $0 = value } }
+        func get() async throws -> Value {
+            for _ in 0..<1000 {
+                if let value = contents.withLock({ $0 }) { return value }
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            throw CancellationError()
+        }
+    }
+
+    /// Runs an engine on a thread of its own; `body` gets it once it is online, or at its begin.
+    private func run(
+        _ server: ScriptedServer, online: Bool = true, seconds: Double = 10,
+        _ body: @escaping @Sendable (Engine) throws -> Void
+    ) async throws -> [String] {
+        let port = server.port
+        return try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(with: Result { try Self.drive(port, online, seconds, body) })
+            }
+        }
+    }
+
+    private static func drive(
+        _ port: UInt16, _ online: Bool, _ seconds: Double, _ body: @escaping @Sendable (Engine) throws -> Void
+    ) throws -> [String] {
+        let drive = try Drive(port: port)
+        var options = Engine.Options(timing: Drive.timing)
+        options.handlers = Log.handlers
+        var engine: Engine?
+        var begun = false
+        var problem: (any Error)?
+        let made = try Engine(drive.directory, options: options) { event in
+            let isThere = if case .online = event.kind { true } else { !online }
+            guard isThere, !begun else { return }
+            begun = true
+            engine?.loop.enqueue {
+                guard let engine else { return }
+                do { try body(engine) } catch { problem = error }
+            }
+        }
+        engine = made
+        defer { engine = nil }
+        made.loop.schedule(after: seconds) { [weak made] in made?.stop() }
+        try made.run()
+        if let problem { throw problem }
+        let database = try drive.database()
+        let hasLog = try database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'log'").first { _ in true } ?? false
+        return hasLog ? try database.prepare("SELECT text FROM log ORDER BY rowid").all { $0.text(0) } : []
+    }
+
+    @Test("a timer fires at its time, also while there is no connection", arguments: [true, false])
+    func timer(online: Bool) async throws {
+        let server = try ScriptedServer(online ? "idle" : "silent")
+        let log = try await run(server, online: online, seconds: 2) { engine in
+            try engine.perform { step in
+                try step.schedule(Log.Rung(text: "soon"), at: step.now + 300)
+                try step.schedule(Log.Rung(text: "later"), at: step.now + 60_000)
+                try step.schedule(Log.Rung(text: "at once"), at: 0)
+            }
+        }
+        #expect(log == ["at once rung", "soon rung"])
+    }
+
+    @Test("a request that nobody answers times out, once the server has acknowledged what came before")
+    func timeout() async throws {
+        let log = try await run(try ScriptedServer("idle"), seconds: 4) { engine in
+            try engine.perform { step in
+                _ = try step.send(
+                    .question(to: "romeo@localhost"), then: Log.Logged(text: "one"), within: .milliseconds(300))
+            }
+        }
+        #expect(log == ["one: timeout"])
+    }
+
+    @Test("a task awaits a promise: settled later, settled before, rejected, and when the engine ends")
+    func awaiting() async throws {
+        let server = try ScriptedServer("idle")
+        let (awaiter, promises) = (Box<PromiseAwaiter>(), Box<[Promise<Int>]>())
+        let values = Task {
+            let (awaiter, promises) = (try await awaiter.get(), try await promises.get())
+            var outcomes: [String] = []
+            for promise in promises {
+                do { outcomes.append("\(try await awaiter.value(of: promise))") } catch { outcomes.append("\(error)") }
+            }
+            return outcomes
+        }
+        let log = try await run(server, seconds: 3) { engine in
+            let made = try engine.perform { step in try (0..<4).map { _ in try step.promise(of: Int.self) } }
+            try engine.perform { _ = try $0.resolve(made[1], with: 2) }
+            awaiter.put(engine.awaiter)
+            promises.put(made)
+            engine.loop.schedule(after: 0.5) { [weak engine] in
+                try? engine?.perform { step in
+                    try step.then(made[0], Log.Awaited(text: "stored"))
+                    _ = try step.resolve(made[0], with: 1)
+                    _ = try step.reject(made[2], with: Rejection("no", "not today"))
+                }
+            }
+        }
+        #expect(try await values.value == ["1", "2", "no: not today", "stopped"])
+        #expect(log == ["stored 1"])
+    }
+
+    @Test("a task that is cancelled waits no longer; a promise that is gone is rejected")
+    func cancelled() async throws {
+        let server = try ScriptedServer("idle")
+        let (awaiter, promise) = (Box<PromiseAwaiter>(), Box<Promise<Int>>())
+        let waiting = Task { try await awaiter.get().value(of: try await promise.get()) }
+        let gone = Task {
+            let awaiter = try await awaiter.get()
+            return try await awaiter.value(of: Promise<Int>(id: 4711))
+        }
+        _ = try await run(server, seconds: 1) { engine in
+            promise.put(try engine.perform { try $0.promise(of: Int.self) })
+            awaiter.put(engine.awaiter)
+            engine.loop.schedule(after: 0.5) { waiting.cancel() }
+        }
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        await #expect(throws: Rejection.forgotten) { try await gone.value }
+    }
+
+    @Test("an account that is told to leave is logged out by the engine, which then ends")
+    func leaving() async throws {
+        let log = try await run(try ScriptedServer("idle"), seconds: 10) { engine in
+            try engine.perform { step in
+                _ = try step.schedule(Log.Rung(text: "timer"), at: step.now + 60_000)
+                try step.database.run("UPDATE account SET state = 'leaving'")
+            }
+            engine.lookAround()
+        }
+        #expect(log == ["timer: logged out"])
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import KalijLab
+import Testing
+
+/// `kalij iq`, `kalij pending`, `kalij logout`, and dead letters in `kalij status`, against a real server.
+@Suite(.serialized) struct QuestionTests {
+    private struct World {
+        let laboratory: Laboratory
+        let server: any XMPPServer
+        let kalij: Kalij
+
+        func sql(_ text: String) async throws -> String {
+            try await laboratory.run(
+                "/usr/bin/sqlite3", ["-batch", "-cmd", ".timeout 10000", kalij.data + "/kalij.db", text])
+        }
+
+        func peer(delay: Double) async throws -> Chat {
+            try await Peer("bob", password: "secret", server: server, laboratory: laboratory)
+                .answering(resource: "peer", delay: delay)
+        }
+    }
+
+    private static let disco = "<query xmlns='http://jabber.org/protocol/disco#info'/>"
+    private static let question = "<question xmlns='urn:example:question' number='7'/>"
+
+    private func world(_ kind: ServerKind = .prosody) async throws -> World {
+        let laboratory = try Laboratory()
+        let server = try await makeServer(kind, in: laboratory)
+        try await server.start()
+        for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
+        let kalij = try Kalij(data: laboratory.path("data"))
+        #expect(try kalij.login(server).status == 0)
+        return World(laboratory: laboratory, server: server, kalij: kalij)
+    }
+
+    @Test("iq prints the answer: of the server, of the account, of another client", arguments: ServerKind.allCases)
+    func answered(kind: ServerKind) async throws {
+        let world = try await world(kind)
+        defer { world.laboratory.close() }
+        for recipient in ["localhost", "alice@localhost"] {
+            let outcome = try world.kalij("iq", recipient, Self.disco)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(outcome.output.contains("<feature var="))
+        }
+        let bob = try await world.peer(delay: 0)
+        let outcome = try world.kalij("--json", "iq", "bob@localhost/peer", "-", input: Self.question)
+        #expect(outcome.status == 0)
+        let record = try #require(try outcome.objects().first)
+        #expect(record["outcome"] as? String == "result" && record["to"] as? String == "bob@localhost/peer")
+        #expect((record["answer"] as? String)?.contains("urn:example:question") == true)
+        await bob.quit()
+        #expect(try world.kalij("pending").status == 1)
+        #expect(try world.kalij("pending", "--results").lines.count == 3)
+    }
+
+    @Test("an error exits 1 and is printed; what is no request exits 65; without an account it is 78")
+    func refused() async throws {
+        let world = try await world()
+        defer { world.laboratory.close() }
+        let unknown = try world.kalij("iq", "localhost", "<query xmlns='urn:example:unknown'/>")
+        #expect(unknown.status == 1 && unknown.output.contains("service-unavailable"))
+        #expect(try world.kalij("iq", "nobody@localhost/x", Self.disco, "--set").status == 1)
+        for words in [["localhost", "<a><b></a>"], ["@", Self.disco], ["localhost", "<iq type='get'/>"]] {
+            #expect(try world.kalij.run(["iq"] + words).status == 65, "\(words)")
+        }
+        #expect(try world.kalij("iq", "localhost").status == 64)
+        #expect(try Kalij(data: world.laboratory.path("none"))("iq", "localhost", Self.disco).status == 78)
+        #expect(try world.kalij("pending", "--results").lines.count == 2)
+    }
+
+    @Test("an answer that takes too long is a timeout, exit 75; a late answer changes nothing")
+    func timeout() async throws {
+        let world = try await world()
+        defer { world.laboratory.close() }
+        let run = try world.kalij.running()
+        try await run.event("caught_up")
+        let bob = try await world.peer(delay: 4)
+        var late = 0
+        for _ in 0..<6 where try world.kalij("iq", "bob@localhost/peer", Self.question, "--wait", "1").status == 75 {
+            late += 1
+        }
+        #expect(late > 0)
+        let results = try world.kalij("--json", "pending", "--results").output
+        try await Task.sleep(for: .seconds(5))
+        #expect(try world.kalij("--json", "pending", "--results").output == results)
+        #expect(results.components(separatedBy: "\"outcome\":\"timeout\"").count == late + 1)
+        await bob.quit()
+        #expect(run.end(SIGTERM).status == 0)
+    }
+
+    @Test("killed between question and answer: pending lists it, and the next process gets the answer")
+    func killed() async throws {
+        let world = try await world()
+        defer { world.laboratory.close() }
+        let bob = try await world.peer(delay: 5)
+        let asking = Process()
+        asking.executableURL = URL(fileURLWithPath: world.kalij.executable)
+        asking.arguments = ["--data", world.kalij.data, "iq", "bob@localhost/peer", Self.question, "--wait", "60"]
+        (asking.standardOutput, asking.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
+        try asking.run()
+        for _ in 0..<500 where try !bob.events().contains(where: { $0.event == "asked" }) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        kill(asking.processIdentifier, SIGKILL)
+        asking.waitUntilExit()
+        let pending = try world.kalij("--json", "pending").objects()
+        #expect(pending.contains { $0["responder"] as? String == "bob@localhost/peer" })
+        for _ in 0..<700 where try !bob.events().contains(where: { $0.event == "answered" }) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        let next = try world.kalij.running()
+        for _ in 0..<500 where try await world.sql("SELECT count(*) FROM request") != "0\n" {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(next.end(SIGTERM).status == 0)
+        let results = try world.kalij("--json", "pending", "--results").objects()
+        #expect(results.map { $0["outcome"] as? String } == ["result"])
+        await bob.quit()
+    }
+
+    @Test("handlers that are gone, damaged or of the future: status lists them, everything else works")
+    func deadLetters() async throws {
+        let world = try await world()
+        defer { world.laboratory.close() }
+        let forms = [
+            "x'836c6578616d706c652e676f6e6501a0'", "x'00ff'", "zeroblob(0)", "randomblob(50)",
+            "x'83717175657374696f6e2e616e73776572656418ffa0'", "x'83717175657374696f6e2e616e73776572656401a0'",
+        ]
+        for (index, form) in forms.enumerated() {
+            _ = try await world.sql(
+                """
+                INSERT INTO request VALUES (1, 'bad-\(index)', '', 0, 1, 0, 'x', \(form));
+                INSERT INTO timer(account, at, name, handler) VALUES (1, 1, 'x', \(form));
+                """)
+        }
+        let run = try world.kalij.running()
+        try await run.event("caught_up")
+        for _ in 0..<100 where try await world.sql("SELECT count(*) FROM dead_letter") != "12\n" {
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        #expect(try world.kalij("iq", "localhost", Self.disco).status == 0)
+        #expect(try world.kalij("send", "bob@localhost", "hello").status == 0)
+        let status = try #require(try world.kalij("--json", "status").objects().first)
+        let letters = try #require(status["dead_letters"] as? [[String: Any]])
+        #expect(letters.count == 12)
+        #expect(letters.contains { ($0["reason"] as? String)?.contains("newer version") == true })
+        #expect(
+            letters.contains { $0["reason"] as? String == "handler question.answered (version 1): question is missing" }
+        )
+        #expect(try world.kalij("status").output.contains("handler example.gone (version 1): no such handler is known"))
+        #expect(run.end(SIGTERM).status == 0)
+    }
+
+    @Test("logout: with and without a process that drives; the messages stay, or go with --remove")
+    func logout() async throws {
+        let world = try await world()
+        defer { world.laboratory.close() }
+        let run = try world.kalij.running()
+        try await run.event("caught_up")
+        #expect(try world.kalij("send", "bob@localhost", "hello").status == 0)
+        try await run.event("state") { $0["state"] as? String == "acked" }
+        #expect(try world.kalij("logout", "alice@localhost").status == 0)
+        try await run.event("logged_out")
+        run.process.waitUntilExit()
+        #expect(run.process.terminationStatus == 0)
+        #expect(try await world.sql("SELECT count(*) FROM account WHERE keys IS NULL AND password IS NULL") == "1\n")
+        #expect(try world.kalij("run").status == 78)
+        #expect(try world.kalij("iq", "localhost", Self.disco).status == 78)
+        #expect(try world.kalij("history").output.contains("hello"))
+        #expect(try world.kalij("status").output.contains("account: alice@localhost, logged out"))
+        #expect(try world.kalij.login(world.server).status == 0)
+        #expect(try world.kalij("iq", "localhost", Self.disco).status == 0)
+        #expect(try world.kalij("logout", "bob@localhost").status == 78)
+        #expect(try world.kalij("--json", "logout", "alice@localhost", "--remove").output.contains("\"removed\":true"))
+        #expect(try await world.sql("SELECT count(*) FROM account") == "0\n")
+        #expect(try await world.sql("SELECT count(*) FROM message") == "0\n")
+    }
+}
