@@ -12,7 +12,7 @@ extension StreamParser {
             // The marks of UTF-16 and UTF-32, and zeros around a "<".
             case (0, 0xFE), (0, 0xFF), (_, 0):
                 state.pointee.fail(context, "unsupported-encoding", "another encoding than UTF-8")
-            // UTF-8 has a mark, too.
+            // UTF-8 has a mark, too, which a document may begin with; a stream may not, which is found later.
             case (0, UInt8(ascii: "<")), (0, 0x20), (0, 0x09), (0, 0x0A), (0, 0x0D), (0, 0xEF), (1, _): break
             default: state.pointee.fail(context, "not-well-formed", "expected \"<\" at the beginning")
             }
