@@ -205,12 +205,13 @@ import Testing
         let (input, output) = (Pipe(), Pipe())
         let process = process(["query", "--stream", "/@b"], input: input, output: output)
         try process.run()
-        input.fileHandleForWriting.write(Data(stream("").replacing("</stream:stream>", with: "<a b='1'/>").utf8))
+        try input.fileHandleForWriting.write(
+            contentsOf: Data(stream("").replacing("</stream:stream>", with: "<a b='1'/>").utf8))
         let lines = output.fileHandleForReading
         #expect(String(decoding: lines.availableData, as: UTF8.self) == "1\n")
-        input.fileHandleForWriting.write(Data("<a b='2'/><a b='".utf8))
+        try input.fileHandleForWriting.write(contentsOf: Data("<a b='2'/><a b='".utf8))
         #expect(String(decoding: lines.availableData, as: UTF8.self) == "2\n")
-        input.fileHandleForWriting.write(Data("3'/></stream:stream>".utf8))
+        try input.fileHandleForWriting.write(contentsOf: Data("3'/></stream:stream>".utf8))
         try input.fileHandleForWriting.close()
         #expect(String(decoding: lines.readDataToEndOfFile(), as: UTF8.self) == "3\n")
         process.waitUntilExit()

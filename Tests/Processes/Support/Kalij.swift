@@ -41,7 +41,8 @@ struct Kalij {
         let (output, errors, inputPipe) = (Pipe(), Pipe(), Pipe())
         (process.standardOutput, process.standardError, process.standardInput) = (output, errors, inputPipe)
         try process.run()
-        inputPipe.fileHandleForWriting.write(Data(input.utf8))
+        // The command may end without reading what it is given.
+        try? inputPipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
         try inputPipe.fileHandleForWriting.close()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         let complaints = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
@@ -96,7 +97,7 @@ final class Running {
 
     var pid: Int32 { process.processIdentifier }
 
-    func write(_ line: String) { input.fileHandleForWriting.write(Data((line + "\n").utf8)) }
+    func write(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8)) }
 
     /// The events so far.
     func events() throws -> [[String: Any]] {
