@@ -1,4 +1,4 @@
-# `make demo` and `make test` need nothing but Debian 12 and a Swift 6 toolchain: they install what is missing.
+# `make demo` and `make test` need nothing but Debian 12 and a Swift toolchain of 6.2 or later: they install what is missing.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help install install-build build release demo push-demo test lint docs format bench fuzz fuzz-coverage clean
