@@ -6,11 +6,13 @@ import KalijTransport
 import KalijXML
 
 // push decisions | push provider CERTIFICATE KEY | push memory | push endtoend COMMAND FOLDER
+// | push soak COMMAND FOLDER MINUTES RATE
 //
 // decisions: how many rate-limited or blocked publishes are handled, against only parsing and answering them.
 // provider:  CPU time a request over 4 connections with 100 streams each, against h2load with the same.
 // endtoend:  FOLDER holds certificate.pem and key.pem for localhost, ec.p8 and its public key ec.pub.
 // memory:    what 1,000,000 blocked and 1,000,000 known tokens cost.
+// soak:      the real command for so many minutes, with so many publishes a second and everything that can go wrong.
 
 let domain = "example.org"
 
@@ -250,7 +252,20 @@ case "provider" where CommandLine.arguments.count == 4:
 case "endtoend" where CommandLine.arguments.count == 4:
     try endToEnd(CommandLine.arguments[2], CommandLine.arguments[3])
 case "memory": try memory()
+case "soak" where CommandLine.arguments.count == 6:
+    let arguments = CommandLine.arguments
+    do {
+        try Soak(
+            arguments[2], arguments[3], minutes: Double(arguments[4]) ?? 30, rate: Int(arguments[5]) ?? 5_000
+        ).run()
+        print("The soak is passed.")
+    } catch let failure as Soak.Failure {
+        print("The soak has failed: \(failure)")
+        exit(1)
+    }
 default:
-    print("usage: push decisions | push provider CERTIFICATE KEY | push memory | push endtoend COMMAND FOLDER")
+    print(
+        "usage: push decisions | push provider CERTIFICATE KEY | push memory | push endtoend COMMAND FOLDER "
+            + "| push soak COMMAND FOLDER MINUTES RATE")
     exit(64)
 }

@@ -76,6 +76,18 @@ public final class LabComponentServer: Sendable {
         }
     }
 
+    /// Ends the stream in order, as a server does that goes down: the peer gets everything that was sent before, and its
+    /// answers are taken until it has closed its side.
+    public func endStream() {
+        let peer = state.withLock { state in
+            state.isReady = false
+            return state.peer
+        }
+        guard peer >= 0 else { return }
+        send("</stream:stream>")
+        shutdown(peer, Int32(SHUT_WR))
+    }
+
     public var isReady: Bool { state.withLock { $0.isReady } }
     public var connections: Int { state.withLock { $0.connections } }
     /// Answers to something that was answered already, or never asked.
@@ -94,6 +106,29 @@ public final class LabComponentServer: Sendable {
             state.sent = [:]
             state.answers = [:]
         }
+    }
+
+    /// The answers so far, which are forgotten by this; for measurements that go on for long.
+    public func takeAnswers() -> [Answer] {
+        state.withLock { state in
+            let answers = Array(state.answers.values)
+            for id in state.answers.keys { state.sent[id] = nil }
+            state.answers = [:]
+            return answers
+        }
+    }
+
+    /// What has waited for its answer for so many seconds or longer.
+    public func unanswered(for seconds: Double) -> Set<String> {
+        let latest = LabAPNs.now() - seconds
+        return state.withLock { state in
+            Set(state.sent.filter { $0.value <= latest && state.answers[$0.key] == nil }.keys)
+        }
+    }
+
+    /// No answer is awaited any more.
+    public func forget(_ ids: Set<String>) {
+        state.withLock { state in for id in ids { state.sent[id] = nil } }
     }
 
     /// Waits for the answer to something.
