@@ -115,9 +115,9 @@ extension PushCore {
 
     private func mayTryAgain(_ flight: Flight) -> Bool { flight.attempts < (flight.isKept ? 2 : 5) }
 
-    /// Nothing was sent: the next publish for the token is to be tried at once.
+    /// Nothing was sent: the next publish for the token is to be tried at once, unless a push waits that covers it.
     private mutating func fail(_ id: UInt64, _ flight: Flight, _ answer: Answer) -> [CoreAction] {
-        modules[flight.module]?.limiter.forget(flight.key, now: now)
+        if waiting[flight.key] == nil { modules[flight.module]?.limiter.forget(flight.key, now: now) }
         if flight.isKept { count(flight.module, \.dropped) }
         return end(id, flight, answer)
     }

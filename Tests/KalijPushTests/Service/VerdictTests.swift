@@ -155,6 +155,19 @@ struct VerdictTests {
         #expect(drill.publish() == ["send 3"])
     }
 
+    @Test("a push fails while one is queued for its token: that one goes on waiting, and covers what comes")
+    func failedWhileQueued() throws {
+        var drill = try proven()
+        _ = drill.publish()
+        #expect(drill.publish() == ["keep 3 attempts 0 important", "answer 3 done"])
+        #expect(drill.pass(9_000) == ["answer 2 unavailable"])
+        #expect(drill.deliver(.transient("timeout"), 2) == [])
+        #expect(drill.publish() == ["answer 4 done"])
+        #expect(drill.core.queueLength == 1)
+        #expect(drill.pass(10_900) == [])
+        #expect(drill.pass(200) == ["keep 3 attempts 1 important", "send 3"])
+    }
+
     @Test("a queued push: two attempts at most, then it is dropped")
     func attempts() throws {
         var drill = try proven()
@@ -196,5 +209,41 @@ struct VerdictTests {
         }
         #expect(drill.publish("token1") == ["send \(next)"])
         #expect(drill.core.inFlight == 1)
+    }
+
+    @Test("the provider down for an hour, and seven devices written to all the time: no registration is lost by it")
+    func hourOfPublishes() throws {
+        var drill = try proven()
+        var (answers, flying, rows) = ([String: Int](), [UInt64](), 0)
+        func note(_ actions: [String]) {
+            for action in actions {
+                let words = action.split(separator: " ").map(String.init)
+                switch words[0] {
+                case "answer": answers[words[2], default: 0] += 1
+                case "send": flying += UInt64(words[1]).map { [$0] } ?? []
+                case "block", "alarm": Issue.record("\(action)")
+                default: break
+                }
+            }
+        }
+        for second in 0..<3_600 {
+            note(drill.publish("token\(second % 7)", important: second % 3 == 0))
+            // Some are refused at once, some only after a while.
+            let ended = second % 4 == 0 ? flying : flying.filter { $0 % 2 == 0 }
+            flying.removeAll { ended.contains($0) }
+            for id in ended { note(drill.deliver(.transient("unreachable"), id)) }
+            note(drill.pass(1_000))
+            rows = max(rows, drill.core.queueLength)
+        }
+        note(drill.pass(10_000))
+        #expect(Set(answers.keys) == ["done", "unavailable"])
+        #expect(answers.values.reduce(0, +) == 3_600)
+        #expect(answers["unavailable", default: 0] > 100)
+        #expect(rows <= 7, "one push waits for a device at most")
+        #expect(drill.core.inFlight < 40)
+        // It is back.
+        _ = drill.pass(60_000)
+        for id in flying { _ = drill.deliver(.transient("unreachable"), id) }
+        #expect(drill.publish("token1").contains { $0.hasPrefix("send") })
     }
 }

@@ -1,25 +1,17 @@
 import Foundation
-import FoundationNetworking
 import KalijLab
 import KalijPushLab
 import Testing
 
 @Suite("Watching the push server", .serialized)
 struct MonitoringTests {
-    private func get(_ port: Int, _ path: String) async throws -> (status: Int, text: String) {
-        let address = try #require(URL(string: "http://127.0.0.1:\(port)\(path)"))
-        let (data, response) = try await URLSession.shared.data(from: address)
-        return ((response as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))
-    }
-
     @Test("metrics without token labels, health, readiness, and the page at /")
     func pages() async throws {
         let folder = try TemporaryDirectory(prefix: "kalij-push")
         defer { folder.remove() }
         let xmpp = try LabComponentServer(key: "component-key")
         defer { xmpp.stop() }
-        let port = try freePort()
-        let stage = try PushStage(folder: folder.path + "/stage", port: xmpp.port, more: ["http": ["port": port]])
+        let stage = try PushStage(folder: folder.path + "/stage", port: xmpp.port)
         try stage.start()
         #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
         let token = String(repeating: "cd", count: 32)
@@ -27,7 +19,7 @@ struct MonitoringTests {
         #expect(xmpp.wait(for: xmpp.publish(token, module: "apple"))?.type == "result")
         #expect(xmpp.wait(for: xmpp.publish(token, module: "none"))?.type == "wait")
 
-        let metrics = try await get(port, "/metrics").text
+        let metrics = try await stage.page("/metrics").text
         for line in [
             "kalij_push_publishes_total 3", "kalij_push_refused_total{reason=\"malformed\"} 1",
             "kalij_push_pushes_total{module=\"apple\",outcome=\"delivered\"} 1",
@@ -38,19 +30,56 @@ struct MonitoringTests {
         #expect(metrics.contains("kalij_push_certificate_end_seconds{module=\"apple\",whose=\"provider\"}"))
         #expect(!metrics.contains(token) && !metrics.contains("example.org"))
 
-        #expect(try await get(port, "/healthz").status == 200)
-        #expect(try await get(port, "/readyz").status == 200)
-        #expect(try await get(port, "/nothing").status == 404)
-        let page = try await get(port, "/").text
+        #expect(try await stage.page("/healthz").status == 200)
+        #expect(try await stage.page("/readyz").status == 200)
+        #expect(try await stage.page("/nothing").status == 404)
+        let page = try await stage.page("/").text
         #expect(page.contains("<title>kalij-push</title>"))
         // No external resources.
         #expect(!page.contains("src=") && !page.contains("href=") && !page.contains("@import"))
 
         xmpp.stop()
         try await Task.sleep(for: .milliseconds(500))
-        let problem = try await get(port, "/readyz")
+        let problem = try await stage.page("/readyz")
         #expect(problem.status == 503)
         #expect(problem.text.contains("component: not connected"))
+    }
+
+    @Test("SIGHUP: with errors in it the old configuration stays, without any the new one holds; always connected")
+    func reload() throws {
+        let folder = try TemporaryDirectory(prefix: "kalij-push")
+        defer { folder.remove() }
+        let xmpp = try LabComponentServer(key: "component-key")
+        defer { xmpp.stop() }
+        let stage = try PushStage(folder: folder.path + "/stage", port: xmpp.port)
+        try stage.start()
+        #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
+        let modules = try #require(stage.settings["pushModules"] as? [String: [String: Any]])
+        func title(_ title: String) throws -> [String: [String: Any]] {
+            var changed = modules
+            var apns = try #require(modules["apple"]?["apns"] as? [String: Any])
+            apns["title"] = title
+            changed["apple"]?["apns"] = apns
+            return changed
+        }
+        func push(_ digit: Character) -> String? {
+            let token = String(repeating: digit, count: 64)
+            #expect(xmpp.wait(for: xmpp.publish(token, module: "apple"))?.type == "result")
+            return stage.apns.pushes.last { $0.token == token }?.body
+        }
+        // Whatever else is new in it: one error, and nothing of it holds.
+        stage.settings["pushModules"] = try title("Wrong").merging(["second": ["type": "nonsense"]]) { $1 }
+        try stage.writeSettings()
+        stage.hangUp()
+        #expect(
+            xmpp.wait(seconds: 5) { stage.log.contains("the configuration stays as it was: pushModules.second.type") })
+        #expect(push("a")?.contains("New Message") == true)
+        stage.settings["pushModules"] = try title("Another")
+        try stage.writeSettings()
+        stage.hangUp()
+        #expect(xmpp.wait(seconds: 5) { stage.log.contains("configuration read again") })
+        #expect(push("b")?.contains("Another") == true)
+        #expect(xmpp.connections == 1)
     }
 
     @Test("check says what is wrong with the key's place; serve does not start with it")

@@ -1,5 +1,7 @@
 import Foundation
+import FoundationNetworking
 import Glibc
+import KalijLab
 import KalijPushLab
 import Testing
 
@@ -7,6 +9,10 @@ import Testing
 final class PushStage {
     let folder: String
     private(set) var apns: LabAPNs
+    /// Where it serves its pages.
+    let httpPort: Int
+    /// What is written by ``writeSettings()``.
+    var settings: [String: Any]
     private let executable: String
     private var process: Process?
 
@@ -16,6 +22,7 @@ final class PushStage {
             ProcessInfo.processInfo.environment["KALIJ_PUSH_BINARY"],
             "KALIJ_PUSH_BINARY names the command to test; `make test` builds it and sets this")
         self.folder = folder
+        httpPort = try freePort()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try Self.shell(
             """
@@ -33,7 +40,8 @@ final class PushStage {
             ],
             "ratelimit": ["ratelimitTime": window],
         ]
-        var settings: [String: Any] = [
+        settings = [
+            "http": ["port": httpPort],
             "component": [
                 "componentHostname": "push.localhost", "componentKey": "component-key",
                 "serverHostname": "127.0.0.1", "serverPort": port,
@@ -43,6 +51,10 @@ final class PushStage {
             "timeout": ["xmppconnectionError": "1s"],
         ]
         settings.merge(more) { $1 }
+        try writeSettings()
+    }
+
+    func writeSettings() throws {
         try JSONSerialization.data(withJSONObject: settings).write(to: URL(fileURLWithPath: folder + "/settings.json"))
     }
 
@@ -55,6 +67,24 @@ final class PushStage {
     deinit {
         kill()
         apns.stop()
+    }
+
+    /// One of its pages.
+    func page(_ path: String) async throws -> (status: Int, text: String) {
+        let address = try #require(URL(string: "http://127.0.0.1:\(httpPort)\(path)"))
+        let (data, response) = try await URLSession.shared.data(from: address)
+        return ((response as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))
+    }
+
+    /// The sum of a metric's samples whose labels contain a text.
+    func metric(_ name: String, _ label: String = "") async throws -> Int {
+        try await page("/metrics").text.split(separator: "\n").reduce(0) { sum, line in
+            let parts = line.split(separator: " ")
+            guard parts.count == 2, parts[0] == "kalij_push_" + name || parts[0].hasPrefix("kalij_push_" + name + "{"),
+                label.isEmpty || parts[0].contains(label)
+            else { return sum }
+            return sum + (Int(parts[1]) ?? 0)
+        }
     }
 
     var log: String { (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? "" }
@@ -73,6 +103,11 @@ final class PushStage {
         process.standardOutput = FileHandle.nullDevice
         try process.run()
         self.process = process
+    }
+
+    /// SIGHUP.
+    func hangUp() {
+        if let process { Glibc.kill(process.processIdentifier, SIGHUP) }
     }
 
     /// SIGKILL.
