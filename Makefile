@@ -20,7 +20,7 @@ STRICT := -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check
 help:  ## this list
 	@echo "make demo     the main job: kills on a real server, compared with its archive"
 	@echo "              KILLS=$(KILLS) MESSAGES=$(MESSAGES) SERVER=$(SERVER) SEED=... (SERVER: prosody or ejabberd)"
-	@echo "make push-demo  a push server on Prosody: a push is triggered, queued, covered"
+	@echo "make push-demo  a push server on Prosody: a push is triggered, queued, discarded (half a minute)"
 	@echo "make test     everything: build without warnings, lint, unit tests, real servers, real kills"
 	@echo "make build    debug build"
 	@echo "make release  the commands $(RELEASE) and $(PUSH), linked with Swift's library statically"

@@ -170,7 +170,7 @@ final class Soak {
         account.take(xmpp.takeAnswers())
         let open = xmpp.unanswered
         let id = process.processIdentifier
-        let processor = Self.processorSeconds(id)
+        let processor = processorSeconds(id)
         kill(id, SIGTERM)
         process.waitUntilExit()
         let (third, last) = (account.resident(around: seconds / 3), account.resident(around: seconds))
@@ -190,13 +190,5 @@ final class Soak {
         if last - third > 5_000 { wrong.append("the memory grows") }
         if process.terminationStatus != 0 { wrong.append("exit status \(process.terminationStatus)") }
         if !wrong.isEmpty { throw Failure(description: wrong.joined(separator: ", ")) }
-    }
-
-    /// User and system time of a process (proc(5), stat).
-    private static func processorSeconds(_ id: Int32) -> Double {
-        let text = (try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)) ?? ""
-        let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
-        guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return 0 }
-        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 }
