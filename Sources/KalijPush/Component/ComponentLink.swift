@@ -84,7 +84,7 @@ final class ComponentLink {
     func reload(_ new: ComponentSettings) {
         guard new != settings else { return }
         settings = new
-        lose("the settings have changed")
+        lose("the settings have changed", inOrder: true)
     }
 
     /// Ends the stream in order.
@@ -143,7 +143,7 @@ final class ComponentLink {
                 }
             }
         } catch {
-            lose("\(error)")
+            lose("\(error)", inOrder: true)
         }
     }
 
@@ -158,13 +158,19 @@ final class ComponentLink {
         events(.up)
     }
 
-    private func lose(_ reason: String) {
+    /// - Parameter inOrder: the connection still works: what it was given goes out before it is closed.
+    private func lose(_ reason: String, inOrder: Bool = false) {
         guard !isStopped, connection != nil else { return }
         patience?.cancel()
         keepalive?.cancel()
-        connection?.abort()
+        if inOrder {
+            connection?.send(Array("</stream:stream>".utf8))
+            connection?.close()
+        } else {
+            connection?.abort()
+        }
         connection = nil
-        // Not written to the lost connection for certain: said again on the next one.
+        // Not given to the lost connection: said on the next one.
         if waiting.count + output.count <= Self.waitingLimit { waiting += output }
         output = []
         isUp = false

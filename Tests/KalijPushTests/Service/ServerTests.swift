@@ -55,6 +55,24 @@ struct ServerTests {
         #expect(scene.xmpp.wait(for: id)?.type == "result")
     }
 
+    @Test("the XMPP server ends the stream in order: whatever it asked before is answered, before the end or after it")
+    func endedInOrder() throws {
+        let scene = try Scene()
+        try scene.start()
+        var ids: [String] = []
+        for round in 0..<6 {
+            #expect(scene.xmpp.wait(seconds: 5) { scene.xmpp.isReady })
+            // Some are being answered while the end of the stream comes.
+            for number in 0..<300 { ids.append(scene.xmpp.publish(device(round * 300 + number))) }
+            usleep(UInt32(round) * 5_000)
+            scene.xmpp.endStream()
+        }
+        #expect(scene.xmpp.wait(seconds: 12) { scene.xmpp.unanswered == 0 }, "\(scene.xmpp.unanswered) unanswered")
+        #expect(ids.allSatisfy { scene.xmpp.answer($0)?.type == "result" })
+        #expect(scene.xmpp.connections >= 6)
+        #expect(scene.xmpp.repeated == 0)
+    }
+
     @Test("configuration reloaded with errors: the old one stays; without errors the connection stays")
     func reload() throws {
         let scene = try Scene()
