@@ -14,6 +14,7 @@ enum KalijPushCommand {
 
     // As <sysexits.h> has them.
     private static let wrongUsage: Int32 = 64
+    private static let tryAgain: Int32 = 75
     private static let badConfiguration: Int32 = 78
 
     static func main() {
@@ -43,9 +44,7 @@ enum KalijPushCommand {
     private static func serve(_ path: String) -> Int32 {
         do {
             let loop = try EventLoop()
-            let server = try PushServer(loop: loop, configuration: path) { isAlarm, line in
-                note((isAlarm ? "<4>" : "<6>") + line)
-            }
+            let server = try PushServer(loop: loop, configuration: path) { note("<\($0.rawValue)>\($1)") }
             let monitoring = try server.http.map { try MonitoringServer(loop: loop, settings: $0, server: server) }
             try loop.watchSignals([SIGTERM, SIGINT, SIGHUP]) { signal in
                 if signal == SIGHUP {
@@ -62,9 +61,13 @@ enum KalijPushCommand {
             loop.run()
             monitoring?.close()
             return 0
-        } catch {
+        } catch let error as SettingsError {
             note("kalij-push: \(path): \(error)")
             return badConfiguration
+        } catch {
+            // The disk, the port, or the machine: it may be better the next time.
+            note("kalij-push: \(error)")
+            return tryAgain
         }
     }
 

@@ -9,9 +9,8 @@ public struct Blocklist: Sendable {
         var reason: BlockReason
     }
 
-    private let limit: Int
-    private var entries: [HashedKey: Entry] = [:]
-    private var nextCleanUp: Milliseconds = 0
+    var limit: Int
+    private var entries = HashedTable<Entry>()
 
     /// - Parameter limit: how many entries at most; what would be more is not blocked.
     public init(limit: Int) { self.limit = limit }
@@ -47,6 +46,12 @@ public struct Blocklist: Sendable {
         return set(key, reason, until: now + time)
     }
 
+    /// Ends a block. What is left of it is a change that is newer than the block.
+    /// - Returns: the change; nil if the key is not blocked.
+    public mutating func unblock(_ key: HashedKey, now: Milliseconds) -> BlockChange? {
+        expiry(key, now: now).flatMap { set(key, .none, until: $0) }
+    }
+
     /// Takes a change from elsewhere, if it is newer than what is here.
     /// - Returns: whether it was taken.
     @discardableResult
@@ -60,17 +65,10 @@ public struct Blocklist: Sendable {
         return true
     }
 
-    /// Removes what has expired, and nothing else; at most once a minute, because it looks at all.
-    /// - Returns: whether it was time for it.
+    /// Removes what has expired, and nothing else, from one of 256 parts of the table.
+    /// - Returns: whether that was the last part of a round through all.
     @discardableResult
-    public mutating func cleanUp(_ now: Milliseconds) -> Bool {
-        guard now >= nextCleanUp else { return false }
-        nextCleanUp = now + 60_000
-        let expired = entries.filter { $0.value.expires <= now }.map(\.key)
-        for key in expired { entries[key] = nil }
-        if entries.isEmpty, entries.capacity > 4096 { entries = [:] }
-        return true
-    }
+    public mutating func cleanUp(_ now: Milliseconds) -> Bool { entries.removePart { $0.expires <= now } }
 
     private mutating func set(_ key: HashedKey, _ reason: BlockReason, until: Milliseconds) -> BlockChange? {
         let old = entries[key]

@@ -11,8 +11,7 @@ public struct DomainRecords: Sendable {
     }
 
     var limits: LimitSettings
-    private var records: [HashedKey: Record] = [:]
-    private var nextCleanUp: Milliseconds = 0
+    private var records = HashedTable<Record>()
 
     public init(_ limits: LimitSettings) { self.limits = limits }
 
@@ -22,27 +21,25 @@ public struct DomainRecords: Sendable {
     /// Makes sure that there is a record of a domain.
     /// - Returns: false if there are too many domains.
     public mutating func admit(_ domain: HashedKey, now: Milliseconds) -> Bool {
-        cleanUp(now)
-        if records[domain] == nil {
-            guard records.count < limits.domains else { return false }
-            records[domain] = Record()
-        }
-        records[domain]?.seen = now
+        if records.update(domain, { $0.seen = now }) != nil { return true }
+        guard records.count < limits.domains else { return false }
+        records[domain] = Record(seen: now)
         return true
     }
 
     /// One more token is used within the limiter's window.
     /// - Returns: false if that would be too many; it is not counted then.
     public mutating func useToken(_ domain: HashedKey, window: Milliseconds, now: Milliseconds) -> Bool {
-        guard var record = records[domain] else { return true }
-        if now - record.tokensSince >= window {
-            record.tokens = 0
-            record.tokensSince = now
-        }
-        guard record.tokens < limits.tokensPerDomain else { return false }
-        record.tokens += 1
-        records[domain] = record
-        return true
+        let limit = limits.tokensPerDomain
+        return records.update(domain) { record in
+            if now - record.tokensSince >= window {
+                record.tokens = 0
+                record.tokensSince = now
+            }
+            guard record.tokens < limit else { return false }
+            record.tokens += 1
+            return true
+        } ?? true
     }
 
     /// - Returns: whether that is one too many, so that the domain is to be blocked; counting begins anew then.
@@ -57,10 +54,11 @@ public struct DomainRecords: Sendable {
 
     /// A token that was new has failed.
     public mutating func newTokenFailed(_ domain: HashedKey, now: Milliseconds) {
-        guard var times = records[domain]?.newFailures else { return }
-        if times.count >= limits.newTokenFailures { times.removeFirst() }
-        times.append(now)
-        records[domain]?.newFailures = times
+        let limit = limits.newTokenFailures
+        _ = records.update(domain) { record in
+            record.newFailures.removeFirst(max(0, record.newFailures.count + 1 - limit))
+            record.newFailures.append(now)
+        }
     }
 
     /// Whether new tokens of the domain are let in.
@@ -73,18 +71,20 @@ public struct DomainRecords: Sendable {
     private mutating func count(
         _ domain: HashedKey, _ path: WritableKeyPath<Record, [Milliseconds]>, _ limit: Int, _ now: Milliseconds
     ) -> Bool {
-        guard var times = records[domain]?[keyPath: path] else { return false }
-        times.append(now)
-        times.removeAll { now - $0 >= limits.window }
-        let isTooMany = times.count >= limit
-        records[domain]?[keyPath: path] = isTooMany ? [] : times
-        return isTooMany
+        let window = limits.window
+        return records.update(domain) { record in
+            record[keyPath: path].append(now)
+            record[keyPath: path].removeAll { now - $0 >= window }
+            let isTooMany = record[keyPath: path].count >= limit
+            if isTooMany { record[keyPath: path] = [] }
+            return isTooMany
+        } ?? false
     }
 
-    /// Forgets domains without anything that still counts; at most once a minute.
-    private mutating func cleanUp(_ now: Milliseconds) {
-        guard now >= nextCleanUp else { return }
-        nextCleanUp = now + 60_000
-        records = records.filter { now - $0.value.seen < limits.window }
+    /// Forgets domains without anything that still counts, in one of 256 parts of the table.
+    /// - Returns: whether that was the last part of a round through all.
+    mutating func cleanUp(_ now: Milliseconds) -> Bool {
+        let window = limits.window
+        return records.removePart { now - $0.seen >= window }
     }
 }

@@ -81,7 +81,8 @@ final class ComponentLink {
     }
 
     /// Other settings from now on; connects anew if they are for another place.
-    func reload(_ new: ComponentSettings) {
+    func reload(_ new: ComponentSettings, reconnect: Milliseconds) {
+        if Double(reconnect) / 1000 != backoff.limit { backoff = Backoff(base: 1, limit: Double(reconnect) / 1000) }
         guard new != settings else { return }
         settings = new
         lose("the settings have changed", inOrder: true)

@@ -1,3 +1,5 @@
+import Glibc
+
 extension Settings {
     /// Reads a `settings.json`.
     ///
@@ -114,6 +116,10 @@ extension HTTPSettings {
     init?(_ reader: inout SettingsReader) throws(SettingsError) {
         guard var object = try reader.object("http") else { return nil }
         address = try object.text("address") ?? "127.0.0.1"
+        var bytes = in6_addr()
+        guard inet_pton(AF_INET, address, &bytes) == 1 || inet_pton(AF_INET6, address, &bytes) == 1 else {
+            throw SettingsError(object.path(of: "address"), "an IPv4 or IPv6 address is wanted, not a name")
+        }
         port = UInt16(clamping: try object.integer("port", 9_820, in: 1...65_535))
         try object.finish()
     }

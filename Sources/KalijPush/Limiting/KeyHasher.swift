@@ -8,6 +8,8 @@ public final class KeyHasher {
     public enum Kind: UInt8, Sendable {
         case token = 1
         case domain = 2
+        /// What a module's pushes go out with.
+        case identity = 3
     }
 
     /// A secret that will not do.
@@ -38,18 +40,21 @@ public final class KeyHasher {
     deinit { EVP_MAC_CTX_free(context) }
 
     /// The key of a token of a module.
-    public func key(token: String, module: String) -> HashedKey { key(.token, module, token) }
+    public func key(token: String, module: String) -> HashedKey { key(.token, module, token.utf8) }
 
     /// The key of a domain.
-    public func key(domain: String) -> HashedKey { key(.domain, "", domain) }
+    public func key(domain: String) -> HashedKey { key(.domain, "", domain.utf8) }
 
-    private func key(_ kind: Kind, _ module: String, _ value: String) -> HashedKey {
+    /// The key of what a module's pushes go out with.
+    func key(identity: [UInt8], module: String) -> HashedKey { key(.identity, module, identity) }
+
+    private func key(_ kind: Kind, _ module: String, _ value: some Collection<UInt8>) -> HashedKey {
         var input: [UInt8] = [kind.rawValue]
-        input.reserveCapacity(module.utf8.count + value.utf8.count + 2)
+        input.reserveCapacity(module.utf8.count + value.count + 2)
         input += module.utf8
         // No module's name has a zero byte, so that no two pairs make the same input.
         input.append(0)
-        input += value.utf8
+        input += value
         var output: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         var count = 0
         withUnsafeMutableBytes(of: &output) { output in

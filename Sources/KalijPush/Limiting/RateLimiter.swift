@@ -16,10 +16,24 @@ public struct RateLimiter: Sendable {
         var next: Milliseconds
         var isWaiting = false
         var isImportant = false
+
+        mutating func decide(important: Bool, window: Milliseconds, now: Milliseconds) -> Decision {
+            if isWaiting {
+                defer { isImportant = isImportant || important }
+                return .covered(upgraded: important && !isImportant)
+            }
+            if next <= now {
+                next = now + window
+                return .send
+            }
+            isWaiting = true
+            isImportant = important
+            return .queue(until: next)
+        }
     }
 
     public var settings: RateSettings
-    private var entries: [HashedKey: Entry] = [:]
+    private var entries = HashedTable<Entry>()
     // When to look at an entry again, oldest first; each entry is in here once.
     private var looks = FIFO<(key: HashedKey, at: Milliseconds)>()
 
@@ -32,68 +46,53 @@ public struct RateLimiter: Sendable {
     public mutating func decide(_ key: HashedKey, important: Bool, now: Milliseconds) -> Decision {
         guard settings.isEnabled else { return .send }
         cleanUp(now)
-        guard var entry = entries[key] else {
-            add(key, Entry(next: now + settings.window), now)
-            return .send
-        }
-        if entry.isWaiting {
-            let isUpgrade = important && !entry.isImportant
-            entry.isImportant = entry.isImportant || important
-            entries[key] = entry
-            return .covered(upgraded: isUpgrade)
-        }
-        if entry.next <= now {
-            entry.next = now + settings.window
-            entries[key] = entry
-            return .send
-        }
-        entry.isWaiting = true
-        entry.isImportant = important
-        entries[key] = entry
-        return .queue(until: entry.next)
+        let window = settings.window
+        let decision = entries.update(key) { $0.decide(important: important, window: window, now: now) }
+        if decision == nil { add(key, Entry(next: now + window), now) }
+        return decision ?? .send
     }
 
     /// A push that was to be queued, or sent, was not: the place is free again.
     public mutating func forget(_ key: HashedKey, now: Milliseconds) {
-        guard var entry = entries[key] else { return }
-        if entry.isWaiting {
-            entry.isWaiting = false
-        } else {
-            entry.next = now
+        _ = entries.update(key) { entry in
+            if entry.isWaiting { entry.isWaiting = false } else { entry.next = now }
         }
-        entries[key] = entry
     }
 
     /// The push that waited is being sent: the window begins anew.
     public mutating func fire(_ key: HashedKey, now: Milliseconds) {
         guard settings.isEnabled else { return }
-        if entries[key] == nil { add(key, Entry(next: now), now) }
-        entries[key]?.next = now + settings.window
-        entries[key]?.isWaiting = false
+        let next = now + settings.window
+        let isThere = entries.update(key) { entry in
+            entry.next = next
+            entry.isWaiting = false
+        }
+        if isThere == nil { add(key, Entry(next: next), now) }
     }
 
     /// A push waits from before, or because the provider wants it to: further ones are covered by it.
     public mutating func wait(_ key: HashedKey, important: Bool, until: Milliseconds, now: Milliseconds) {
         guard settings.isEnabled else { return }
-        if entries[key] == nil { add(key, Entry(next: until), now) }
-        guard var entry = entries[key] else { return }
-        entry.next = until
-        entry.isImportant = entry.isImportant || important
-        entry.isWaiting = true
-        entries[key] = entry
+        let isThere = entries.update(key) { entry in
+            entry.next = until
+            // Whether one that waited before was important says nothing about this one.
+            entry.isImportant = important || entry.isWaiting && entry.isImportant
+            entry.isWaiting = true
+        }
+        if isThere == nil { add(key, Entry(next: until, isWaiting: true, isImportant: important), now) }
     }
-
-    /// Whether the push that waits for a token has become important.
-    public func isImportant(_ key: HashedKey) -> Bool { entries[key]?.isImportant == true }
 
     private mutating func add(_ key: HashedKey, _ entry: Entry, _ now: Milliseconds) {
         entries[key] = entry
         looks.append((key, now + settings.window))
     }
 
-    /// Removes what is over. Each entry is looked at once a window, so that a call has little to do.
-    public mutating func cleanUp(_ now: Milliseconds) {
-        while let look = looks.first, look.at <= now {
+    /// Removes what is over, as far as a thousand looks go. Each entry is looked at once a window.
+    /// - Returns: whether nothing is left that is over.
+    @discardableResult
+    public mutating func cleanUp(_ now: Milliseconds) -> Bool {
+        for _ in 0..<1_000 {
+            guard let look = looks.first, look.at <= now else { return true }
             looks.removeFirst()
             guard let entry = entries[look.key] else { continue }
             if entry.isWaiting || entry.next > now {
@@ -103,6 +102,6 @@ public struct RateLimiter: Sendable {
                 entries[look.key] = nil
             }
         }
-        if entries.isEmpty, entries.capacity > 4096 { entries = [:] }
+        return false
     }
 }

@@ -17,7 +17,10 @@ extension PushServer {
         text.single("kalij_push_known_tokens", "gauge", "Tokens with a success not long ago.", core.knownTokens)
         text.single("kalij_push_domains", "gauge", "Domains with publishes not long ago.", core.knownDomains)
         text.single("kalij_push_component_up", "gauge", "Whether the component is connected.", isConnected ? 1 : 0)
-        text.single("kalij_push_database_up", "gauge", "Whether the database can be written.", isStoring ? 1 : 0)
+        text.single(
+            "kalij_push_database_up", "gauge", "Whether the database can be used.", databaseProblem == nil ? 1 : 0)
+        text.single(
+            "kalij_push_database_backlog", "gauge", "Changes that the database has not taken.", keeper?.backlog ?? 0)
         addModules(&text)
         return text.text
     }
@@ -43,7 +46,13 @@ extension PushServer {
         let names = core.settings.modules.keys.sorted()
         text.family("kalij_push_module_healthy", "gauge", "Whether the provider takes a module's pushes.")
         for name in names {
-            text.sample("kalij_push_module_healthy", [("module", name)], core.health(of: name) == .healthy ? 1 : 0)
+            text.sample("kalij_push_module_healthy", [("module", name)], core.problem(of: name) == nil ? 1 : 0)
+        }
+        text.family("kalij_push_last_success_seconds", "gauge", "When a push was taken last, since 1970.")
+        for name in names {
+            if let last = core.lastSuccess(of: name) {
+                text.sample("kalij_push_last_success_seconds", [("module", name)], last / 1000)
+            }
         }
         text.family("kalij_push_provider_connections", "gauge", "Connections to the provider.")
         for name in names {
@@ -66,15 +75,19 @@ extension PushServer {
     /// What keeps the server from working; empty if nothing does.
     public var problems: [String] {
         var problems: [String] = []
-        if !isConnected { problems.append("component: not connected") }
-        if !isStoring { problems.append("database: cannot be written") }
+        if !isLoaded {
+            problems.append("starting: the database is being read")
+        } else if !isConnected {
+            problems.append("component: not connected" + (linkFailure.map { ": \($0)" } ?? ""))
+        }
+        if let databaseProblem { problems.append("database: \(databaseProblem)") }
         for name in core.settings.modules.keys.sorted() {
-            switch core.health(of: name) {
-            case .doubtful: problems.append("\(name): many tokens fail and none succeeds")
-            case .faulty(let words): problems.append("\(name): \(words)")
-            case .healthy, nil: break
-            }
+            if let problem = core.problem(of: name) { problems.append("\(name): \(problem)") }
         }
         return problems
+    }
+
+    private var databaseProblem: String? {
+        keeper?.failure.map { "cannot be written: \($0)" } ?? loadFailure.map { "cannot be read: \($0)" }
     }
 }

@@ -1,20 +1,13 @@
-/// What is to be done at which time: a heap, earliest first.
+/// Whose turn is at which time: a heap of ids, earliest first, and in the order of coming at the same time.
 struct Agenda: Sendable {
-    enum Item: Sendable, Equatable {
-        /// A push is to be tried again.
-        case retry(UInt64)
-        /// A queued push is due.
-        case due(UInt64)
-    }
-
-    private var heap: [(at: Milliseconds, order: UInt64, item: Item)] = []
+    private var heap: [(at: Milliseconds, order: UInt64, id: UInt64)] = []
     private var order: UInt64 = 0
 
     var next: Milliseconds? { heap.first?.at }
 
-    mutating func add(_ item: Item, at time: Milliseconds) {
+    mutating func add(_ id: UInt64, at time: Milliseconds) {
         order += 1
-        heap.append((time, order, item))
+        heap.append((time, order, id))
         var child = heap.count - 1
         while child > 0 {
             let parent = (child - 1) / 2
@@ -24,15 +17,15 @@ struct Agenda: Sendable {
         }
     }
 
-    /// Takes off the next item if its time has come.
-    mutating func take(_ now: Milliseconds) -> Item? {
+    /// Takes off the next id if its time has come.
+    mutating func take(_ now: Milliseconds) -> UInt64? {
         guard let first = heap.first, first.at <= now else { return nil }
         let last = heap.removeLast()
         if !heap.isEmpty {
             heap[0] = last
             sink()
         }
-        return first.item
+        return first.id
     }
 
     private mutating func sink() {

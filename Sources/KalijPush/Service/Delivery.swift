@@ -42,8 +42,24 @@ public enum CoreAction: Sendable, Equatable {
     case block(BlockChange)
     /// Keeps that a push to a token has succeeded at a time, so that it is not new after a restart.
     case know(HashedKey, at: Milliseconds)
-    /// Something that an operator has to know; nil module for the server as a whole. `isOver` when it no longer holds.
+    /// Keeps when a module's pushes were taken, so that the next process knows.
+    case success(ModuleSuccess)
+    /// Something that an operator has to know of a module. `isOver` when it no longer holds.
     case alarm(module: String, String, isOver: Bool)
+}
+
+/// When a push of a module was taken last.
+public struct ModuleSuccess: Sendable, Equatable {
+    public var module: String
+    /// What the pushes went out with: credentials, app and place. With others it proves nothing.
+    public var identity: HashedKey
+    public var at: Milliseconds
+
+    public init(module: String, identity: HashedKey, at: Milliseconds) {
+        self.module = module
+        self.identity = identity
+        self.at = at
+    }
 }
 
 /// A push between its publish and its end.
@@ -60,7 +76,7 @@ struct Flight: Sendable {
     var isKept = false
     var attempts = 0
     var isRenewed = false
-    /// Nothing is tried after this.
+    /// Nothing is tried after this; of a push that waits, when it is due.
     var deadline: Milliseconds
     /// When it was queued first.
     var since: Milliseconds

@@ -4,6 +4,7 @@ extension PushCore {
         guard var flight = flights[id] else { return [] }
         flight.attempts += 1
         flights[id] = flight
+        modules[flight.module]?.health.sends(now: now)
         let isBackground = !flight.isImportant && modules[flight.module]?.settings.backgroundForUnimportant == true
         let delivery = Delivery(
             id: id, module: flight.module, token: flight.token, isBackground: isBackground,
@@ -15,6 +16,21 @@ extension PushCore {
     public mutating func deliver(_ verdict: Verdict, of id: UInt64, now time: Milliseconds) -> [CoreAction] {
         advance(time)
         guard let flight = flights[id] else { return [] }
+        return reach(flight.module, verdict) + act(on: verdict, id, flight)
+    }
+
+    /// An alarm when a provider goes out of reach or comes back.
+    private mutating func reach(_ module: String, _ verdict: Verdict) -> [CoreAction] {
+        let text = "the provider is out of reach"
+        if case .transient(let words) = verdict {
+            let isNews = modules[module]?.health.cameToNothing(words, now: now) ?? false
+            return isNews ? [.alarm(module: module, "\(text): \(words)", isOver: false)] : []
+        }
+        let isBack = modules[module]?.health.answered() ?? false
+        return isBack ? [.alarm(module: module, "the provider answers again", isOver: true)] : []
+    }
+
+    private mutating func act(on verdict: Verdict, _ id: UInt64, _ flight: Flight) -> [CoreAction] {
         switch verdict {
         case .delivered: return delivered(id, flight)
         case .dead:
@@ -31,9 +47,16 @@ extension PushCore {
     private mutating func delivered(_ id: UInt64, _ flight: Flight) -> [CoreAction] {
         count(flight.module, \.delivered)
         let isNews = known.succeeded(flight.key, now: now)
-        let isRecovery = modules[flight.module]?.health.succeeded(now: now) ?? false
-        return (isRecovery ? [.alarm(module: flight.module, "pushes are taken again", isOver: true)] : [])
-            + (isNews ? [.know(flight.key, at: now)] : []) + end(id, flight, .done)
+        var actions: [CoreAction] = isNews ? [.know(flight.key, at: now)] : []
+        if let health = modules[flight.module]?.health.succeeded(now: now) {
+            if health.isRecovery {
+                actions.append(.alarm(module: flight.module, "pushes are taken again", isOver: true))
+            }
+            if health.isToBeKept, let identity = modules[flight.module]?.identity {
+                actions.append(.success(ModuleSuccess(module: flight.module, identity: identity, at: now)))
+            }
+        }
+        return actions + end(id, flight, .done)
     }
 
     /// Blocks a token that is proven dead, and counts it against its domain.
@@ -53,21 +76,21 @@ extension PushCore {
     private mutating func bad(_ id: UInt64, _ flight: Flight) -> [CoreAction] {
         count(flight.module, \.bad)
         let isProof = modules[flight.module]?.health.provesTokens(now: now) ?? false
-        let hasOpened = modules[flight.module]?.health.tokenFailed(flight.key, now: now) ?? false
-        let alarm: [CoreAction] =
-            hasOpened
-            ? [
-                .alarm(
-                    module: flight.module, "many tokens fail and none succeeds: check environment and topic",
-                    isOver: false)
-            ]
-            : []
-        guard isProof, !hasOpened else {
+        let doubted = modules[flight.module]?.health.tokenFailed(flight.key, now: now)
+        guard isProof, doubted == nil else {
             // No proof of anything, so that it is not counted against the domain either.
             count(flight.module, \.doubted)
-            return alarm + fail(id, flight, .unavailable)
+            return (doubted.map { doubt(flight.module, $0) } ?? []) + fail(id, flight, .unavailable)
         }
         return condemn(id, flight, .bad)
+    }
+
+    /// The breaker opens. What was blocked on the way there may be as good as any other token.
+    private mutating func doubt(_ module: String, _ tokens: Set<HashedKey>) -> [CoreAction] {
+        let text = "many tokens fail and none succeeds: check environment and topic"
+        let unblocked = tokens.filter { blocklist.reason($0, now: now) == .bad }
+            .compactMap { blocklist.unblock($0, now: now) }
+        return [.alarm(module: module, text, isOver: false)] + unblocked.map { .block($0) }
     }
 
     private mutating func noteNewTokenFailure(_ flight: Flight) {
@@ -109,7 +132,7 @@ extension PushCore {
         // What cannot be answered any more in time is not worth a try.
         guard now + wait + 500 < flight.deadline, mayTryAgain(flight) else { return fail(id, flight, .unavailable) }
         count(flight.module, \.retried)
-        agenda.add(.retry(id), at: now + wait)
+        retries.add(id, at: now + wait)
         return []
     }
 
@@ -132,6 +155,18 @@ extension PushCore {
         return (flight.isKept ? [.drop(id)] : []) + self.answer(flight, answer)
     }
 
+    /// The attempt of a queued push could not be counted in its row, so that it was not made: a moment later again.
+    public mutating func postpone(_ id: UInt64, now time: Milliseconds) -> [CoreAction] {
+        advance(time)
+        guard var flight = flights[id] else { return [] }
+        flight.attempts -= 1
+        guard isWorthWaiting(flight) else { return lose(id, flight) }
+        return requeue(id, flight, until: now + 1_000)
+    }
+
+    /// Ten minutes of something that does not work are enough; the device will hear of it by the next message.
+    func isWorthWaiting(_ flight: Flight) -> Bool { now - flight.since < 600_000 }
+
     /// A queued push goes back to where it came from.
     mutating func requeue(_ id: UInt64, _ flight: Flight, until: Milliseconds) -> [CoreAction] {
         // Meanwhile a younger one may wait, which covers this one.
@@ -141,9 +176,11 @@ extension PushCore {
         }
         modules[flight.module]?.limiter.wait(flight.key, important: flight.isImportant, until: until, now: now)
         flights[id] = nil
+        var flight = flight
+        flight.deadline = until
         queued[id] = flight
         waiting[flight.key] = id
-        agenda.add(.due(id), at: until)
+        dues.add(id, at: until)
         return [.keep(row(id, flight, due: until))]
     }
 }

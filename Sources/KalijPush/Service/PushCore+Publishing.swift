@@ -68,11 +68,11 @@ extension PushCore {
         }
         guard let reason, let module = modules[name] else { return nil }
         count(name, \.blocked)
-        if let change = blocklist.hit(key, extension: module.settings.blocking.hit, now: now) {
-            actions.append(.block(change))
-        }
         // What made the module doubtful may have made the token look bad, too.
         let isProven = reason == .dead || module.health.state == .healthy
+        if isProven, let change = blocklist.hit(key, extension: module.settings.blocking.hit, now: now) {
+            actions.append(.block(change))
+        }
         return actions + [.answer(publish.requester, isProven ? .dead : .unavailable)]
     }
 
@@ -88,6 +88,8 @@ extension PushCore {
             counters.refusedNewTokens += 1
             return refuse(flight)
         }
+        // The limiter may be off, and yet the provider may want the token to rest.
+        if waiting[flight.key] != nil, modules[flight.module]?.settings.rate.isEnabled == false { return cover(flight) }
         switch modules[flight.module]?.limiter.decide(flight.key, important: flight.isImportant, now: now) ?? .send {
         case .covered(let isUpgrade):
             count(flight.module, \.covered)
@@ -99,13 +101,12 @@ extension PushCore {
 
     private mutating func admitAndSend(_ flight: Flight) -> [CoreAction] {
         let window = modules[flight.module]?.settings.rate.window ?? 0
-        let isOverLimit = flights.count >= settings.limits.inFlight
-        let hasRoom = flight.domain.map { domains.useToken($0, window: window, now: now) } ?? true
-        guard !isOverLimit, hasRoom else {
+        let domainHasRoom = flight.domain.map { domains.useToken($0, window: window, now: now) } ?? true
+        guard hasRoom, domainHasRoom else {
             modules[flight.module]?.limiter.forget(flight.key, now: now)
             counters.overLimit += 1
             // A server that is busy is no domain's fault.
-            return hasRoom ? answer(flight, .refused) : refuse(flight)
+            return domainHasRoom ? answer(flight, .refused) : refuse(flight)
         }
         let id = makeID()
         flights[id] = flight
@@ -125,12 +126,15 @@ extension PushCore {
 
     /// The provider wants to be left alone for a while.
     mutating func hold(_ flight: Flight, until: Milliseconds) -> [CoreAction] {
-        if waiting[flight.key] != nil {
-            count(flight.module, \.covered)
-            return (flight.isImportant ? upgrade(flight.key) : []) + answer(flight, .done)
-        }
+        if waiting[flight.key] != nil { return cover(flight) }
         modules[flight.module]?.limiter.wait(flight.key, important: flight.isImportant, until: until, now: now)
         return enqueue(flight, until: until)
+    }
+
+    /// One waits already.
+    private mutating func cover(_ flight: Flight) -> [CoreAction] {
+        count(flight.module, \.covered)
+        return (flight.isImportant ? upgrade(flight.key) : []) + answer(flight, .done)
     }
 
     /// Queues a push, and answers that it is in good hands; the limiter knows of it already.
@@ -146,9 +150,10 @@ extension PushCore {
         waitingFlight.requester = nil
         waitingFlight.isKept = true
         waitingFlight.attempts = 0
+        waitingFlight.deadline = until
         queued[id] = waitingFlight
         waiting[flight.key] = id
-        agenda.add(.due(id), at: until)
+        dues.add(id, at: until)
         return [.keep(row(id, waitingFlight, due: until))] + answer(flight, .done)
     }
 
@@ -156,7 +161,7 @@ extension PushCore {
         guard let id = waiting[key], var flight = queued[id], !flight.isImportant else { return [] }
         flight.isImportant = true
         queued[id] = flight
-        return [.keep(row(id, flight, due: now))]
+        return [.keep(row(id, flight, due: flight.deadline))]
     }
 
     func row(_ id: UInt64, _ flight: Flight, due: Milliseconds) -> QueuedPush {

@@ -7,28 +7,40 @@ extension PushCore {
             deadlines.removeFirst()
             actions += answerLate(deadline.id)
         }
-        while let item = agenda.take(now) {
-            switch item {
-            case .retry(let id): actions += retry(id)
-            case .due(let id): actions += due(id)
-            }
-        }
-        blocklist.cleanUp(now)
-        for name in modules.keys { modules[name]?.limiter.cleanUp(now) }
+        while let id = retries.take(now) { actions += retry(id) }
+        // Where too many are on their way, the others wait for these and are not looked at meanwhile.
+        while hasRoom, let id = dues.take(now) { actions += due(id) }
         return actions
     }
 
-    /// Queued pushes, blocks and successes that are older than the process. To be called before anything else.
+    /// Removes a part of what is over: so little that nobody waits for it. To be called again and again, about once a
+    /// minute, each time until it says that the round is over.
+    public mutating func cleanUp(now time: Milliseconds) -> Bool {
+        advance(time)
+        var isOver = blocklist.cleanUp(now)
+        _ = domains.cleanUp(now)
+        for name in modules.keys where modules[name]?.limiter.cleanUp(now) == false { isOver = false }
+        return isOver
+    }
+
+    /// What is older than the process, or a part of it. To be called before anything else; blocks before queued pushes.
     ///
     /// - Returns: rows that are of no more use.
     public mutating func restore(
-        queued rows: [QueuedPush], blocks: [BlockChange], known successes: [(key: HashedKey, at: Milliseconds)] = [],
+        queued rows: [QueuedPush] = [], blocks: [BlockChange] = [],
+        known successes: [(key: HashedKey, at: Milliseconds)] = [], modules successful: [ModuleSuccess] = [],
         now time: Milliseconds
     ) -> [CoreAction] {
         advance(time)
         for success in successes { known.restore(success.key, at: success.at, now: now) }
-        for block in blocks { blocklist.merge(clamped(block), now: now) }
+        for success in successful where modules[success.module]?.identity == success.identity {
+            modules[success.module]?.health.restore(success: success.at, now: now)
+        }
         var actions: [CoreAction] = []
+        for block in blocks {
+            let kept = clamped(block)
+            if blocklist.merge(kept, now: now), kept != block { actions.append(.block(kept)) }
+        }
         for row in rows.sorted(by: { $0.id < $1.id }) {
             lastID = max(lastID, row.id)
             let key = hasher.key(token: row.token, module: row.module)
@@ -43,10 +55,13 @@ extension PushCore {
                 attempts: row.attempts, deadline: due, since: now)
             waiting[key] = row.id
             modules[row.module]?.limiter.wait(key, important: row.isImportant, until: due, now: now)
-            agenda.add(.due(row.id), at: due)
+            dues.add(row.id, at: due)
         }
         return actions
     }
+
+    /// Ids up to this one are taken by rows that are older than the process.
+    public mutating func restore(lastID id: UInt64) { lastID = max(lastID, id) }
 
     /// No block lasts longer than the longest that we would make.
     private func clamped(_ block: BlockChange) -> BlockChange {
@@ -81,16 +96,16 @@ extension PushCore {
         switch health {
         case .held(let until): return requeue(id, flight, until: until)
         case .shut:
-            // Ten minutes of a provider that does not work are enough; the device will hear of it by the next message.
-            guard now - flight.since < 600_000 else {
+            guard isWorthWaiting(flight) else {
                 count(flight.module, \.dropped)
                 modules[flight.module]?.limiter.forget(flight.key, now: now)
                 return [.drop(id)]
             }
-            return requeue(id, flight, until: now + 1_000)
+            // Its row may say that it is due: so it is, after a restart.
+            _ = requeue(id, flight, until: now + 1_000)
+            return []
         case .open: break
         }
-        guard flights.count < settings.limits.inFlight else { return requeue(id, flight, until: now + 1_000) }
         modules[flight.module]?.limiter.fire(flight.key, now: now)
         flight.deadline = now + settings.limits.answer
         flights[id] = flight

@@ -15,6 +15,7 @@ public struct PushCore {
         var settings: ModuleSettings
         var limiter: RateLimiter
         var health: ModuleHealth
+        var identity = HashedKey(high: 0, low: 0)
     }
 
     public private(set) var settings: Settings
@@ -30,10 +31,14 @@ public struct PushCore {
     var flights: [UInt64: Flight] = [:]
     var queued: [UInt64: Flight] = [:]
     var waiting: [HashedKey: UInt64] = [:]
-    var agenda = Agenda()
+    /// Pushes that are to be tried again.
+    var retries = Agenda()
+    /// Queued pushes and when they are due.
+    var dues = Agenda()
     var deadlines = FIFO<(id: UInt64, at: Milliseconds)>()
     var random: SeededRandom
-    var lastID: UInt64 = 0
+    /// Of the latest push.
+    public internal(set) var lastID: UInt64 = 0
     var now: Milliseconds = 0
 
     public init(settings: Settings, hasher: KeyHasher, previousHasher: KeyHasher? = nil, seed: UInt64) {
@@ -51,7 +56,24 @@ public struct PushCore {
     public mutating func reload(_ new: Settings) {
         settings = new
         domains.limits = new.limits
+        blocklist.limit = new.limits.blockedTokens
+        known.limit = new.limits.knownTokens
+        known.lifetime = new.limits.known
         take(new.modules)
+    }
+
+    /// What the modules' pushes go out with from now on. What was learnt of a module with other credentials, or with
+    /// another app or place, says nothing about it any more.
+    public mutating func identify(_ identities: [String: HashedKey]) {
+        for (name, identity) in identities {
+            guard let module = modules[name], module.identity != identity else { continue }
+            modules[name]?.identity = identity
+            modules[name]?.health = Self.makeHealth(settings.limits)
+        }
+    }
+
+    private static func makeHealth(_ limits: LimitSettings) -> ModuleHealth {
+        ModuleHealth(threshold: limits.breakerTokens, probeInterval: limits.probe)
     }
 
     private mutating func take(_ all: [String: ModuleSettings]) {
@@ -60,11 +82,12 @@ public struct PushCore {
         for (name, settings) in all {
             if modules[name] == nil {
                 modules[name] = Module(
-                    settings: settings, limiter: RateLimiter(settings.rate),
-                    health: ModuleHealth(threshold: limits.breakerTokens, probeInterval: limits.probe))
+                    settings: settings, limiter: RateLimiter(settings.rate), health: Self.makeHealth(limits))
             }
             modules[name]?.settings = settings
             modules[name]?.limiter.settings = settings.rate
+            modules[name]?.health.threshold = limits.breakerTokens
+            modules[name]?.health.probeInterval = limits.probe
         }
     }
 
@@ -75,16 +98,29 @@ public struct PushCore {
     /// Tokens that are rate-limited at present.
     public var limitedTokens: Int { modules.values.reduce(0) { $0 + $1.limiter.count } }
     public var knownTokens: Int { known.count }
+    /// Successes before this are forgotten.
+    public var oldestKnown: Milliseconds { known.oldest }
     public var knownDomains: Int { domains.count }
     public func health(of module: String) -> ModuleHealth.State? { modules[module]?.health.state }
+    /// When a push of a module was taken last; nil if that is not known.
+    public func lastSuccess(of module: String) -> Milliseconds? { modules[module]?.health.lastSuccess }
+
+    /// What keeps a module from working, in words; nil if nothing does.
+    public func problem(of module: String) -> String? {
+        guard let health = modules[module]?.health else { return nil }
+        switch health.state {
+        case .doubtful: return "many tokens fail and none succeeds"
+        case .faulty(let words): return words
+        case .healthy: return health.outOfReach.map { "the provider is out of reach: \($0)" }
+        }
+    }
 
     /// When ``tick(now:)`` has something to do; nil for never.
     public var next: Milliseconds? {
-        switch (agenda.next, deadlines.first?.at) {
-        case (let one?, let other?): min(one, other)
-        case (let one, let other): one ?? other
-        }
+        [retries.next, deadlines.first?.at, hasRoom ? dues.next : nil].compactMap(\.self).min()
     }
+
+    var hasRoom: Bool { flights.count < settings.limits.inFlight }
 
     mutating func advance(_ time: Milliseconds) { now = max(now, time) }
 

@@ -1,6 +1,6 @@
 import KalijStore
 
-/// What survives the process: blocks as keyed hashes, and sealed queued pushes.
+/// What survives the process: blocks and successes as keyed hashes, and sealed queued pushes.
 public final class PushDatabase {
     private static let schema = Schema(
         applicationID: 0x4b50_7573,
@@ -15,12 +15,15 @@ public final class PushDatabase {
             CREATE TABLE queued(
                 id INTEGER PRIMARY KEY, sealed BLOB NOT NULL, due INTEGER NOT NULL, attempts INTEGER NOT NULL
             );
+            CREATE TABLE success(name TEXT PRIMARY KEY, identity BLOB NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
             """
         ])
 
-    private let database: Database
-    private let seal: Seal
-    private let previousSeal: Seal?
+    let database: Database
+    let seal: Seal
+    let previousSeal: Seal?
+    /// The highest id that a queued push had when the database was opened.
+    public let lastID: UInt64
 
     /// Opens the database, making it if need be.
     /// - Parameters:
@@ -28,51 +31,18 @@ public final class PushDatabase {
     ///   - previousSeal: of the secret before, while it is being replaced.
     /// - Throws: `StoreError`.
     public init(path: String, seal: Seal, previousSeal: Seal? = nil) throws {
-        database = try Database(path: path, durability: .process)
+        // Who else writes is a person with a shell: the loop does not wait for him.
+        database = try Database(path: path, durability: .process, busySeconds: 0.05)
         self.seal = seal
         self.previousSeal = previousSeal
         try Self.schema.migrate(database)
+        lastID = UInt64(
+            bitPattern: try database.statement("SELECT max(id) FROM queued").first { $0.integer(0) } ?? 0)
     }
 
-    /// What is kept.
-    public struct Kept {
-        public var queued: [QueuedPush] = []
-        public var blocks: [BlockChange] = []
-        public var known: [(key: HashedKey, at: Milliseconds)] = []
-    }
-
-    /// Everything that is kept. Rows that cannot be opened are forgotten: nobody can read them any more.
-    /// - Parameters:
-    ///   - lifetime: how long a success counts.
-    ///   - limit: how many successes are read, the latest first.
-    public func load(now: Milliseconds, lifetime: Milliseconds = 0, limit: Int = 0) throws -> Kept {
-        var known: [(key: HashedKey, at: Milliseconds)] = []
-        try database.run("DELETE FROM known WHERE at <= ?", [.integer(now - lifetime)])
-        try database.statement("SELECT key, at FROM known ORDER BY at DESC LIMIT ?").each([.integer(Int64(limit))]) {
-            known.append((HashedKey($0.blob(0)), $0.integer(1)))
-        }
-        try database.run("DELETE FROM block WHERE expires <= ?", [.integer(now)])
-        var blocks: [BlockChange] = []
-        try database.statement("SELECT key, version, expires, reason FROM block").each { row in
-            let reason = UInt8(exactly: row.integer(3)).flatMap(BlockReason.init(rawValue:)) ?? .bad
-            blocks.append(
-                BlockChange(
-                    key: HashedKey(row.blob(0)), version: UInt32(truncatingIfNeeded: row.integer(1)),
-                    expires: row.integer(2), reason: reason))
-        }
-        var queued: [QueuedPush] = []
-        var unreadable: [Int64] = []
-        try database.statement("SELECT id, sealed, due, attempts FROM queued ORDER BY id").each { row in
-            let id = row.integer(0)
-            if let push = open(row.blob(1), id: id, due: row.integer(2), attempts: Int(row.integer(3))) {
-                queued.append(push)
-            } else {
-                unreadable.append(id)
-            }
-        }
-        for id in unreadable { try database.run("DELETE FROM queued WHERE id = ?", [.integer(id)]) }
-        return Kept(queued: queued, blocks: blocks, known: known)
-    }
+    /// Looks whether there is a database that can be used at a path, or could be made there; changes nothing.
+    /// - Throws: `StoreError`.
+    static func check(_ path: String) throws { _ = try schema.check(path: path) }
 
     /// Applies what of some actions is to be kept, in one transaction. When it returns, it survives the process.
     /// - Throws: `StoreError`; then nothing of it is kept.
@@ -81,23 +51,36 @@ public final class PushDatabase {
             for action in actions {
                 switch action {
                 case .keep(let push): try keep(push)
-                case .drop(let id):
-                    try database.run("DELETE FROM queued WHERE id = ?", [.integer(Int64(bitPattern: id))])
+                case .drop(let id): try drop(id)
                 case .block(let change): try keep(change)
                 case .know(let key, let time):
                     try database.run(
                         "INSERT INTO known VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET at = excluded.at",
                         [.blob(key.bytes), .integer(time)])
+                case .success(let success): try keep(success)
                 case .answer, .send, .alarm: continue
                 }
             }
         }
     }
 
-    /// Removes blocks that are over, and successes that no longer count.
-    public func cleanUp(now: Milliseconds, lifetime: Milliseconds) throws {
-        try database.run("DELETE FROM block WHERE expires <= ?", [.integer(now)])
-        try database.run("DELETE FROM known WHERE at <= ?", [.integer(now - lifetime)])
+    /// Removes a part of the blocks that are over, and of the successes that no longer count.
+    /// - Parameters:
+    ///   - known: successes before this are removed, and those from a clock that was far ahead.
+    /// - Returns: whether nothing is left that is over.
+    /// - Throws: `StoreError`.
+    public func cleanUp(now: Milliseconds, known: Milliseconds) throws -> Bool {
+        try database.run(
+            "DELETE FROM block WHERE key IN (SELECT key FROM block WHERE expires <= ? LIMIT 500)", [.integer(now)])
+        let blocks = database.changes
+        try database.run(
+            "DELETE FROM known WHERE key IN (SELECT key FROM known WHERE at < ? OR at > ? LIMIT 500)",
+            [.integer(known), .integer(now + 86_400_000)])
+        return blocks < 500 && database.changes < 500
+    }
+
+    func drop(_ id: UInt64) throws {
+        try database.run("DELETE FROM queued WHERE id = ?", [.integer(Int64(bitPattern: id))])
     }
 
     private func keep(_ push: QueuedPush) throws {
@@ -126,13 +109,12 @@ public final class PushDatabase {
             ])
     }
 
-    private func open(_ sealed: [UInt8], id: Int64, due: Milliseconds, attempts: Int) -> QueuedPush? {
-        guard let plain = seal.open(sealed) ?? previousSeal?.open(sealed), let first = plain.first,
-            let zero = plain.dropFirst().firstIndex(of: 0)
-        else { return nil }
-        return QueuedPush(
-            id: UInt64(bitPattern: id), module: String(decoding: plain[1..<zero], as: UTF8.self),
-            token: String(decoding: plain[(zero + 1)...], as: UTF8.self), isImportant: first == 1, due: due,
-            attempts: attempts)
+    private func keep(_ success: ModuleSuccess) throws {
+        try database.run(
+            """
+            INSERT INTO success(name, identity, at) VALUES (?, ?, ?)
+            ON CONFLICT (name) DO UPDATE SET identity = excluded.identity, at = excluded.at
+            """,
+            [.text(success.module), .blob(success.identity.bytes), .integer(success.at)])
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import KalijPush
 import KalijPushLab
+import KalijStore
 import Testing
 
 @Suite("The server between stand-ins", .serialized)
@@ -98,6 +99,38 @@ struct ServerTests {
         usleep(200_000)
         scene.drain()
         #expect(scene.xmpp.wait(for: id, seconds: 2)?.type == "result")
+    }
+
+    @Test("the disk takes nothing: it goes on answering, says so, and has everything on the disk afterwards")
+    func disk() throws {
+        let scene = try Scene { Self.setWindow(&$0, "3s") }
+        try scene.start()
+        #expect(scene.xmpp.wait(for: scene.xmpp.publish(device(1)))?.type == "result")
+        #expect(scene.xmpp.wait(for: scene.xmpp.publish(device(1)))?.type == "result")
+        scene.apns.script(device(9), LabAPNs.reply(410, "Unregistered"))
+        let other = try Database(path: scene.folder + "/push.db", durability: .process)
+        try other.transaction {
+            // Sent at once: needs no disk. To be queued: not promised, but in memory.
+            #expect(scene.xmpp.wait(for: scene.xmpp.publish(device(2)))?.type == "result")
+            #expect(scene.xmpp.wait(for: scene.xmpp.publish(device(2)))?.type == "wait")
+            #expect(scene.xmpp.wait(for: scene.xmpp.publish(device(9)))?.condition == "item-not-found")
+            #expect(scene.log.contains { $0.hasPrefix("the database cannot be written") })
+            let text = try #require(scene.metrics())
+            #expect(text.contains("kalij_push_database_up 0\n"))
+            // The one that is on the disk is not sent uncounted, the one that is not goes out.
+            #expect(scene.xmpp.wait(seconds: 6) { scene.apns.requests(for: device(2)) == 2 })
+            #expect(scene.apns.requests(for: device(1)) == 1)
+        }
+        #expect(scene.xmpp.wait(seconds: 5) { scene.apns.requests(for: device(1)) == 2 })
+        #expect(scene.log.contains("the database can be written again"))
+        #expect(scene.log.count { $0.hasPrefix("the database") } == 2)
+        let text = try #require(scene.metrics())
+        #expect(text.contains("kalij_push_database_up 1\n") && text.contains("kalij_push_database_backlog 0\n"))
+        scene.stop()
+        try scene.start()
+        #expect(scene.xmpp.wait(for: scene.xmpp.publish(device(9)))?.condition == "item-not-found")
+        #expect(scene.apns.requests(for: device(9)) == 1)
+        #expect(scene.metrics()?.contains("kalij_push_last_success_seconds{module=\"apple\"}") == true)
     }
 
     @Test("what nobody should send is answered as the contract says, or not at all")

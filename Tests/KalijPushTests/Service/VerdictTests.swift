@@ -40,10 +40,11 @@ struct VerdictTests {
             #expect(drill.deliver(.bad, UInt64(number)).last == "answer \(number) dead")
         }
         _ = drill.publish("token11")
-        #expect(
-            drill.deliver(.bad, 11) == [
-                "alarm many tokens fail and none succeeds: check environment and topic", "answer 11 unavailable",
-            ])
+        let actions = drill.deliver(.bad, 11)
+        #expect(actions.first == "alarm many tokens fail and none succeeds: check environment and topic")
+        // What was blocked on the way there may be as good as any other.
+        #expect(actions.count { $0.hasPrefix("block none") } == 9)
+        #expect(actions.last == "answer 11 unavailable")
         #expect(drill.publish("token12") == ["answer 12 unavailable"])
         #expect(drill.publish("token5") == ["answer 13 unavailable"])
         _ = drill.pass(30_000)

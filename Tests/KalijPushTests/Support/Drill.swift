@@ -68,7 +68,7 @@ struct Drill {
                     + (delivery.needsFreshCredentials ? " fresh" : "")
             case .keep(let row): "keep \(row.id) attempts \(row.attempts)\(row.isImportant ? " important" : "")"
             case .drop(let id): "drop \(id)"
-            case .know: nil
+            case .know, .success: nil
             case .block(let change): "block \(change.reason) \((change.expires - now) / 1000) s"
             case .alarm(_, let text, let isOver): "alarm \(text)\(isOver ? " (over)" : "")"
             }

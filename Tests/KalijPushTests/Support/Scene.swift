@@ -150,6 +150,26 @@ final class Scene {
         usleep(200_000)
     }
 
+    /// What the server says of itself.
+    func metrics() -> String? {
+        guard let running else { return nil }
+        let box = running.box
+        let text = Mutex<String?>(nil)
+        let holder = TextHolder(text)
+        let done = DispatchSemaphore(value: 0)
+        running.waker.enqueue {
+            holder.value.withLock { $0 = box.server?.metrics }
+            done.signal()
+        }
+        done.wait()
+        return holder.value.withLock { $0 }
+    }
+
+    private final class TextHolder: Sendable {
+        let value: Mutex<String?>
+        init(_ value: consuming Mutex<String?>) { self.value = value }
+    }
+
     /// Ends the server in order.
     func drain() {
         guard let running else { return }
