@@ -40,6 +40,21 @@ public struct Peer: Sendable {
         return entries
     }
 
+    /// Has the server push to a device from now on (XEP-0357), and logs out.
+    /// - Parameters:
+    ///   - service: the push service's address.
+    ///   - node: the device's token.
+    ///   - module: the push module's name; nil to name none.
+    /// - Throws: ``LaboratoryError`` if the server refuses.
+    public func enablePush(service: String, node: String, module: String?) async throws {
+        let arguments = ["--service", service, "--node", node] + (module.map { ["--module", $0] } ?? [])
+        let launch = try command("push", arguments)
+        let output = try await laboratory.run(launch.executable, launch.arguments, environment: launch.environment)
+        guard output.contains("\"enabled\"") else {
+            throw LaboratoryError("push was not enabled: \(output.suffix(300))")
+        }
+    }
+
     /// Sends a stanza as it is, however strange.
     /// - Throws: ``LaboratoryError`` if the server ends the connection over it.
     public func send(raw stanza: String) async throws {
