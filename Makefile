@@ -41,10 +41,15 @@ install-build:
 build: install
 	swift build --build-tests $(STRICT)
 
-# lld packs the relocations, which saves a megabyte of memory in each process.
-LINK := -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --icf=all
+# lld packs the relocations, which saves a megabyte of memory in each process, and puts the functions that every process
+# calls side by side, which saves two (Scripts/link-order makes the list).
+LINK := -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --icf=all \
+    -Xswiftc -Xfrontend -Xswiftc -function-sections \
+    -Xlinker --symbol-ordering-file=$(CURDIR)/Scripts/link-order.txt -Xlinker --no-warn-symbol-ordering
 
+# The package manager does not know that the command depends on the list.
 release: install-build
+	@[ ! -e $(RELEASE) ] || [ $(RELEASE) -nt Scripts/link-order.txt ] || rm $(RELEASE)
 	swift build -c release --static-swift-stdlib --product kalij $(LINK)
 
 demo: release

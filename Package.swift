@@ -49,24 +49,27 @@ let package = Package(
                 "KalijClient", "KalijHandlers", "KalijLab",
             ]),
 
-        .testTarget(name: "KalijXMLTests", dependencies: ["KalijXML"]),
-        .testTarget(name: "KalijAddressTests", dependencies: ["KalijAddress"]),
+        // What the tests of several targets share.
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .testTarget(name: "KalijXMLTests", dependencies: ["KalijXML", "TestSupport"]),
+        .testTarget(name: "KalijAddressTests", dependencies: ["KalijAddress", "TestSupport"]),
         .testTarget(
             name: "KalijHandlersTests", dependencies: ["KalijHandlers", "KalijXML", "KalijAddress", "KalijClient"],
             exclude: ["Fixtures"]),
-        .testTarget(name: "KalijStreamTests", dependencies: ["KalijStream", "KalijXML", "KalijAddress"]),
-        .testTarget(name: "KalijStoreTests", dependencies: ["KalijStore"]),
-        .testTarget(name: "KalijRolesTests", dependencies: ["KalijRoles", "KalijStore"]),
-        .testTarget(name: "KalijTransportTests", dependencies: ["KalijTransport", "COpenSSL"]),
+        .testTarget(
+            name: "KalijStreamTests", dependencies: ["KalijStream", "KalijXML", "KalijAddress", "TestSupport"]),
+        .testTarget(name: "KalijStoreTests", dependencies: ["KalijStore", "TestSupport"]),
+        .testTarget(name: "KalijRolesTests", dependencies: ["KalijRoles", "KalijStore", "TestSupport"]),
+        .testTarget(name: "KalijTransportTests", dependencies: ["KalijTransport", "COpenSSL", "TestSupport"]),
         .testTarget(
             name: "KalijClientTests",
             dependencies: [
                 "KalijClient", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream", "KalijStore", "KalijRoles",
-                "KalijTransport",
+                "KalijTransport", "TestSupport",
             ],
             exclude: ["Fixtures"]),
         // Against other people's programs; `Programs` is what runs inside those.
-        .testTarget(name: "Differential", dependencies: ["KalijXML"], exclude: ["Programs"]),
+        .testTarget(name: "Differential", dependencies: ["KalijXML", "TestSupport"], exclude: ["Programs"]),
         .testTarget(name: "Integration", dependencies: ["KalijLab"]),
         .testTarget(name: "Processes", dependencies: ["KalijLab"]),
     ]

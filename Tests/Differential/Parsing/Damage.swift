@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Damages a stream: most of what comes out is no longer well-formed, some is, and some is another well-formed stream.
 enum Damage {
     private static let insertions = [

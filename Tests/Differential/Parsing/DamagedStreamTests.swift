@@ -1,5 +1,6 @@
 import Foundation
 import KalijXML
+import TestSupport
 import Testing
 
 /// Broken streams are accepted or refused by both parsers alike, but for what RFC 6120 section 11 takes out of XML;

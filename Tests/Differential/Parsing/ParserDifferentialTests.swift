@@ -1,5 +1,6 @@
 import Foundation
 import KalijXML
+import TestSupport
 import Testing
 
 /// "A differential test of the parser against lxml: every element, attribute, namespace and text equal, of the corpus

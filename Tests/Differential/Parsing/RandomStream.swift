@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Writes well-formed streams that use everything that XML leaves open: prefixes bound anew, default namespaces
 /// undeclared, CDATA, references, every line end, white space in tags, mixed content, characters of every length.
 struct RandomStream {

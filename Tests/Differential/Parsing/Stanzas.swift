@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Stanzas as servers send them, with random addresses, texts and identifiers.
 enum Stanzas {
     private static let words = [

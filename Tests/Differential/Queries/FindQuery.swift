@@ -1,3 +1,5 @@
+import TestSupport
+
 /// A query of Prosody's language: steps, and what to take of the last.
 struct FindQuery {
     struct Step {

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// An element as the test knows it, before any parser has seen it: the rules are applied to this, so that neither
 /// parser is its own judge.
 final class Model {

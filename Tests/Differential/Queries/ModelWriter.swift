@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Writes a tree as XML in one of the many ways there are: default namespaces or prefixes, prefixes bound anew, either
 /// quotation mark, references or CDATA.
 struct ModelWriter {

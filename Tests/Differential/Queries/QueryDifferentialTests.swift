@@ -1,5 +1,6 @@
 import Foundation
 import KalijXML
+import TestSupport
 import Testing
 
 /// "100,000 random trees and random queries of Prosody's language give the same answer wherever Prosody's rule (first

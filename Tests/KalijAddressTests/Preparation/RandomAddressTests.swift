@@ -1,17 +1,6 @@
 import KalijAddress
+import TestSupport
 import Testing
-
-/// A small generator with a seed (SplitMix64), so that a failure can be repeated.
-private struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
 
 @Suite("Random addresses")
 struct RandomAddressTests {
@@ -35,7 +24,7 @@ struct RandomAddressTests {
 
     @Test("preparation never crashes, is idempotent, and leaves parts that make the same address", arguments: 1...8)
     func random(seed: UInt64) throws {
-        var random = Seeded(state: seed)
+        var random = Seeded(seed)
         var prepared = 0
         for _ in 0..<4000 {
             let text = randomText(&random)

@@ -2,6 +2,7 @@ import Foundation
 import KalijAddress
 import KalijRoles
 import KalijStore
+import TestSupport
 import Testing
 
 @testable import KalijClient

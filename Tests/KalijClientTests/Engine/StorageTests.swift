@@ -4,6 +4,7 @@ import KalijStore
 import KalijStream
 import KalijTransport
 import KalijXML
+import TestSupport
 import Testing
 
 @testable import KalijClient

@@ -4,6 +4,7 @@ import KalijStore
 import KalijStream
 import KalijXML
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import KalijClient

@@ -4,6 +4,7 @@ import KalijStore
 import KalijTransport
 
 @testable import KalijClient
+import TestSupport
 
 /// A directory with one account at a scripted server, and engines that drive it.
 final class Drive {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The laboratory's scripted server as a process of its own: direct TLS on loopback, and what real servers cannot be made
 /// to do.

@@ -1,5 +1,6 @@
 import Foundation
 import KalijRoles
+import TestSupport
 import Testing
 
 @Suite struct DoorbellTests {

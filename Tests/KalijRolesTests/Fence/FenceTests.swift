@@ -1,6 +1,7 @@
 import Foundation
 import KalijRoles
 import KalijStore
+import TestSupport
 import Testing
 
 @Suite struct FenceTests {

@@ -1,5 +1,6 @@
 import Foundation
 import KalijStore
+import TestSupport
 import Testing
 
 @Suite struct SchemaTests {

@@ -1,19 +1,8 @@
 import KalijAddress
 import KalijStream
 import KalijXML
+import TestSupport
 import Testing
-
-/// A small generator with a seed (SplitMix64), so that a failure can be repeated.
-private struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
 
 @Suite("Garbage at every point")
 struct GarbageTests {
@@ -78,7 +67,7 @@ struct GarbageTests {
 
     @Test("random events at every point: errors or actions, nothing else", arguments: 0..<15)
     func random(point: Int) throws {
-        var random = Seeded(state: UInt64(point) + 1)
+        var random = Seeded(UInt64(point) + 1)
         let start = try Transcript().play(Self.points[point]).negotiation
         var errors = 0
         for _ in 0..<2000 {
@@ -102,7 +91,7 @@ struct GarbageTests {
 
     @Test("random elements in an established stream")
     func established() {
-        var random = Seeded(state: 42)
+        var random = Seeded(42)
         for _ in 0..<5000 {
             var management = StreamManagement(
                 handled: HandledCount(.random(in: 0...UInt32.max, using: &random)),

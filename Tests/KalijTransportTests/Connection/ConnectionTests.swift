@@ -1,6 +1,7 @@
 import Glibc
 import KalijTransport
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct ConnectionTests {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import KalijTransport
@@ -46,20 +47,5 @@ import Testing
         let records = ["a", "b", "c"].map { record($0, 1, 0) }
         #expect(Set(ServiceRecord.ordered(records, using: &generator).map(\.host)) == ["a", "b", "c"])
         #expect(ServiceRecord.ordered([], using: &generator).isEmpty)
-    }
-}
-
-/// SplitMix64: the same numbers every time.
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,4 +1,5 @@
 import KalijXML
+import TestSupport
 import Testing
 
 /// "Adding a child copies it in. Children and text keep their order (mixed content survives a round trip)"; "output is
@@ -93,7 +94,7 @@ import Testing
         "random edits: what is written reads back equal and is written the same",
         arguments: 1...40 as ClosedRange<UInt64>)
     func randomEdits(seed: UInt64) throws {
-        var random = RandomDocumentTests.Seeded(state: seed)
+        var random = Seeded(seed)
         let root = Element("root", xmlns: ["u", nil].randomElement(using: &random) ?? nil)
         for step in 0..<150 {
             edit(root, &random)
@@ -106,7 +107,7 @@ import Testing
         }
     }
 
-    private func edit(_ root: Element, _ random: inout RandomDocumentTests.Seeded) {
+    private func edit(_ root: Element, _ random: inout Seeded) {
         var place = root
         while let child = place.children.randomElement(using: &random), Int.random(in: 0..<3, using: &random) > 0 {
             place = child

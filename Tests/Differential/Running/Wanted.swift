@@ -1,31 +1,6 @@
 import Foundation
+import TestSupport
 import Testing
-
-/// SplitMix64, so that a failure can be repeated from its seed.
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
-    /// A number from 0 to `bound - 1`. The tiny bias of the remainder does not matter here.
-    mutating func below(_ bound: Int) -> Int { Int(next() >> 33) % bound }
-
-    /// True in `percent` of a hundred cases.
-    mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
-
-    /// One of them.
-    mutating func pick<Values: RandomAccessCollection>(_ values: Values) -> Values.Element {
-        values[values.index(values.startIndex, offsetBy: below(values.count))]
-    }
-}
 
 /// What the environment asks for: `SEED` to repeat a run, `CASES` for another number of cases, `STREAM` for a recorded
 /// stream.

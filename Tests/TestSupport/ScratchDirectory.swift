@@ -1,15 +1,17 @@
 import Foundation
 
 /// A directory of a test's own, removed with it.
-final class ScratchDirectory {
-    let path: String
+public final class ScratchDirectory: Sendable {
+    public let path: String
 
-    init() throws {
+    public init() throws {
         path = FileManager.default.temporaryDirectory.appendingPathComponent("kalij-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    deinit { remove() }
 
-    func file(_ name: String) -> String { path + "/" + name }
+    public func remove() { try? FileManager.default.removeItem(atPath: path) }
+
+    public func file(_ name: String) -> String { path + "/" + name }
 }
