@@ -1,7 +1,8 @@
 # `make demo` and `make test` need nothing but Debian 12 and a Swift toolchain of 6.2 or later: they install what is missing.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install install-build build release demo push-demo test lint docs format bench fuzz fuzz-coverage clean
+.PHONY: help install install-build build release demo push-demo test lint docs examples format bench fuzz fuzz-coverage \
+    clean
 
 KILLS ?= 50
 MESSAGES ?= 500
@@ -12,9 +13,10 @@ MINUTES ?= 10
 TARGET ?=
 
 SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
-    Fuzz/Package.swift Fuzz/Sources Fuzz/Tests
+    Fuzz/Package.swift Fuzz/Sources Fuzz/Tests Examples/Question/Package.swift Examples/Question/Sources
 RELEASE := .build/release/kalij
 PUSH := .build/release/kalij-push
+EXAMPLE := Examples/Question/.build/debug/question
 STRICT := -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
 
 help:  ## this list
@@ -26,7 +28,8 @@ help:  ## this list
 	@echo "make release  the commands $(RELEASE) and $(PUSH), linked with Swift's library statically"
 	@echo "make format   formats the sources"
 	@echo "make lint     checks format and style, and compiles every query in the sources (after a build, 10 s)"
-	@echo "make docs     the documentation of KalijXML in .build/docs; no warning, no symbol without a comment"
+	@echo "make docs     the documentation of KalijXML and KalijHandlers in .build/docs; no warning, no symbol without a comment"
+	@echo "make examples  builds Examples/"
 	@echo "make bench    compares with other programs (release build, takes minutes)"
 	@echo "make fuzz     fuzzes what reads input, MINUTES=$(MINUTES) CPU minutes for each target; TARGET=parser for one"
 	@echo "make fuzz-coverage  what the committed inputs of the fuzzers reach of KalijXML"
@@ -64,9 +67,9 @@ push-demo: release
 
 # The unit tests run side by side. Those with real servers and processes run one after the other: they measure times and
 # memory, and on two cores they would starve each other.
-test: build lint docs release
+test: build lint docs release examples
 	swift test --skip-build $(STRICT) --skip '^(Integration|Processes)\.' --skip QueryLiteralTests
-	KALIJ_BINARY="$(CURDIR)/$(RELEASE)" KALIJ_PUSH_BINARY="$(CURDIR)/$(PUSH)" \
+	KALIJ_BINARY="$(CURDIR)/$(RELEASE)" KALIJ_PUSH_BINARY="$(CURDIR)/$(PUSH)" KALIJ_EXAMPLE="$(CURDIR)/$(EXAMPLE)" \
 	    swift test --skip-build $(STRICT) --no-parallel --filter '^(Integration|Processes)\.'
 	@$(MAKE) --no-print-directory -C Fuzz corpus
 	@$(MAKE) --no-print-directory -C Benchmarks allocations
@@ -83,6 +86,10 @@ lint: install
 docs: install
 	@Scripts/documentation-examples --check
 	@Scripts/build-documentation $(STRICT)
+
+# Packages of their own, as their users have them.
+examples: install-build
+	swift build --package-path Examples/Question $(STRICT)
 
 format:
 	swift format format --in-place --recursive $(SOURCES)

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
 // Tiers: a target imports only targets on lower lines. ARCHITECTURE.md draws them.
@@ -9,6 +9,7 @@ let package = Package(
         .library(name: "KalijHandlers", targets: ["KalijHandlers"]),
         .library(name: "KalijAddress", targets: ["KalijAddress"]),
         .library(name: "KalijStream", targets: ["KalijStream"]),
+        .library(name: "KalijStore", targets: ["KalijStore"]),
         .library(name: "KalijClient", targets: ["KalijClient"]),
         .executable(name: "kalij", targets: ["kalij"]),
         .library(name: "KalijPush", targets: ["KalijPush", "KalijHTTP", "KalijTransport"]),
@@ -70,7 +71,7 @@ let package = Package(
         .testTarget(name: "KalijXMLTests", dependencies: ["KalijXML", "TestSupport"]),
         .testTarget(name: "KalijAddressTests", dependencies: ["KalijAddress", "TestSupport"]),
         .testTarget(
-            name: "KalijHandlersTests", dependencies: ["KalijHandlers", "KalijXML", "KalijAddress"],
+            name: "KalijHandlersTests", dependencies: ["KalijHandlers", "KalijXML", "KalijAddress", "KalijClient"],
             exclude: ["Fixtures"]),
         .testTarget(
             name: "KalijStreamTests", dependencies: ["KalijStream", "KalijXML", "KalijAddress", "TestSupport"]),

@@ -144,6 +144,7 @@ public final class Engine {
     /// - Returns: what `body` returns, once it is committed.
     /// - Throws: `DirectoryError.whichAccount`, `StoreError`, `FenceError.stale`, or what `body` throws; then nothing has
     ///   happened.
+    @discardableResult
     public func perform<Result>(for jid: JID? = nil, _ body: (Step) throws -> Result) throws -> Result {
         let account = try AccountTable(database).account(jid, in: directory)
         guard let context, let driver = drivers[account.id] else { throw EngineError.notDriven(account: account.jid) }
