@@ -63,7 +63,7 @@ public struct RateLimiter: Sendable {
     public mutating func fire(_ key: HashedKey, now: Milliseconds) {
         guard settings.isEnabled else { return }
         let next = now + settings.window
-        let isThere = entries.update(key) { entry in
+        let isThere: Void? = entries.update(key) { entry in
             entry.next = next
             entry.isWaiting = false
         }
@@ -73,7 +73,7 @@ public struct RateLimiter: Sendable {
     /// A push waits from before, or because the provider wants it to: further ones are covered by it.
     public mutating func wait(_ key: HashedKey, important: Bool, until: Milliseconds, now: Milliseconds) {
         guard settings.isEnabled else { return }
-        let isThere = entries.update(key) { entry in
+        let isThere: Void? = entries.update(key) { entry in
             entry.next = until
             // Whether one that waited before was important says nothing about this one.
             entry.isImportant = important || entry.isWaiting && entry.isImportant
