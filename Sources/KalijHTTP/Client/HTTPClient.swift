@@ -165,7 +165,10 @@ public final class HTTPClient {
         case .hasRoom:
             backoff.reset()
             if !queue.isEmpty { dispatch() }
-        case .goAway(let reason): notice(.goAway(reason: reason))
+        case .goAway(let reason):
+            notice(.goAway(reason: reason))
+            // A server that closes each connection at once would otherwise be asked for the next one without a pause.
+            if !connection.isUsed { rest("the server closes new connections") }
         case .unprocessed(let tickets): sendAgain(tickets)
         case .over(let failure):
             connections.removeAll { $0 === connection }

@@ -22,6 +22,8 @@ final class HTTPConnection {
     private var connection: Connection?
     private(set) var tickets: [Int32: Ticket] = [:]
     private(set) var isOpen = false
+    /// Whether a request was ever put on it.
+    private(set) var isUsed = false
     private var isOver = false
     private var isFlushPlanned = false
     private var heard = 0.0
@@ -54,6 +56,7 @@ final class HTTPConnection {
     func submit(_ ticket: Ticket, authority: String) -> Bool {
         guard let stream = session.submit(ticket.request, authority: authority) else { return false }
         tickets[stream] = ticket
+        isUsed = true
         used = loop.now
         planFlush()
         return true

@@ -69,8 +69,8 @@ enum HTTP2Callbacks {
         }
         exchange.fieldBytes += name.count + value.count + 32
         guard exchange.fieldBytes <= session.limits.fieldBytes else {
+            if !exchange.isTooLarge { session.reset(stream, NGHTTP2_CANCEL) }
             exchange.isTooLarge = true
-            session.reset(stream, NGHTTP2_CANCEL)
             return
         }
         exchange.fields.append(HTTPField(String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))

@@ -34,15 +34,17 @@ final class HTTP2Session {
     var exchanges: [Int32: Exchange] = [:]
     var events: [Event] = []
     private(set) var hasSettings = false
-    private(set) var isGoingAway = false
+    private var hasGoneAway = false
 
-    init(limits: HTTPLimits) {
+    /// - Parameter firstStream: an odd number.
+    init(limits: HTTPLimits, firstStream: Int32 = 1) {
         self.limits = limits
         var callbacks: OpaquePointer?
         guard nghttp2_session_callbacks_new(&callbacks) == 0 else { return }
         HTTP2Callbacks.install(on: callbacks)
         nghttp2_session_client_new(&session, callbacks, Unmanaged.passUnretained(self).toOpaque())
         nghttp2_session_callbacks_del(callbacks)
+        nghttp2_session_set_next_stream_id(session, firstStream)
         var settings = [
             nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0),
             nghttp2_settings_entry(
@@ -53,6 +55,10 @@ final class HTTP2Session {
     }
 
     deinit { nghttp2_session_del(session) }
+
+    /// Whether the peer takes no new streams, or there are none left: they are numbered with 31 bits, once in the life of
+    /// a connection (RFC 9113, 5.1.1).
+    var isGoingAway: Bool { hasGoneAway || nghttp2_session_get_next_stream_id(session) > UInt32(Int32.max) }
 
     /// How many more requests the peer takes at present: none before its SETTINGS, and none after its GOAWAY.
     var capacity: Int {
@@ -148,7 +154,7 @@ final class HTTP2Session {
     }
 
     func goAwayReceived(lastStream: Int32, code: UInt32, reason: String) {
-        isGoingAway = true
+        hasGoneAway = true
         events.append(.goAway(lastStream: lastStream, code: code, reason: reason))
     }
 

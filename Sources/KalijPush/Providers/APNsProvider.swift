@@ -15,6 +15,8 @@ public final class APNsProvider: PushProvider {
         var teamID: String
         var token = ""
         var signed: Int64 = 0
+        /// When Apple's saying so made us sign anew.
+        var renewed: Int64 = 0
     }
 
     private let settings: APNsSettings
@@ -83,12 +85,15 @@ public final class APNsProvider: PushProvider {
         }
     }
 
-    /// Apple wants a token to be used for 20 minutes at least and 60 at most.
+    /// Apple wants a token to be used for 20 minutes at least and 60 at most, and refuses those who sign more often.
     private func providerToken(_ now: Int64, fresh: Bool) -> String? {
         guard var signer else { return nil }
-        let age = now - signer.signed
-        // Somebody else may have renewed it a moment ago. A clock that was set back counts as a token run out.
-        if signer.token.isEmpty || age > 50 * 60 || age < 0 || (fresh && age > 60) {
+        // A clock that was set back counts as a token run out.
+        let isOver = signer.token.isEmpty || !(0...50 * 60).contains(now - signer.signed)
+        // Many requests may be told at once that it has run out, and with a wrong clock each is told so again.
+        let isRefused = fresh && !(0..<20 * 60).contains(now - signer.renewed)
+        if isOver || isRefused {
+            if isRefused { signer.renewed = now }
             let claims = Claims(iss: signer.teamID, iat: now)
             if let token = try? JSONWebToken.sign(claims, with: signer.key, keyID: signer.keyID) {
                 signer.token = token

@@ -1,3 +1,4 @@
+import Glibc
 import KalijHTTP
 
 /// What Apple's answers mean ("Handling notification responses from APNs").
@@ -18,10 +19,9 @@ public enum APNsVerdict {
         }
     }
 
-    /// RFC 9110, 10.2.3, in seconds; a date is not read and counts as none. An hour at most.
+    /// Retry-After, an hour at most.
     static func retryAfter(_ response: HTTPResponse) -> Milliseconds? {
-        guard let seconds = response["retry-after"].flatMap({ Int64($0) }), seconds >= 0 else { return nil }
-        return min(seconds, 3600) * 1000
+        response.retryAfter(now: Int64(time(nil))).map { min($0, 3600) * 1000 }
     }
 }
 

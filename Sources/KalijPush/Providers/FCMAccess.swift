@@ -27,6 +27,7 @@ final class FCMAccess {
     private var obtained = 0.0
     private var expires = 0.0
     private var isAsking = false
+    private var refusal: (what: Refusal, until: Double)?
     private var waiters: [Waiter] = []
 
     init(
@@ -60,12 +61,16 @@ final class FCMAccess {
             return done(.success(token))
         }
         if isStale { token = "" }
+        if let refusal, now < refusal.until {
+            loop.enqueue { done(.failure(refusal.what)) }
+            return
+        }
         waiters.append(done)
         ask()
     }
 
     private func ask() {
-        guard !isAsking else { return }
+        guard !isAsking, refusal.map({ loop.now >= $0.until }) ?? true else { return }
         isAsking = true
         let now = Int64(time(nil))
         let claims = Claims(iss: account.email, aud: account.tokenURI, iat: now, exp: now + 3600)
@@ -106,6 +111,9 @@ final class FCMAccess {
 
     private func give(_ result: Result<String, Refusal>) {
         isAsking = false
+        refusal = nil
+        // Not asked again for each push: it would get the same answer.
+        if case .failure(let what) = result { refusal = (what, loop.now + 0.1) }
         let waiting = waiters
         waiters = []
         for waiter in waiting { waiter(result) }

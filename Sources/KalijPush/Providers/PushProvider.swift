@@ -3,8 +3,8 @@
 /// Belongs to the thread of the server's loop.
 public protocol PushProvider: AnyObject {
     /// Sends a push.
-    /// - Parameter done: called once from the loop, never from within this call, at the latest after the module's
-    ///   request time-out.
+    /// - Parameter done: called once from the loop, never from within this call, at the latest after twice the
+    ///   module's request time-out: credentials may have to be asked for first.
     func send(_ delivery: Delivery, _ done: @escaping (Verdict) -> Void)
     /// When the certificate or key that we show runs out, in seconds since 1970; nil if it does not, or is not known.
     var credentialsEnd: Int64? { get }

@@ -13,6 +13,8 @@ public final class LabServer: Sendable {
         public var clientAuthority: String?
         /// SETTINGS_MAX_CONCURRENT_STREAMS.
         public var streams: UInt32 = 100
+        /// GOAWAY before any request.
+        public var closesAtOnce = false
         /// 0 takes a free one.
         public var port: UInt16 = 0
 
@@ -50,6 +52,7 @@ public final class LabServer: Sendable {
                     let number = counts.connections.wrappingAdd(1, ordering: .relaxed).newValue
                     peers[number] = LabConnection(
                         loop: loop, descriptor: descriptor, tls: tls, number: number, streams: options.streams,
+                        closesAtOnce: options.closesAtOnce,
                         answer: { request in
                             counts.requests.wrappingAdd(1, ordering: .relaxed)
                             return answer(request)

@@ -25,6 +25,15 @@ struct FaultTests {
         #expect(exchange.notices.contains { $0.contains("Shutdown") })
     }
 
+    @Test("a server that closes each new connection is not asked for the next one without a pause")
+    func closing() throws {
+        let exchange = try Exchange(closesAtOnce: true) { _ in .respond(status: 200) }
+        exchange.send("/1")
+        #expect(exchange.wait(for: 1))
+        #expect(exchange.failure("/1") == .unreachable)
+        #expect(exchange.server.connections == 1)
+    }
+
     @Test("RFC 9113, 8.7: REFUSED_STREAM is safe to send again; three times at most")
     func refused() throws {
         let exchange = try Exchange { _ in .reset(code: 7) }

@@ -13,12 +13,14 @@ final class Exchange {
 
     init(
         limits: HTTPLimits = HTTPLimits(), streams: UInt32 = 100, identity: TLSIdentity? = nil,
-        clientAuthority: String? = nil, answer: @escaping @Sendable (LabRequest) -> LabReply
+        clientAuthority: String? = nil, closesAtOnce: Bool = false,
+        answer: @escaping @Sendable (LabRequest) -> LabReply
     ) throws {
         let keys = try TestKeys.shared.get()
         var options = LabServer.Options(certificate: keys.path("server.pem"), key: keys.path("server.key"))
         options.streams = streams
         options.clientAuthority = clientAuthority
+        options.closesAtOnce = closesAtOnce
         server = try LabServer(options, answer: answer)
         loop = try EventLoop()
         final class Relay { weak var exchange: Exchange? }

@@ -26,6 +26,13 @@ struct ProviderTableTests {
         let held = HTTPResponse(
             status: 429, fields: [HTTPField("retry-after", "30")], body: Array(#"{"reason":"TooManyRequests"}"#.utf8))
         #expect(APNsVerdict.of(held) == .tooMany(.token, retryAfter: 30_000))
+        let dated = HTTPResponse(
+            status: 429,
+            fields: [
+                HTTPField("date", "Sun, 06 Nov 1994 08:49:37 GMT"),
+                HTTPField("retry-after", "Sun, 06 Nov 1994 08:50:37 GMT"),
+            ])
+        #expect(APNsVerdict.of(dated) == .tooMany(.token, retryAfter: 60_000))
         #expect(APNsVerdict.of(HTTPResponse(status: 503, body: [0xff])) == .transient("503 "))
     }
 
