@@ -163,7 +163,8 @@ extension Schema {
             number INTEGER NOT NULL,        -- grows with each round
             phase TEXT NOT NULL,            -- 'before-presence', 'after-presence', 'done'
             trusted INTEGER NOT NULL DEFAULT 0, -- of a room: whether the stanza-ids that it stamps are trusted
-            since INTEGER NOT NULL,         -- where to begin if nothing was read yet
+            since INTEGER NOT NULL,         -- where to begin if nothing was read yet; 0: the archive had nothing before
+            probed INTEGER NOT NULL DEFAULT 0, -- whether it was found out if there is something before
             range INTEGER,                  -- the range that is extended; NULL: a new one
             bottom INTEGER NOT NULL DEFAULT 0, -- of the new one
             query_id TEXT, request TEXT,    -- the open page

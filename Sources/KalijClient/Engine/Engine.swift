@@ -22,6 +22,8 @@ public final class Engine {
         /// Only for `background`: seconds after which it gives up sending, for the next to go on.
         public var budget: Double?
         public var timing: Timing
+        /// How many days the first reading of an archive looks back; nil: as stored with the account, at first 14.
+        public var historyDays: Int?
         /// The application's handlers. Those of all its processes that drive must be the same.
         public var handlers: [any Handler<Step>.Type] = []
         /// Who is told when one of them cannot be called.
@@ -188,7 +190,10 @@ public final class Engine {
 
     private func startDrivers() throws {
         guard let context else { return }
-        for account in try AccountTable(database).all() {
+        for var account in try AccountTable(database).all() {
+            if let days = options.historyDays {
+                account.historyDays = min(max(0, Int64(days)), AccountTable.longestHistory)
+            }
             // One that the server refuses is tried again when it has other credentials, not at each ring.
             if let driver = drivers[account.id], !driver.isRefused || driver.account.credentials == account.credentials
             {
@@ -212,6 +217,23 @@ public final class Engine {
         for account in try AccountTable(engine.database).all() where account.state.isToLeave {
             guard let context = engine.context else { continue }
             _ = try SessionSteps(runner: context.runner, account: account).logOut(removing: account.state == .removing)
+        }
+        if !engine.isCareful { try engine.fence.letGo(engine.database) }
+    }
+
+    /// Tries the stanzas of the quarantine again that are to be, without going online.
+    /// - Parameters:
+    ///   - options: with the application's handlers.
+    ///   - onEvent: told each event, after what it tells is committed.
+    /// - Throws: `FenceError.held` if another process drives: that one does it; `StoreError`.
+    public static func replayQuarantine(
+        _ directory: AccountDirectory, options: Options = Options(), onEvent: @escaping (EngineEvent) -> Void = { _ in }
+    ) throws {
+        let engine = try Engine(directory, options: options, onEvent: onEvent)
+        for account in try AccountTable(engine.database).all() {
+            guard let context = engine.context else { continue }
+            let steps = SessionSteps(runner: context.runner, account: account)
+            while let effects = try steps.replayNext() { context.emit(effects.events) }
         }
         if !engine.isCareful { try engine.fence.letGo(engine.database) }
     }

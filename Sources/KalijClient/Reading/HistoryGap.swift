@@ -43,7 +43,7 @@ extension HistoryReader {
             ).all()
             gaps += Self.gaps(between: ranges, in: archive)
             let end = ranges.first
-            if end == nil {
+            if end == nil, since > 0 {
                 gaps.append(
                     HistoryGap(after: nil, before: since, reason: .notFetched, archive: archive, position: .min))
             }

@@ -40,19 +40,6 @@ public struct StatusReader {
         public let queuedStanzas: Int
     }
 
-    /// A stanza that was set aside unprocessed.
-    public struct Quarantined: Sendable {
-        public let id: Int64
-        public let account: String
-        /// Milliseconds since 1970.
-        public let at: Int64
-        public let reason: String
-        public let name: String
-        public let sender: String?
-        /// Its bytes on the wire.
-        public let size: Int
-    }
-
     /// A kind of step that took over a second.
     public struct SlowStep: Sendable {
         public let kind: String
@@ -63,18 +50,8 @@ public struct StatusReader {
 
     public func accounts() throws -> [AccountStatus] { try AccountTable(database).all().map(status) }
 
-    public func quarantined() throws -> [Quarantined] {
-        try database.prepare(
-            """
-            SELECT q.id, a.jid, q.at, q.reason, q.name, q.sender, q.size FROM quarantine q JOIN account a ON a.id = q.account
-            ORDER BY q.id DESC LIMIT 100
-            """
-        ).all { row in
-            Quarantined(
-                id: row.integer(0), account: row.text(1), at: row.integer(2), reason: row.text(3), name: row.text(4),
-                sender: row.optionalText(5), size: Int(row.integer(6)))
-        }
-    }
+    /// The newest stanzas that were set aside unprocessed, newest first.
+    public func quarantined() throws -> [Quarantine.Stanza] { try Quarantine(database).stanzas() }
 
     /// The newest handlers that could not be called, newest first.
     public func deadLetters() throws -> [DeadLetter] {

@@ -34,7 +34,7 @@ extension AccountDriver {
     func doWhatIsDue() {
         guard !isWaitingForStorage else { return watch(timer: context.runner.now + 1000) }
         attempt {
-            while !isStopped, let effects = try steps.due() { commit(effects) }
+            while !isStopped, let effects = try steps.due() ?? steps.replayNext() { commit(effects) }
             guard !isStopped else { return }
             if let time = try steps.nextTimer() { watch(timer: time) }
             try flush()

@@ -15,10 +15,13 @@ struct OutboundQueue {
         let stanza: [UInt8]
     }
 
-    func append(_ stanza: [UInt8], message: Int64?, request: String? = nil) throws {
+    /// - Parameter isLasting: whether it is sent again in a new session though it is no message of the user's.
+    func append(_ stanza: [UInt8], message: Int64?, request: String? = nil, isLasting: Bool = false) throws {
         try database.run(
-            "INSERT INTO queue(account, message, request, stanza) VALUES (?, ?, ?, ?)",
-            [.integer(account), .optional(message), .optional(request), .blob(stanza)])
+            "INSERT INTO queue(account, message, request, stanza, lasting) VALUES (?, ?, ?, ?, ?)",
+            [
+                .integer(account), .optional(message), .optional(request), .blob(stanza), .integer(isLasting ? 1 : 0),
+            ])
     }
 
     /// How many entries there are.
@@ -128,13 +131,14 @@ struct OutboundQueue {
         return hold.flatMap(Hold.init) ?? .none
     }
 
-    /// Removes all but messages, and requests that have never left: the others belong to a session that is lost.
-    /// - Parameter all: whether such requests are removed too.
+    /// Removes all but messages, what is lasting, and requests that have never left: the others belong to a session that is
+    /// lost.
+    /// - Parameter all: whether these are removed too.
     func removeOthers(all: Bool = false) throws {
         try database.run(
             """
-            DELETE FROM queue WHERE account = ?1 AND message IS NULL AND (request IS NULL OR ?2
-                OR request NOT IN (SELECT id FROM request WHERE account = ?1 AND sent = 0))
+            DELETE FROM queue WHERE account = ?1 AND message IS NULL AND (?2 OR (NOT lasting AND (request IS NULL
+                OR request NOT IN (SELECT id FROM request WHERE account = ?1 AND sent = 0))))
             """, [.integer(account), .integer(all ? 1 : 0)])
     }
 

@@ -28,8 +28,8 @@ struct SessionSteps {
             try markOnline(step)
             let session = try SessionRow.load(account.id, from: step.database)
             try Requests(step: step).unqueueExpired()
-            try CatchUp(step: step).resume(hasArchive: session.archive)
             try queue(in: step).hold(.resumed)
+            try CatchUp(step: step).resume(hasArchive: session.archive)
             step.flush()
         }
     }

@@ -35,12 +35,14 @@ public final class Step {
     /// Hands a stanza to the session; it leaves after the commit and is kept until the server acknowledges it.
     ///
     /// Not for messages, which are accepted (``Outgoing``), nor for requests whose answer matters
-    /// (``send(_:then:within:)``): when the session is lost it is dropped.
+    /// (``send(_:then:within:)``): when the session is lost it is dropped, unless it is a receipt (XEP-0184) or a chat
+    /// marker (XEP-0333), which is sent again.
     public func send(_ stanza: Element) throws { try send(stanza, request: nil) }
 
     func send(_ stanza: Element, request: String?) throws {
         try OutboundQueue(database: database, account: account.id)
-            .append(stanza.bytes(in: "jabber:client"), message: nil, request: request)
+            .append(
+                stanza.bytes(in: "jabber:client"), message: nil, request: request, isLasting: Lasting.includes(stanza))
         effects.queued = true
     }
 

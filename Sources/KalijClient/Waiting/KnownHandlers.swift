@@ -28,7 +28,8 @@ struct KnownHandlers: Sendable {
 
     private static var own: [any Handler<Step>.Type] {
         [
-            FeaturesKnown.self, PageRead.self, PageFilled.self, RoomFeaturesKnown.self, PromiseFollowed.self,
+            FeaturesKnown.self, PageRead.self, PageFilled.self, BeginKnown.self, RoomFeaturesKnown.self,
+            PromiseFollowed.self,
             QuestionAnswered.self,
         ]
     }

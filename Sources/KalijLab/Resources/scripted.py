@@ -10,7 +10,8 @@ modes:
   silent        takes connections and never says anything
   garbage, dtd, huge (100 MB in one stanza), header-only, wrong-namespace
                 what it sends instead of a stream, or, with `--late`, inside an established session
-With --ignore-resume it refuses resumptions. Prints "ready" when it listens and "closed" for each connection that ends.
+With --on-resume it refuses resumptions (refuse, the default), or closes the connection (close), or ends the stream with an
+error (error), as real servers do. Prints "ready" when it listens and "closed" for each connection that ends.
 """
 import argparse, json, os, re, select, socket, ssl, sys, time
 
@@ -19,6 +20,7 @@ parser.add_argument("--port", type=int, required=True)
 parser.add_argument("--cert", required=True)
 parser.add_argument("--key", required=True)
 parser.add_argument("--late", action="store_true")
+parser.add_argument("--on-resume", choices=["refuse", "close", "error"], default="refuse")
 parser.add_argument("mode")
 parser.add_argument("file", nargs="?")
 options = parser.parse_args()
@@ -79,6 +81,11 @@ def negotiate(client):
     while True:
         match = client.until(rb"<resume [^>]*>|<iq [^>]*>.*?</iq>")
         if match.group().startswith(b"<resume"):
+            if options.on_resume == "error":
+                client.send(b"<stream:error><internal-server-error xmlns='urn:ietf:params:xml:ns:xmpp-streams'/>"
+                            b"</stream:error></stream:stream>")
+            if options.on_resume != "refuse":
+                raise Closed
             client.send(b"<failed xmlns='urn:xmpp:sm:3'><item-not-found xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></failed>")
             continue
         identifier = re.search(rb"id=['\"]([^'\"]*)", match.group()).group(1)

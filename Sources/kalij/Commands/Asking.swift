@@ -1,4 +1,3 @@
-import Glibc
 import KalijAddress
 import KalijClient
 import KalijRoles
@@ -21,16 +20,11 @@ struct Asking {
         let questions = Questions(database)
         let id = try accept(request, of: jid, in: database, within: seconds)
         // What times out is told by who drives, a moment later.
-        let deadline = Clock.system.monotonic() + Int64(seconds + 5) * 1_000_000_000
-        while true {
-            guard let question = try questions.question(id) else {
-                throw Failure(.badConfiguration, "the account is gone")
-            }
-            if question.outcome != nil || Clock.system.monotonic() > deadline { return finish(question) }
-            if try !drive(until: { try questions.question(id)?.outcome != nil }, deadline) {
-                usleep(50_000)  // another process drives and stores the answer
-            }
+        try Driving(shared).wait(within: seconds + 5) { try questions.question(id)?.outcome != nil }
+        guard let question = try questions.question(id) else {
+            throw Failure(.badConfiguration, "the account is gone")
         }
+        return finish(question)
     }
 
     private func accept(_ request: Element, of jid: JID?, in database: Database, within seconds: Int) throws -> Int64 {
@@ -41,23 +35,5 @@ struct Asking {
         defer { _ = consume bell }
         return try Questions(database).ask(
             request, of: account, now: Clock.system.now(), within: .seconds(seconds))
-    }
-
-    /// Drives until `isEnough`; false if another process drives.
-    private func drive(until isEnough: @escaping () throws -> Bool, _ deadline: Int64) throws -> Bool {
-        let printer = EventPrinter(json: false, verbose: shared.verbose)
-        let budget = Double(max(0, deadline - Clock.system.monotonic())) / 1_000_000_000
-        var options = Engine.Options(role: .background, budget: budget)
-        options.mayEnd = isEnough
-        do {
-            let engine = try Engine(shared.directory, options: options) { [verbose = shared.verbose] event in
-                if verbose { printer.print(event) }
-            }
-            try engine.loop.watchSignals([SIGTERM, SIGINT]) { _ in exit(ExitStatus.tryAgain.rawValue) }
-            try engine.run()
-            return true
-        } catch is FenceError {
-            return false
-        }
     }
 }

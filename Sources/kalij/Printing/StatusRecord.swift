@@ -42,13 +42,6 @@ struct StatusRecord: Encodable {
         }
     }
 
-    private struct QuarantineRecord: Encodable {
-        let id: Int64
-        let account, at, reason, name: String
-        let from: String?
-        let size: Int
-    }
-
     private struct LetterRecord: Encodable {
         let id: Int64
         let account, at, origin, handler, reason: String
@@ -61,7 +54,7 @@ struct StatusRecord: Encodable {
 
     init(
         directory: String, driver: Owner?, accounts: [StatusReader.AccountStatus],
-        quarantine: [StatusReader.Quarantined], deadLetters: [DeadLetter], slowSteps: [StatusReader.SlowStep]
+        quarantine: [Quarantine.Stanza], deadLetters: [DeadLetter], slowSteps: [StatusReader.SlowStep]
     ) {
         self.directory = directory
         self.driver = driver.map { Driver(role: $0.role.rawValue, pid: $0.pid, since: Stamp.of($0.since)) }
@@ -74,11 +67,7 @@ struct StatusRecord: Encodable {
                 sent: status.sentMessages, unsettled: status.unsettledMessages, failed: status.failedMessages,
                 queuedStanzas: status.queuedStanzas)
         }
-        self.quarantine = quarantine.map {
-            QuarantineRecord(
-                id: $0.id, account: $0.account, at: Stamp.of($0.at), reason: $0.reason, name: $0.name, from: $0.sender,
-                size: $0.size)
-        }
+        self.quarantine = quarantine.map { QuarantineRecord($0) }
         self.deadLetters = deadLetters.map {
             LetterRecord(
                 id: $0.id, account: $0.account, at: Stamp.of($0.at), origin: $0.origin.rawValue, handler: $0.name,
@@ -95,9 +84,7 @@ struct StatusRecord: Encodable {
         ]
         for account in accounts { lines += self.lines(account) }
         for stanza in quarantine {
-            lines.append(
-                "set aside \(stanza.at): <\(stanza.name)/> of \(stanza.size) bytes from \(stanza.from ?? "the server") "
-                    + "for \(stanza.account): \(stanza.reason)")
+            lines.append("set aside: " + stanza.line)
         }
         for letter in deadLetters {
             lines.append(

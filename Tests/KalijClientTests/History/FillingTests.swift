@@ -164,4 +164,33 @@ struct FillingTests {
         #expect(try desk.want(older: 10).told == ["filled 0: the server has no archive"])
         #expect(try desk.shown().isEmpty)
     }
+
+    @Test("whether there is something before the first reading is found out once; if not, no gap is shown")
+    func nothingBefore() throws {
+        let desk = try Desk.read(2)
+        #expect(try desk.shown() == ["[not fetched]", "a1", "a2"])
+        let id = try #require(try desk.questions("begin").last)
+        try desk.receive(
+            """
+            <iq type='result' id='\(id)'><fin xmlns='urn:xmpp:mam:2' complete='true'>\
+            <set xmlns='http://jabber.org/protocol/rsm'><count>0</count></set></fin></iq>
+            """)
+        #expect(try desk.shown() == ["a1", "a2"])
+        let empty = try Desk.online()
+        try empty.answerFeatures(archive: true)
+        for _ in 0..<2 { try empty.answerPage(complete: true) }
+        try empty.fin("begin", complete: true)
+        #expect(try empty.shown().isEmpty)
+        _ = try empty.steps.readArchive()
+        #expect(try empty.asked().isEmpty, "from the begin on")
+        try empty.show(["a1"])
+        try empty.fin("page", last: "a1", complete: true)
+        #expect(try empty.ranges() == ["|a1...a1"])
+        let more = try Desk.read(2)
+        try more.fin("begin", first: "z9", last: "z9")
+        #expect(try more.shown().first == "[not fetched]")
+        _ = try more.steps.readArchive()
+        try more.fin("page", last: "a2", complete: true)
+        #expect(try more.questions("begin").isEmpty)
+    }
 }

@@ -55,6 +55,7 @@ final class Desk {
         try desk.answerFeatures(archive: true)
         try desk.answerPage(complete: true)
         try desk.answerPage(complete: true)
+        try desk.fin("begin", first: "older", last: "older")
         try desk.acknowledgeAll()
         return desk
     }

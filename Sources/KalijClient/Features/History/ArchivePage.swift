@@ -24,9 +24,8 @@ struct ArchiveQuestion {
     var start: Int64?
     /// Milliseconds since 1970.
     var end: Int64?
-
-    /// The most messages of a page.
-    static let size = 100
+    /// The most messages of the page.
+    var size = 100
 
     var element: Element {
         let query = Element("query", xmlns: "urn:xmpp:mam:2", attributes: ["queryid": id])
@@ -39,7 +38,7 @@ struct ArchiveQuestion {
         }
         let set = Element(
             "set", xmlns: ArchivePage.paging,
-            children: [Element("max", xmlns: ArchivePage.paging, text: "\(Self.size)")])
+            children: [Element("max", xmlns: ArchivePage.paging, text: "\(size)")])
         switch place {
         case .after(let id?): set.add(Element("after", xmlns: ArchivePage.paging, text: id))
         case .after(nil): break
@@ -57,6 +56,8 @@ struct ArchivePage {
     let isComplete: Bool
     let first: String?
     let last: String?
+    /// Whether nothing is there, in the direction in which it was asked.
+    var isEnd: Bool { isComplete && first == nil && last == nil }
 
     static let paging = "http://jabber.org/protocol/rsm"
 

@@ -85,11 +85,25 @@ struct ArchiveResults {
     /// A result counts only from whose archive was asked, and for a page that is open; anything else that claims to be one
     /// is dropped.
     func handle(_ result: Element, in message: Element) throws {
-        let sender = message["from"].map(JID.received)
-        let archive =
-            sender == nil || sender == step.account.jid ? Archive.own : sender.map { Archive(key: $0.description) }
-        guard let archive, let archived = ArchivedMessage(result, of: archive) else { return }
-        if try CatchUp(step: step, archive: archive).take(archived, query: result["queryid"]) { return }
-        try Filling(step: step, archive: archive).take(archived, query: result["queryid"])
+        guard let archived = ArchivedMessage(result, of: archive(of: message)) else { return }
+        if try CatchUp(step: step, archive: archived.archive).take(archived, query: result["queryid"]) { return }
+        try Filling(step: step, archive: archived.archive).take(archived, query: result["queryid"])
+    }
+
+    /// A result that was set aside when its page was open: now it counts from an archive that has been read.
+    func handle(again result: Element, in message: Element, at position: Int64?) throws {
+        let messages = Messages(step: step)
+        guard let archived = ArchivedMessage(result, of: archive(of: message)),
+            let round = try CatchUp(step: step, archive: archived.archive).round(),
+            let received = try messages.archived(archived), try messages.place(of: received) == nil
+        else { return }
+        try messages.keep(received, nil, at: try position ?? step.nextPosition(), catchup: round.number)
+    }
+
+    /// The archive of whoever has sent a result: a server leaves the address out or names the account for the account's
+    /// own, and names the room for a room's.
+    private func archive(of message: Element) -> Archive {
+        guard let sender = message["from"].map(JID.received), sender != step.account.jid else { return .own }
+        return Archive(key: sender.description)
     }
 }

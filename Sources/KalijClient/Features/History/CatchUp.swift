@@ -61,7 +61,9 @@ struct CatchUp {
     /// with the one before. Questions that the server has not counted are not sent again.
     func forgetQuestions() throws {
         try Requests(step: step).forget(FeaturesKnown.name, unqueueing: true)
-        for name in [PageRead.name, PageFilled.name] { try Requests(step: step).forget(name, unqueueing: true) }
+        for name in [PageRead.name, PageFilled.name, BeginKnown.name] {
+            try Requests(step: step).forget(name, unqueueing: true)
+        }
         let account = Value.integer(step.account.id)
         try database.run("UPDATE catchup SET query_id = NULL, request = NULL WHERE account = ?", [account])
         try database.run("UPDATE filling SET query_id = NULL, request = NULL WHERE account = ?", [account])
@@ -112,8 +114,8 @@ struct CatchUp {
             INSERT INTO catchup(account, archive, number, phase, since, range, cursor, start, placed, again_id, again_next)
             VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, CASE WHEN ?6 IS NULL THEN ?4 END, ?7, ?6, ?6)
             ON CONFLICT (account, archive) DO UPDATE SET number = number + 1, phase = excluded.phase,
-                range = excluded.range, bottom = 0, query_id = NULL, cursor = excluded.cursor,
-                start = CASE WHEN excluded.cursor IS NULL THEN since END, reached = NULL, placed = excluded.placed,
+                range = excluded.range, bottom = excluded.range IS NULL AND since = 0, query_id = NULL,
+                cursor = excluded.cursor, start = CASE WHEN excluded.cursor IS NULL THEN nullif(since, 0) END, reached = NULL, placed = excluded.placed,
                 changed_behind = NULL, seen = 0, shown = 0, first_id = NULL, last_id = NULL, last_at = NULL,
                 previous_id = NULL, again_id = excluded.again_id, again_next = excluded.again_next, problem = NULL
             """,
@@ -127,7 +129,8 @@ struct CatchUp {
     /// says of them, at the newest that was known when the first of them left, if that is further back (rule 6).
     private func begin(_ range: ArchiveRange) throws -> (id: String, position: Int64) {
         var begin = (id: range.againID, position: try ranges.place(of: range.againID)?.position ?? range.lastPosition)
-        guard archive.isOwn, let anchor = try queue.firstAnchor(), let place = try ranges.place(of: anchor),
+        guard archive.isOwn, try queue.holding() != .none, let anchor = try queue.firstAnchor(),
+            let place = try ranges.place(of: anchor),
             place.position < begin.position, place.position >= range.firstPosition
         else { return begin }
         begin = (anchor, place.position)
@@ -235,6 +238,7 @@ struct CatchUp {
             """, key + [.optional(problem)])
         tell(problem: problem)
         if archive.isOwn { try release(problem: problem) }
+        if problem == nil { try ArchiveBegin(step: step, archive: archive).findOut() }
         try Filling.goOn(step)
     }
 

@@ -43,6 +43,18 @@ struct PageFilled: Handler {
     }
 }
 
+/// An archive has said whether it has something before what was read.
+struct BeginKnown: Handler {
+    static let name = "catch-up.begin"
+    /// Whose archive it is; nil for the account's own.
+    let room: String?
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        guard case .result(let iq) = reply else { return }
+        try ArchiveBegin(step: step, archive: room.map(Archive.init(key:)) ?? .own).answered(iq)
+    }
+}
+
 /// A room has said what it can do.
 struct RoomFeaturesKnown: Handler {
     static let name = "catch-up.room"
