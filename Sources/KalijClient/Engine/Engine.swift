@@ -82,8 +82,7 @@ public final class Engine {
             known: known, mark: mark)
         context = DriverContext(
             loop: loop, runner: runner, timing: options.timing, report: onEvent,
-            fatal: { [weak self] in self?.fail($0) }, changed: { [weak self] in self?.endIfDone() }, awaiter: awaiter,
-            connect: { [loop] in Connection(loop: loop, target: $0.target, tls: $0.tls, $1) })
+            fatal: { [weak self] in self?.fail($0) }, changed: { [weak self] in self?.endIfDone() }, awaiter: awaiter)
         question.answer = { [weak self] in self?.answer($0) }
     }
 

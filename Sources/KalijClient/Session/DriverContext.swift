@@ -19,7 +19,7 @@ final class DriverContext {
     init(
         loop: any Schedule, runner: StepRunner, timing: Timing, report: @escaping (EngineEvent) -> Void,
         fatal: @escaping (any Error) -> Void, changed: @escaping () -> Void, awaiter: PromiseAwaiter,
-        random: @escaping () -> Double = { .random(in: 0..<1) },
+        random: @escaping () -> Double,
         connect: @escaping (Account, @escaping (ConnectionEvent) -> Void) -> any StreamConnection
     ) {
         self.awaiter = awaiter
@@ -31,6 +31,17 @@ final class DriverContext {
         self.report = report
         self.fatal = fatal
         self.changed = changed
+    }
+
+    /// Over sockets, on the loop itself.
+    convenience init(
+        loop: EventLoop, runner: StepRunner, timing: Timing, report: @escaping (EngineEvent) -> Void,
+        fatal: @escaping (any Error) -> Void, changed: @escaping () -> Void, awaiter: PromiseAwaiter
+    ) {
+        self.init(
+            loop: loop, runner: runner, timing: timing, report: report, fatal: fatal, changed: changed,
+            awaiter: awaiter, random: { .random(in: 0..<1) },
+            connect: { Connection(loop: loop, target: $0.target, tls: $0.tls, $1) })
     }
 
     func emit(_ kind: EngineEvent.Kind, for account: Account, at now: Int64) {

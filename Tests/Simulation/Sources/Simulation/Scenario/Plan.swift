@@ -42,6 +42,13 @@ struct Plan {
 }
 
 extension Plan.Kind {
+    fileprivate var needsArchive: Bool {
+        switch self {
+        case .elsewhere, .hidden, .powerFailure: true
+        default: false
+        }
+    }
+
     var isFault: Bool {
         switch self {
         case .kill, .replace, .freeze, .cut, .powerFailure, .ioErrors, .restartServer, .expire: true
@@ -57,17 +64,24 @@ extension Plan {
         var random = Seeded(seed &* 0x2545_F491_4F6C_DD1D &+ 1)
         self.seed = seed
         let profiles = Profile.all
-        self.profile = profile ?? profiles[Int(seed % UInt64(profiles.count))]
+        let server = profiles[Int(seed % UInt64(profiles.count))]
+        let hasArchive = random.chance(85)
+        self.profile = profile ?? (hasArchive ? server : server.withoutArchive)
         latency = random.pick(weighted: [
             (5, 200...2000), (3, 1000...40_000), (1, 20_000...300_000),
         ])
         let length = Int64(random.pick(10...40)) * 1_000_000
         var actions: [Action] = []
-        for number in 0..<random.pick(50...70) {
-            actions.append(Action(time: random.pick(0...length), kind: Self.traffic(number, &random)))
+        for number in 0..<random.pick(60...80) {
+            let kind = Self.traffic(number, &random)
+            // What is for others alone nobody can find where there is no archive.
+            if !self.profile.hasArchive, kind.needsArchive { continue }
+            actions.append(Action(time: random.pick(0...length), kind: kind))
         }
-        for number in 0..<random.pick(3...9) {
-            let kind = Self.fault(&random, isFirst: number == 0)
+        for number in 0..<random.pick(4...10) {
+            let kind = Self.fault(&random)
+            // Without an archive nothing is promised for a power failure.
+            if !self.profile.hasArchive, kind.needsArchive { continue }
             let time = random.pick(0...length)
             actions.append(Action(time: time, kind: kind))
             // Traffic comes in bursts, and faults are worst in the middle of them.
@@ -98,7 +112,7 @@ extension Plan {
         }
     }
 
-    private static func fault(_ random: inout Seeded, isFirst: Bool) -> Kind {
+    private static func fault(_ random: inout Seeded) -> Kind {
         switch random.pick(0...99) {
         case 0..<36:
             .kill(operations: random.chance(60) ? random.pick(1...60) : nil, turns: random.pick(0...12))

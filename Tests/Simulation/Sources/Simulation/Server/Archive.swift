@@ -20,10 +20,12 @@ struct ArchivedMessage {
     /// What tells it from all others for the client.
     var key: String { "\(id) \(from) \(messageID)" }
 
-    /// As it is delivered.
-    func delivered(to account: String) -> String {
+    /// As it is delivered: with its place in the archive, if there is one; delayed, if it comes late.
+    func delivered(to account: String, isStamped: Bool, isLate: Bool = false) -> String {
+        let delay = isLate ? "<delay xmlns='urn:xmpp:delay' from='example.org' stamp='\(Stamp.text(at))'/>" : ""
+        let stanzaID = isStamped ? "<stanza-id xmlns='urn:xmpp:sid:0' by='\(account)' id='\(id)'/>" : ""
         let end = stanza.index(stanza.endIndex, offsetBy: -"</message>".count)
-        return stanza[..<end] + "<stanza-id xmlns='urn:xmpp:sid:0' by='\(account)' id='\(id)'/></message>"
+        return stanza[..<end] + stanzaID + delay + "</message>"
     }
 }
 

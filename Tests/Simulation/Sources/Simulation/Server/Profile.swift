@@ -10,11 +10,11 @@ public struct Profile: Sendable {
     /// How many unacknowledged stanzas a session may have before resuming it closes the connection; nil for any number.
     let queueLimit: Int?
     /// Whether connections that ask for a session soon after one another each get it as it was for the first.
-    let hasSeveralHeirs: Bool
+    var hasSeveralHeirs: Bool
     /// Messages in a thousand that the archive shows a little later than others behind them.
     let archivedLate: Int
     /// Messages in a thousand that are delivered after another whose place in the archive is behind theirs.
-    let deliveredLate: Int
+    var deliveredLate: Int
     /// Messages in a thousand that get the id in the archive of the one before, if that is somebody else's.
     let twins: Int
     /// Whether what a resource had not acknowledged, or what came while none was there, is delivered once more when one
@@ -22,6 +22,8 @@ public struct Profile: Sendable {
     let deliversOffline: Bool
     /// Seconds that a session outlives its connection.
     let sessionTimeout: Int
+    /// Whether the account's messages are archived.
+    var hasArchive = true
 
     enum StaleCount { case close, resume, fail }
 
@@ -41,6 +43,13 @@ public struct Profile: Sendable {
         name: "ejabberd 24.12", remembersCountAfterRestart: false, staleCount: .resume, tellsConflict: true,
         queueLimit: nil, hasSeveralHeirs: false, archivedLate: 10, deliveredLate: 10, twins: 10,
         deliversOffline: true, sessionTimeout: 300)
+
+    /// The same server with the archive turned off for the account.
+    var withoutArchive: Profile {
+        var profile = self
+        (profile.hasArchive, profile.hasSeveralHeirs, profile.deliveredLate) = (false, false, 0)
+        return profile
+    }
 
     public static let all = [prosody0_12, ejabberd23, prosody13, ejabberd24]
 }

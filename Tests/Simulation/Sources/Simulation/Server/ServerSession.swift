@@ -54,6 +54,12 @@ final class ServerSession {
         return .taken(taken)
     }
 
+    /// What nobody has acknowledged leaves the session.
+    func takeUnacknowledged() -> [Sent] {
+        defer { unacknowledged = [] }
+        return unacknowledged
+    }
+
     func bequeath() { legacy = (handled, unacknowledged, acknowledged) }
 
     /// Becomes what it was when its last connection ended.

@@ -16,12 +16,13 @@ extension SimulatedServer {
             return forward(iq, to: recipient, from: session)
         }
         if iq.child("query", "http://jabber.org/protocol/disco#info") != nil {
-            let features = ["urn:xmpp:mam:2", "urn:xmpp:sid:0", "urn:xmpp:carbons:2", "urn:xmpp:ping"]
+            let features =
+                (profile.hasArchive ? ["urn:xmpp:mam:2", "urn:xmpp:sid:0"] : []) + ["urn:xmpp:carbons:2", "urn:xmpp:ping"]
             result(
                 iq, to: session,
                 "<query xmlns='http://jabber.org/protocol/disco#info'>"
                     + features.map { "<feature var='\($0)'/>" }.joined() + "</query>")
-        } else if let query = iq.child("query", "urn:xmpp:mam:2") {
+        } else if profile.hasArchive, let query = iq.child("query", "urn:xmpp:mam:2") {
             show(Archive.Query(query), iq, to: session)
         } else if iq.child("enable", "urn:xmpp:carbons:2") != nil {
             session.wantsCarbons = true

@@ -115,6 +115,10 @@ final class SimulatedServer {
         sessions.remove(at: index)
         if session.isManaged { remembered[session.id] = session.handled }
         session.stream = nil
+        guard !profile.hasArchive else { return }
+        // Without an archive what was not acknowledged is kept for whoever comes next.
+        let messages = session.takeUnacknowledged().compactMap(\.message)
+        offline += archive.messages.filter { messages.contains($0.number) }
     }
 
     func resume(_ element: Element, on stream: ServerStream) {
@@ -150,6 +154,7 @@ final class SimulatedServer {
             fault("the client resumes with \(count), more than was sent")
             return stream.close("undefined-condition")
         }
+        onResume()
         session.stream = stream
         session.resumedAt = world.now
         stream.session = session
@@ -170,6 +175,9 @@ final class SimulatedServer {
         """
     }
 
+    /// Called when a client has resumed: what it claims to have is there.
+    var onResume: () -> Void = {}
+
     func acknowledged(_ stanzas: [ServerSession.Sent]) {
         for case let message? in stanzas.map(\.message) { acknowledgedMessages.insert(message) }
     }
@@ -187,8 +195,10 @@ final class SimulatedServer {
     /// - Parameter isHidden: whether it is for another resource alone.
     func receive(_ body: String, from sender: String, isHidden: Bool = false) {
         let isOwn = sender.hasPrefix(account)
+        let id = newID("m")
         let message = file(
-            body, id: newID("m"), from: sender, to: isOwn ? "romeo@example.net" : account, extra: "", isLive: true)
+            body, id: id, from: sender, to: isOwn ? "romeo@example.net" : account,
+            extra: "<origin-id xmlns='urn:xmpp:sid:0' id='\(id)'/>", isLive: true)
         world.counts.stanzas += 1
         guard !isHidden else { return }
         let late = world.random.pick(0...999) < profile.deliveredLate
@@ -196,7 +206,7 @@ final class SimulatedServer {
     }
 
     private func distribute(_ message: ArchivedMessage, isOwn: Bool) {
-        let stanza = message.delivered(to: account)
+        let stanza = message.delivered(to: account, isStamped: profile.hasArchive)
         if isOwn {
             for session in sessions where session.wantsCarbons {
                 send(carbon(stanza, to: session), to: session, message: message.number)
@@ -204,7 +214,7 @@ final class SimulatedServer {
             return
         }
         let available = sessions.filter(\.isAvailable)
-        if available.isEmpty, profile.deliversOffline { offline.append(message) }
+        if available.isEmpty, profile.deliversOffline || !profile.hasArchive { offline.append(message) }
         for session in available { send(stanza, to: session, message: message.number) }
     }
 
@@ -226,7 +236,8 @@ final class SimulatedServer {
         let messages = offline
         offline = []
         for message in messages {
-            send(message.delivered(to: account), to: session, message: message.number)
+            let stanza = message.delivered(to: account, isStamped: profile.hasArchive, isLate: true)
+            send(stanza, to: session, message: message.number)
         }
     }
 
@@ -238,7 +249,7 @@ final class SimulatedServer {
         activity += 1
         lastNumber += 1
         let previous = archive.messages.last
-        let isTwin = isLive && world.random.pick(0...999) < profile.twins && previous.map { $0.from != from } ?? false
+        let isTwin = isLive && profile.hasArchive && world.random.pick(0...999) < profile.twins && previous.map { $0.from != from } ?? false
         let archiveID = isTwin ? previous?.id ?? "" : newID("a")
         let isLate = world.random.pick(0...999) < profile.archivedLate
         let message = ArchivedMessage(
