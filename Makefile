@@ -1,8 +1,8 @@
 # `make demo` and `make test` need nothing but Debian 12 and a Swift toolchain of 6.2 or later: they install what is missing.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install install-build build release demo push-demo test lint docs examples format bench fuzz fuzz-coverage \
-    clean
+.PHONY: help install install-build build release demo push-demo test lint model docs examples format bench fuzz \
+    fuzz-coverage clean
 
 KILLS ?= 50
 MESSAGES ?= 500
@@ -28,6 +28,7 @@ help:  ## this list
 	@echo "make release  the commands $(RELEASE) and $(PUSH), linked with Swift's library statically"
 	@echo "make format   formats the sources"
 	@echo "make lint     checks format and style, and compiles every query in the sources (after a build, 10 s)"
+	@echo "make model    checks the models of handing over (Documentation/Models) with spin, a minute or two"
 	@echo "make docs     the documentation of KalijXML and KalijHandlers in .build/docs; no warning, no symbol without a comment"
 	@echo "make examples  builds Examples/"
 	@echo "make bench    compares with other programs (release build, takes minutes)"
@@ -71,6 +72,7 @@ test: build lint docs release examples
 	swift test --skip-build $(STRICT) --skip '^(Integration|Processes)\.' --skip QueryLiteralTests
 	KALIJ_BINARY="$(CURDIR)/$(RELEASE)" KALIJ_PUSH_BINARY="$(CURDIR)/$(PUSH)" KALIJ_EXAMPLE="$(CURDIR)/$(EXAMPLE)" \
 	    swift test --skip-build $(STRICT) --no-parallel --filter '^(Integration|Processes)\.'
+	@Scripts/check-models --short
 	@$(MAKE) --no-print-directory -C Fuzz corpus
 	@$(MAKE) --no-print-directory -C Benchmarks allocations
 	@echo "All tests passed."
@@ -81,6 +83,9 @@ lint: install
 	@Scripts/check-traps
 	@! grep -nE '@@[A-Z]+@@' README.md ARCHITECTURE.md CHANGELOG.md Documentation/*.md
 	swift test $(STRICT) --filter QueryLiteralTests
+
+model: install
+	@Scripts/check-models
 
 # The examples in the articles are tests, which Scripts/documentation-examples makes.
 docs: install
