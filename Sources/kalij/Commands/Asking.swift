@@ -1,3 +1,4 @@
+import Glibc
 import KalijAddress
 import KalijClient
 import KalijRoles
