@@ -91,7 +91,7 @@ public struct StatusReader {
         ).first([.integer(account.id)]) { row in
             AccountStatus(
                 account: account, boundJID: row.optionalText(0), isResumable: row.bool(1),
-                lastOnline: row.optionalInteger(2), hasCarbons: row.bool(12), hasArchive: row.bool(3),
+                lastOnline: row.optionalInteger(2), hasCarbons: row.bool(12) && !row.isNull(0), hasArchive: row.bool(3),
                 catchUp: row.optionalText(4),
                 catchUpProblem: row.optionalText(5), storedMessages: Int(row.integer(6)),
                 queuedMessages: Int(row.integer(7)), sentMessages: Int(row.integer(8)),

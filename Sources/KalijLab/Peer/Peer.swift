@@ -77,11 +77,14 @@ public struct Peer: Sendable {
     ///   - label: the word before the number in each body.
     ///   - rate: messages a second; 0 for as fast as the server answers, with at most ten on the way.
     ///   - count: how many, nil for no end.
+    ///   - resource: of the client's full address; nil for one that the server chooses.
     /// - Throws: ``LaboratoryError`` if it is not logged in within 30 s.
-    public func chat(with recipient: String, label: String, rate: Double, count: Int? = nil) async throws -> Chat {
+    public func chat(
+        with recipient: String, label: String, rate: Double, count: Int? = nil, resource: String? = nil
+    ) async throws -> Chat {
         var arguments = ["--to", recipient, "--label", label, "--rate", "\(rate)"]
         if let count { arguments += ["--count", "\(count)"] }
-        var launch = try command("chat", arguments)
+        var launch = try command("chat", arguments, resource: resource)
         let files = laboratory.path("chat-\(user)-\(UInt32.random(in: 0...UInt32.max))")
         launch.output = .file(files + ".out")
         launch.errors = .file(files + ".err")
