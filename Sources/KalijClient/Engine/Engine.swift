@@ -22,7 +22,8 @@ public final class Engine {
         /// Only for `background`: seconds after which it gives up sending, for the next to go on.
         public var budget: Double?
         public var timing: Timing
-        /// The application's handlers. Those of all its processes that drive must be the same.
+        /// The application's handlers. Those of all its processes that drive must be the same; a name that one of the
+        /// engine's own has (`catch-up.`, `promise.`, `question.`, ...) is refused.
         public var handlers: [any Handler<Step>.Type] = []
         /// Who is told when one of them cannot be called.
         public var owners: [any HandlerOwner.Type] = []
