@@ -92,8 +92,10 @@ docs: install
 	@Scripts/documentation-examples --check
 	@Scripts/build-documentation $(STRICT)
 
-# Packages of their own, as their users have them.
+# Packages of their own, as their users have them. A plan is made anew each time: files that came or went in a package that
+# is depended on by its path are not noticed.
 examples: install-build
+	@rm -f Examples/Question/.build/debug.yaml
 	swift build --package-path Examples/Question $(STRICT)
 
 format:

@@ -64,9 +64,10 @@ import Testing
         #expect(try app("answers") == [])
         try await wait { try bob.events().contains { $0.event == "answered" } }
 
-        let answer = "breakfast, asked of bob@localhost/peer: <question xmlns=\"urn:example:question\" number=\"7\"/>"
-        #expect(try app("wait") == ["online again", answer])
-        #expect(try app("answers") == [answer])
+        let answer = "breakfast, asked of bob@localhost/peer: \(question)"
+        let (waited, answers) = (try app("wait"), try app("answers"))
+        #expect(waited == ["online again", answer], "\(waited)")
+        #expect(answers == [answer], "\(answers)")
         #expect(try bob.events().count { $0.event == "asked" } == 1)
         await bob.quit()
     }

@@ -24,7 +24,8 @@ public final class Engine {
         public var timing: Timing
         /// How many days the first reading of an archive looks back; nil: as stored with the account, at first 14.
         public var historyDays: Int?
-        /// The application's handlers. Those of all its processes that drive must be the same.
+        /// The application's handlers. Those of all its processes that drive must be the same; a name that one of the
+        /// engine's own has (`catch-up.`, `promise.`, `question.`, ...) is refused.
         public var handlers: [any Handler<Step>.Type] = []
         /// Who is told when one of them cannot be called.
         public var owners: [any HandlerOwner.Type] = []

@@ -16,7 +16,7 @@ struct AnnouncementTests {
         let desk = try Desk.caughtUp()
         let contacts = (1...50).map { "friend\($0)@example.net/x" }
         for contact in contacts { try desk.receive(Software.presence(contact)) }
-        #expect(try desk.asked() == ["friend1@example.net/x"])
+        #expect(try desk.askedAboutHashes() == ["friend1@example.net/x"])
         let question = try desk.request(try desk.waiting("discovery.capabilities")[0])
         #expect(
             question.child("query", DiscoveryInfo.namespace)?["node"]
@@ -39,7 +39,7 @@ struct AnnouncementTests {
         try desk.bind(resumeID: "session-2")
         #expect(try desk.knows("romeo@example.net/a", Self.muc) == nil, "nobody is there yet")
         try desk.receive(Software.presence("romeo@example.net/b"))
-        #expect(try desk.asked().isEmpty && desk.knows("romeo@example.net/b", Self.muc) == true)
+        #expect(try desk.askedAboutHashes().isEmpty && desk.knows("romeo@example.net/b", Self.muc) == true)
 
         try AccountTable(desk.database).store(
             jid: try JID("nurse@example.org"), server: ServerSettings(),
@@ -47,7 +47,7 @@ struct AnnouncementTests {
         let nurse = try AccountTable(desk.database).account(try JID("nurse@example.org"), in: desk.directory)
         let steps = SessionSteps(runner: desk.runner, account: nurse)
         _ = try steps.handle(try Element.parse(Desk.inClient(Software.presence("romeo@example.net/b"))), count: nil)
-        #expect(try desk.asked().isEmpty)
+        #expect(try desk.askedAboutHashes().isEmpty)
     }
 
     @Test("XEP-0390: the structured hash is asked for and verified, with the example of its section 4.5.1")
@@ -90,11 +90,11 @@ struct AnnouncementTests {
         #expect(try desk.count("capability") == 0, "5.4: MUST NOT globally cache")
         #expect(try desk.knows("liar@example.net/x", "urn:forged") == true)
         #expect(try desk.knows("romeo@example.net/x", "urn:forged") == nil)
-        #expect(try desk.asked() == ["romeo@example.net/x"])
+        #expect(try desk.askedAboutHashes() == ["romeo@example.net/x"])
         try desk.answer("romeo@example.net/x", Software.exodus)
         #expect(try desk.knows("romeo@example.net/x", Self.muc) == true)
         try desk.receive(Software.presence("liar@example.net/x"))
-        #expect(try desk.asked().isEmpty)
+        #expect(try desk.askedAboutHashes().isEmpty)
     }
 
     @Test("an ill-formed answer is not cached (section 5.4), nor one over 16 KiB")
@@ -116,10 +116,10 @@ struct AnnouncementTests {
     func limit() throws {
         let desk = try Desk.caughtUp()
         for number in 1...10 { try desk.receive(Software.presence("friend\(number)@example.net/x")) }
-        for _ in 1...3 { try desk.answer(try #require(try desk.asked().first), nil) }
-        #expect(try desk.asked().isEmpty)
+        for _ in 1...3 { try desk.answer(try #require(try desk.askedAboutHashes().first), nil) }
+        #expect(try desk.askedAboutHashes().isEmpty)
         try desk.receive(Software.presence("friend11@example.net/x"))
-        #expect(try desk.asked().isEmpty)
+        #expect(try desk.askedAboutHashes().isEmpty)
         #expect(try desk.count("capability") == 0)
     }
 
@@ -127,19 +127,19 @@ struct AnnouncementTests {
     func timeout() throws {
         let desk = try Desk.caughtUp()
         for name in ["a", "b"] { try desk.receive(Software.presence("\(name)@example.net/x")) }
-        #expect(try desk.asked() == ["a@example.net/x"])
+        #expect(try desk.askedAboutHashes() == ["a@example.net/x"])
         try desk.write()
         desk.clock.move(by: 61_000)
         let other = try desk.inAnotherProcess([])
         while try other.expire(.all, until: desk.clock.now) != nil {}
-        #expect(try desk.asked().last == "b@example.net/x")
+        #expect(try desk.askedAboutHashes().last == "b@example.net/x")
     }
 
     @Test("a hash by an unknown function cannot be verified: what is answered holds for that entity alone")
     func unknownFunction() throws {
         let desk = try Desk.caughtUp()
         for name in ["a", "b"] { try desk.receive(Software.presence("\(name)@example.net/x", hash: "sha-999")) }
-        #expect(try desk.asked() == ["a@example.net/x", "b@example.net/x"])
+        #expect(try desk.askedAboutHashes() == ["a@example.net/x", "b@example.net/x"])
         try desk.answer("a@example.net/x", Software.exodus)
         #expect(try desk.knows("a@example.net/x", Self.muc) == true)
         #expect(try desk.knows("b@example.net/x", Self.muc) == nil)
@@ -155,7 +155,7 @@ struct AnnouncementTests {
         #expect(try desk.knows("romeo@example.net/x", Self.muc) == true)
         try desk.receive(Software.presence2("romeo@example.net/x"))
         #expect(try desk.knows("romeo@example.net/x", Self.muc) == nil, "MUST NOT use hashes of an earlier set")
-        #expect(try desk.asked() == ["romeo@example.net/x"])
+        #expect(try desk.askedAboutHashes() == ["romeo@example.net/x"])
         try desk.receive("<presence from='romeo@example.net/x' type='unavailable'/>")
         #expect(try desk.count("entity") == 0)
         try desk.answer("romeo@example.net/x", Software.bombus)
@@ -169,7 +169,7 @@ struct AnnouncementTests {
         try desk.receive("<presence from='juliet@example.org/balcony'>\(own)</presence>")
         #expect(try desk.count("entity") == 0)
         try desk.receive("<presence from='romeo@example.net/kalij'>\(own)</presence>")
-        #expect(try desk.asked().isEmpty && desk.knows("romeo@example.net/kalij", "urn:xmpp:ping") == true)
+        #expect(try desk.askedAboutHashes().isEmpty && desk.knows("romeo@example.net/kalij", "urn:xmpp:ping") == true)
     }
 
     @Test("at most 20 questions are open; the others follow when those are answered")
@@ -179,9 +179,9 @@ struct AnnouncementTests {
             let ver = String(format: "%026d=", number)
             try desk.receive(Software.presence("spam@example.net/\(number)", ver: ver))
         }
-        #expect(try desk.asked().count == 20)
-        for _ in 1...30 { try desk.answer(try #require(try desk.asked().first), nil) }
-        #expect(try desk.asked().isEmpty)
+        #expect(try desk.askedAboutHashes().count == 20)
+        for _ in 1...30 { try desk.answer(try #require(try desk.askedAboutHashes().first), nil) }
+        #expect(try desk.askedAboutHashes().isEmpty)
         #expect(try desk.number("SELECT count(*) FROM entity WHERE state = 3") == 30)
     }
 

@@ -43,7 +43,7 @@ enum Software {
 
 extension Desk {
     /// The questions about hashes that are open: who was asked, oldest first.
-    func asked() throws -> [String] {
+    func askedAboutHashes() throws -> [String] {
         try waiting("discovery.capabilities").map { try #require(try request($0)["to"]) }
     }
 

@@ -3,6 +3,7 @@ import KalijHandlers
 import KalijRoles
 import KalijStore
 import KalijStream
+import TestSupport
 import Testing
 
 @testable import KalijClient

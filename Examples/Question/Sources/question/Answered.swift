@@ -6,7 +6,7 @@ import KalijXML
 /// What waits for an answer. A closure would be gone with the process; this is a row in the database: its name, and the two
 /// values.
 struct Answered: InvalidatableHandler {
-    static let name = "question.answered"
+    static let name = "example-question.answered"
     /// Who was asked.
     var whom: String
     /// What the answer is for.
