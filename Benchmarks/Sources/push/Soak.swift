@@ -126,11 +126,21 @@ final class Soak {
         account.take(xmpp.takeAnswers())
         forgetCutOff()
         let late = xmpp.unanswered(for: 15).count
-        if late > 0 { throw Failure(description: "\(late) publishes unanswered for 15 s") }
+        if late > 0 { throw Failure(description: "\(late) publishes unanswered for 15 s; \(processorUse())") }
         guard process.isRunning else { throw Failure(description: "the server has ended by itself") }
         account.sample(tick, process.processIdentifier)
         if tick % 60 == 0 { print(account.line(minute: tick / 60, delivered: faults.delivered, xmpp.connections)) }
         fflush(nil)
+    }
+
+    /// Whether the machine had too little time for it (proc(5), schedstat: of the main thread, which does all the work).
+    private func processorUse() -> String {
+        let id = process.processIdentifier
+        let text = (try? String(contentsOfFile: "/proc/\(id)/schedstat", encoding: .utf8)) ?? ""
+        let times = text.split(separator: " ").compactMap { Double($0) }
+        guard times.count >= 2 else { return "" }
+        return String(
+            format: "it ran for %.1f s and waited %.1f s for a processor", times[0] / 1e9, times[1] / 1e9)
     }
 
     private func disconnect(inOrder: Bool) {
@@ -170,7 +180,7 @@ final class Soak {
         account.take(xmpp.takeAnswers())
         let open = xmpp.unanswered
         let id = process.processIdentifier
-        let processor = processorSeconds(id)
+        let (processor, waits) = (processorSeconds(id), processorUse())
         kill(id, SIGTERM)
         process.waitUntilExit()
         let (third, last) = (account.resident(around: seconds / 3), account.resident(around: seconds))
@@ -179,6 +189,7 @@ final class Soak {
             \(account.publishes) publishes, \(faults.delivered) pushes, \(xmpp.connections) connections, \
             \(account.reloads) reloads, CPU \(Int(processor)) s of \(Int(seconds)) s
             answers: \(account.summary)
+            \(waits)
             lost with a connection cut off \(account.lostWithCuts), unanswered \(open), \
             answered twice or unasked \(xmpp.repeated), longest wait \(String(format: "%.1f", account.longest)) s
             resident memory: \(third) kB after a third, \(last) kB at the end, \(last - third) kB more

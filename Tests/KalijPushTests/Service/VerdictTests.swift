@@ -215,14 +215,15 @@ struct VerdictTests {
     @Test("the provider down for an hour, and seven devices written to all the time: no registration is lost by it")
     func hourOfPublishes() throws {
         var drill = try proven()
-        var (answers, flying, rows) = ([String: Int](), [UInt64](), 0)
+        var (answers, flying, rows, alarms) = ([String: Int](), [UInt64](), 0, [String]())
         func note(_ actions: [String]) {
             for action in actions {
                 let words = action.split(separator: " ").map(String.init)
                 switch words[0] {
                 case "answer": answers[words[2], default: 0] += 1
                 case "send": flying += UInt64(words[1]).map { [$0] } ?? []
-                case "block", "alarm": Issue.record("\(action)")
+                case "block": Issue.record("\(action)")
+                case "alarm": alarms.append(action)
                 default: break
                 }
             }
@@ -240,6 +241,7 @@ struct VerdictTests {
         #expect(Set(answers.keys) == ["done", "unavailable"])
         #expect(answers.values.reduce(0, +) == 3_600)
         #expect(answers["unavailable", default: 0] > 100)
+        #expect(alarms == ["alarm the provider is out of reach: unreachable"], "one is enough")
         #expect(rows <= 7, "one push waits for a device at most")
         #expect(drill.core.inFlight < 40)
         // It is back.
