@@ -17,7 +17,9 @@ extension SimulatedServer {
         }
         if iq.child("query", "http://jabber.org/protocol/disco#info") != nil {
             let features =
-                (profile.hasArchive ? ["urn:xmpp:mam:2", "urn:xmpp:sid:0"] : []) + ["urn:xmpp:carbons:2", "urn:xmpp:ping"]
+                (profile.hasArchive ? ["urn:xmpp:mam:2", "urn:xmpp:sid:0"] : []) + [
+                    "urn:xmpp:carbons:2", "urn:xmpp:ping",
+                ]
             result(
                 iq, to: session,
                 "<query xmlns='http://jabber.org/protocol/disco#info'>"

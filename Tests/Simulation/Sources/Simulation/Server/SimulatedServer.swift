@@ -249,7 +249,9 @@ final class SimulatedServer {
         activity += 1
         lastNumber += 1
         let previous = archive.messages.last
-        let isTwin = isLive && profile.hasArchive && world.random.pick(0...999) < profile.twins && previous.map { $0.from != from } ?? false
+        let isTwin =
+            isLive && profile.hasArchive && world.random.pick(0...999) < profile.twins
+            && previous.map { $0.from != from } ?? false
         let archiveID = isTwin ? previous?.id ?? "" : newID("a")
         let isLate = world.random.pick(0...999) < profile.archivedLate
         let message = ArchivedMessage(
