@@ -135,12 +135,12 @@ extension MachineTests {
 
         @Test("Prosody 0.12 closes the connection that resumes a session over its limit")
         func overflow() throws {
-            let server = server(.prosody0_12)
+            let server = server(.prosody12)
             let client = try Client(server)
             let id = try client.session()
             client.link.cut(silently: false)
             client.pass(3)
-            for number in 0...(Profile.prosody0_12.queueLimit ?? 0) {
+            for number in 0...(Profile.prosody12.queueLimit ?? 0) {
                 server.receive("\(number)", from: "romeo@example.net/o")
             }
             let next = try Client(server, resource: nil)

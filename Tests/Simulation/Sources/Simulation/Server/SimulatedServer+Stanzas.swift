@@ -12,7 +12,7 @@ extension SimulatedServer {
 
     private func answer(_ iq: Element, to session: ServerSession) {
         let recipient = iq["to"] ?? account
-        if !recipient.hasPrefix(account), recipient != "example.org" {
+        if !recipient.hasPrefix(account), recipient != domain {
             return forward(iq, to: recipient, from: session)
         }
         if iq.child("query", "http://jabber.org/protocol/disco#info") != nil {
