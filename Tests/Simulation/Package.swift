@@ -17,5 +17,6 @@ let package = Package(
                 .product(name: "KalijHandlers", package: "kalij"), .product(name: "KalijStream", package: "kalij"),
             ]),
         .executableTarget(name: "simulate", dependencies: ["Simulation"]),
+        .testTarget(name: "SimulationTests", dependencies: ["Simulation", "CSimulatedMachine"]),
     ]
 )

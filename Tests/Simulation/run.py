@@ -6,7 +6,8 @@
 """
 import argparse, json, os, subprocess, sys, threading, time
 
-PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), ".build/release/simulate")
+PROGRAM = os.environ.get("KALIJ_SIMULATE") or os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), ".build/release/simulate")
 ROWS = [
     ("stanzas", "stanzas"), ("kills", "kills"), ("freezes", "freezes"), ("takeovers", "of those taken over"),
     ("cuts", "connections cut"), ("powerFailures", "power failures"), ("ioErrors", "I/O errors"),

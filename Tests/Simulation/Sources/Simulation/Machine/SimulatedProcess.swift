@@ -13,7 +13,7 @@ import KalijStore
 final class SimulatedProcess {
     let number: Int
     unowned let world: World
-    private(set) var schedule: ProcessSchedule!
+    private(set) lazy var schedule = ProcessSchedule(self)
     /// Told once, after the process is gone.
     private let onEnd: (String) -> Void
     private var connections: [SimulatedConnection] = []
@@ -39,7 +39,6 @@ final class SimulatedProcess {
         self.number = number
         self.world = world
         self.onEnd = onEnd
-        schedule = ProcessSchedule(self)
     }
 
     var isDead: Bool { isOver || machine_is_dead(Int32(number)) != 0 }

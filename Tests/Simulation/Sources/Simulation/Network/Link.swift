@@ -17,6 +17,8 @@ final class Link {
     /// When the last byte in each direction arrives.
     private var last: [Int64] = [0, 0]
     private(set) var isBroken = false
+    /// For whoever stands behind it: nothing more is to be expected.
+    var isOver = false
     /// Each side ends once.
     private var hasEnded = [false, false]
 

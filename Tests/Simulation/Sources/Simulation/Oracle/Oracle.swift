@@ -124,7 +124,7 @@ struct Oracle {
             violations.append(Violation(.promise2, "\(body) was sent and is not stored"))
         }
         let known = Set(accepted)
-        if violations.isEmpty, 
+        if violations.isEmpty,
             taken.filter({ known.contains($0) }) != accepted.filter({ count[$0] != nil })
         {
             violations.append(Violation(.promise2, "sent as \(taken), accepted as \(accepted)"))

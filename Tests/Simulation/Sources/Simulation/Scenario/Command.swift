@@ -5,9 +5,10 @@ import Glibc
 ///
 /// - `simulate run FIRST COUNT`: a line of JSON for each seed;
 /// - `simulate trace SEED`: what happened, as text;
-/// - `simulate shrink SEED`: the same with as little as still fails.
+/// - `simulate shrink SEED`: the same with as little as still fails;
+/// - `simulate serve SERVER`: the simulated server on a port of its own, as it prints, in real time.
 public enum Command {
-    private static let usage = "simulate run FIRST COUNT | trace SEED | shrink SEED"
+    private static let usage = "simulate run FIRST COUNT | trace SEED | shrink SEED | serve SERVER"
 
     public static func run(_ arguments: [String]) -> Int32 {
         let numbers = arguments.dropFirst().compactMap { UInt64($0) }
@@ -16,6 +17,12 @@ public enum Command {
         switch (arguments.first, numbers.count) {
         case ("run", 2):
             for seed in numbers[0]..<numbers[0] + numbers[1] { print(outcome(of: Plan(seed: seed), path)) }
+        case ("serve", _):
+            guard let profile = Profile.all.first(where: { arguments.dropFirst().first == $0.name }) else {
+                print("the servers are \(Profile.all.map(\.name).joined(separator: ", "))")
+                return 64
+            }
+            return Serving(profile).run()
         case ("trace", 1): return trace(Plan(seed: numbers[0]), path)
         case ("shrink", 1):
             let plan = Plan(seed: numbers[0])

@@ -49,6 +49,13 @@ extension Plan.Kind {
         }
     }
 
+    var isStanza: Bool {
+        switch self {
+        case .incoming, .elsewhere, .hidden, .accept, .ask: true
+        default: false
+        }
+    }
+
     var isFault: Bool {
         switch self {
         case .kill, .replace, .freeze, .cut, .powerFailure, .ioErrors, .restartServer, .expire: true
@@ -73,15 +80,15 @@ extension Plan {
         let length = Int64(random.pick(10...40)) * 1_000_000
         var actions: [Action] = []
         for number in 0..<random.pick(60...80) {
-            let kind = Self.traffic(number, &random)
+            var kind = Self.traffic(number, &random)
             // What is for others alone nobody can find where there is no archive.
-            if !self.profile.hasArchive, kind.needsArchive { continue }
+            if !self.profile.hasArchive, kind.needsArchive { kind = .incoming(number, contact: 0) }
             actions.append(Action(time: random.pick(0...length), kind: kind))
         }
         for number in 0..<random.pick(4...10) {
-            let kind = Self.fault(&random)
+            var kind = Self.fault(&random)
             // Without an archive nothing is promised for a power failure.
-            if !self.profile.hasArchive, kind.needsArchive { continue }
+            if !self.profile.hasArchive, kind.needsArchive { kind = .cut(silently: false) }
             let time = random.pick(0...length)
             actions.append(Action(time: time, kind: kind))
             // Traffic comes in bursts, and faults are worst in the middle of them.

@@ -1,8 +1,17 @@
 /// Makes a plan that fails smaller: leaves out whatever it can do without.
 struct Shrinking {
-    let directory: String
-    /// The promise that is to be broken still.
-    let promise: Violation.Promise
+    /// Whether a plan fails as the first one did.
+    let fails: (Plan) -> Bool
+
+    init(_ fails: @escaping (Plan) -> Bool) { self.fails = fails }
+
+    /// Runs each plan, and looks for another violation of `promise`.
+    init(directory: String, promise: Violation.Promise) {
+        fails = { plan in
+            let violations = (try? Simulation(plan, directory: directory).run()) ?? []
+            return violations.contains { $0.promise == promise }
+        }
+    }
 
     func smallest(of plan: Plan) -> Plan {
         var plan = plan
@@ -21,10 +30,5 @@ struct Shrinking {
                 return plan
             }
         }
-    }
-
-    private func fails(_ plan: Plan) -> Bool {
-        let violations = (try? Simulation(plan, directory: directory).run()) ?? []
-        return violations.contains { $0.promise == promise }
     }
 }

@@ -88,7 +88,6 @@ public final class Simulation {
 
     private func processEnded() {
         process = nil
-        checkAcknowledged()
         startSoon()
     }
 
@@ -108,6 +107,8 @@ public final class Simulation {
 
     /// Waits until everything is as promised and nothing moves, or for half an hour; twice, with a new process in between.
     private func rest() throws {
+        // Long enough for every callback that waits for a time or an answer.
+        world.run(until: world.now + 70_000_000)
         for round in 0..<2 {
             let end = world.now + 1_800_000_000
             repeat {

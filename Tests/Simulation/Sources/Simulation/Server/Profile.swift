@@ -27,7 +27,7 @@ public struct Profile: Sendable {
 
     enum StaleCount { case close, resume, fail }
 
-    public static let prosody0_12 = Profile(
+    public static let prosody12 = Profile(
         name: "Prosody 0.12", remembersCountAfterRestart: true, staleCount: .close, tellsConflict: false,
         queueLimit: 25, hasSeveralHeirs: false, archivedLate: 0, deliveredLate: 0, twins: 0, deliversOffline: true,
         sessionTimeout: 600)
@@ -51,5 +51,5 @@ public struct Profile: Sendable {
         return profile
     }
 
-    public static let all = [prosody0_12, ejabberd23, prosody13, ejabberd24]
+    public static let all = [prosody12, ejabberd23, prosody13, ejabberd24]
 }

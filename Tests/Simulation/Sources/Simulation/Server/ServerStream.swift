@@ -1,3 +1,4 @@
+import FoundationEssentials
 import KalijXML
 
 /// The server's end of a connection: negotiation far enough, and then stanzas.
@@ -6,6 +7,8 @@ final class ServerStream {
     let link: Link
     private var parser = StreamParser()
     private var isAuthenticated = false
+    /// The bare address of somebody else, if it is not the account that has logged in.
+    private var stranger: String?
     private(set) var isOver = false
     var session: ServerSession?
     private var isRequested = false
@@ -100,7 +103,7 @@ final class ServerStream {
         send(
             """
             <?xml version='1.0'?><stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams' \
-            id='\(server.newID("s"))' from='example.org' version='1.0'>
+            id='\(server.newID("s"))' from='\(server.domain)' version='1.0'>
             """)
         let features =
             isAuthenticated
@@ -113,6 +116,9 @@ final class ServerStream {
         switch (element.name, element.namespace) {
         case ("auth", _):
             isAuthenticated = true
+            let names = Data(base64Encoded: element.text)?.split(separator: 0) ?? []
+            let user = names.first.map { String(decoding: $0, as: UTF8.self) } ?? ""
+            if server.hasStrangers, !server.account.hasPrefix(user + "@") { stranger = "\(user)@\(server.domain)" }
             parser = StreamParser()
             send("<success xmlns='urn:ietf:params:xml:ns:xmpp-sasl'/>")
         case ("enable", "urn:xmpp:sm:3"): enable()
@@ -144,12 +150,26 @@ final class ServerStream {
     }
 
     private func stanza(_ stanza: Element) {
+        if let stranger { return handle(stanza, of: stranger) }
         if stanza.name == "iq", stanza.child("bind", "urn:ietf:params:xml:ns:xmpp-bind") != nil {
             return server.bind(stanza, on: self)
         }
         guard let session else { return }
         if session.isManaged { session.handled &+= 1 }
         server.handle(stanza, from: session)
+    }
+
+    /// Somebody else only binds, and sends messages to the account.
+    private func handle(_ stanza: Element, of stranger: String) {
+        if stanza.name == "iq" {
+            send(
+                """
+                <iq type='result' id='\(stanza["id"] ?? "")'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'>\
+                <jid>\(stranger)/x</jid></bind></iq>
+                """)
+        } else if stanza.name == "message", let body = stanza.child("body", "jabber:client")?.text {
+            server.receive(body, from: stranger + "/x")
+        }
     }
 
     // MARK: Stanzas to the client

@@ -12,12 +12,14 @@ extension SimulatedServer {
 
     private func answer(_ iq: Element, to session: ServerSession) {
         let recipient = iq["to"] ?? account
-        if !recipient.hasPrefix(account), recipient != "example.org" {
+        if !recipient.hasPrefix(account), recipient != domain {
             return forward(iq, to: recipient, from: session)
         }
         if iq.child("query", "http://jabber.org/protocol/disco#info") != nil {
             let features =
-                (profile.hasArchive ? ["urn:xmpp:mam:2", "urn:xmpp:sid:0"] : []) + ["urn:xmpp:carbons:2", "urn:xmpp:ping"]
+                (profile.hasArchive ? ["urn:xmpp:mam:2", "urn:xmpp:sid:0"] : []) + [
+                    "urn:xmpp:carbons:2", "urn:xmpp:ping",
+                ]
             result(
                 iq, to: session,
                 "<query xmlns='http://jabber.org/protocol/disco#info'>"

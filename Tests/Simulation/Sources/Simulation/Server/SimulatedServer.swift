@@ -4,7 +4,8 @@ import KalijXML
 final class SimulatedServer {
     let world: World
     let profile: Profile
-    let account = "juliet@example.org"
+    let account: String
+    let domain: String
     private(set) var archive = Archive()
     /// The messages that the client sent, as they came.
     private(set) var taken: [Taken] = []
@@ -12,6 +13,8 @@ final class SimulatedServer {
     private(set) var acknowledgedMessages: Set<Int> = []
     /// What the client did that it must not.
     private(set) var faults: [String] = []
+    /// Whether others than the account can log in.
+    var hasStrangers = false
     var latency: ClosedRange<Int64> = 500...20_000
     private var sessions: [ServerSession] = []
     /// What was counted of sessions that are gone.
@@ -29,8 +32,10 @@ final class SimulatedServer {
         let body: String
     }
 
-    init(_ world: World, _ profile: Profile) {
+    init(_ world: World, _ profile: Profile, account: String = "juliet@example.org") {
         self.world = world
+        self.account = account
+        domain = String(account.drop { $0 != "@" }.dropFirst())
         self.profile = profile
     }
 
@@ -233,6 +238,8 @@ final class SimulatedServer {
     func becameAvailable(_ session: ServerSession) {
         guard !session.isAvailable else { return }
         session.isAvailable = true
+        let address = "\(account)/\(session.resource)"
+        send("<presence from='\(address)' to='\(address)'/>", to: session)
         let messages = offline
         offline = []
         for message in messages {
@@ -249,7 +256,9 @@ final class SimulatedServer {
         activity += 1
         lastNumber += 1
         let previous = archive.messages.last
-        let isTwin = isLive && profile.hasArchive && world.random.pick(0...999) < profile.twins && previous.map { $0.from != from } ?? false
+        let isTwin =
+            isLive && profile.hasArchive && world.random.pick(0...999) < profile.twins
+            && previous.map { $0.from != from } ?? false
         let archiveID = isTwin ? previous?.id ?? "" : newID("a")
         let isLate = world.random.pick(0...999) < profile.archivedLate
         let message = ArchivedMessage(
