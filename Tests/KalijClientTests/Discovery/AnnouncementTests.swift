@@ -15,7 +15,7 @@ struct AnnouncementTests {
     func oneQuestion() throws {
         let desk = try Desk.caughtUp()
         let contacts = (1...50).map { "friend\($0)@example.net/x" }
-        for contact in contacts { try desk.receive(Software.presence(contact)) }
+        for contact in contacts { try desk.meet(Software.presence(contact)) }
         #expect(try desk.askedAboutHashes() == ["friend1@example.net/x"])
         let question = try desk.request(try desk.waiting("discovery.capabilities")[0])
         #expect(
@@ -33,12 +33,12 @@ struct AnnouncementTests {
     @Test("a hash that is known needs no question, in the next session neither, nor by another account")
     func shared() throws {
         let desk = try Desk.caughtUp()
-        try desk.receive(Software.presence("romeo@example.net/a"))
+        try desk.meet(Software.presence("romeo@example.net/a"))
         try desk.answer("romeo@example.net/a", Software.exodus)
         _ = try desk.steps.resumeFailed(nil)
         try desk.bind(resumeID: "session-2")
         #expect(try desk.knows("romeo@example.net/a", Self.muc) == nil, "nobody is there yet")
-        try desk.receive(Software.presence("romeo@example.net/b"))
+        try desk.meet(Software.presence("romeo@example.net/b"))
         #expect(try desk.askedAboutHashes().isEmpty && desk.knows("romeo@example.net/b", Self.muc) == true)
 
         try AccountTable(desk.database).store(
@@ -53,7 +53,7 @@ struct AnnouncementTests {
     @Test("XEP-0390: the structured hash is asked for and verified, with the example of its section 4.5.1")
     func structured() throws {
         let desk = try Desk.caughtUp()
-        try desk.receive(Software.presence2("romeo@example.net/phone"))
+        try desk.meet(Software.presence2("romeo@example.net/phone"))
         let question = try desk.request(try desk.waiting("discovery.capabilities")[0])
         #expect(
             question.child("query", DiscoveryInfo.namespace)?["node"]
@@ -73,7 +73,7 @@ struct AnnouncementTests {
             CapabilityHash(of: exodusInGerman, format: .software(node: "n"), algorithm: "sha-1")?.value)
         for (hash, language) in [(Software.exodusHash, nil), (german, "de")] as [(String, String?)] {
             let desk = try Desk.caughtUp()
-            try desk.receive(Software.presence("romeo@example.net/x", ver: hash))
+            try desk.meet(Software.presence("romeo@example.net/x", ver: hash))
             try desk.answer("romeo@example.net/x", Software.exodus, language: "de")
             let info = try #require(try desk.perform { try $0.discovery.info(of: .received("romeo@example.net/x")) })
             #expect(info.identities.map(\.language) == [language])
@@ -84,8 +84,8 @@ struct AnnouncementTests {
     @Test("who lies is believed for itself alone, and another one with the same hash is asked")
     func liar() throws {
         let desk = try Desk.caughtUp()
-        try desk.receive(Software.presence("liar@example.net/x"))
-        try desk.receive(Software.presence("romeo@example.net/x"))
+        try desk.meet(Software.presence("liar@example.net/x"))
+        try desk.meet(Software.presence("romeo@example.net/x"))
         try desk.answer("liar@example.net/x", Software.exodus + "<feature var='urn:forged'/>")
         #expect(try desk.count("capability") == 0, "5.4: MUST NOT globally cache")
         #expect(try desk.knows("liar@example.net/x", "urn:forged") == true)
@@ -93,7 +93,7 @@ struct AnnouncementTests {
         #expect(try desk.askedAboutHashes() == ["romeo@example.net/x"])
         try desk.answer("romeo@example.net/x", Software.exodus)
         #expect(try desk.knows("romeo@example.net/x", Self.muc) == true)
-        try desk.receive(Software.presence("liar@example.net/x"))
+        try desk.meet(Software.presence("liar@example.net/x"))
         #expect(try desk.askedAboutHashes().isEmpty)
     }
 
@@ -104,7 +104,7 @@ struct AnnouncementTests {
             Software.exodus + "<identity category='client' type='pc' name='\(String(repeating: "x", count: 20_000))'/>",
         ] {
             let desk = try Desk.caughtUp()
-            try desk.receive(Software.presence("romeo@example.net/x"))
+            try desk.meet(Software.presence("romeo@example.net/x"))
             try desk.answer("romeo@example.net/x", answer)
             #expect(try desk.count("capability") == 0)
             #expect(
@@ -115,10 +115,10 @@ struct AnnouncementTests {
     @Test("after three who did not help, nobody is asked about the hash any more")
     func limit() throws {
         let desk = try Desk.caughtUp()
-        for number in 1...10 { try desk.receive(Software.presence("friend\(number)@example.net/x")) }
+        for number in 1...10 { try desk.meet(Software.presence("friend\(number)@example.net/x")) }
         for _ in 1...3 { try desk.answer(try #require(try desk.askedAboutHashes().first), nil) }
         #expect(try desk.askedAboutHashes().isEmpty)
-        try desk.receive(Software.presence("friend11@example.net/x"))
+        try desk.meet(Software.presence("friend11@example.net/x"))
         #expect(try desk.askedAboutHashes().isEmpty)
         #expect(try desk.count("capability") == 0)
     }
@@ -126,7 +126,7 @@ struct AnnouncementTests {
     @Test("a question that nobody answers is put to another one; it survives the process")
     func timeout() throws {
         let desk = try Desk.caughtUp()
-        for name in ["a", "b"] { try desk.receive(Software.presence("\(name)@example.net/x")) }
+        for name in ["a", "b"] { try desk.meet(Software.presence("\(name)@example.net/x")) }
         #expect(try desk.askedAboutHashes() == ["a@example.net/x"])
         try desk.write()
         desk.clock.move(by: 61_000)
@@ -138,7 +138,7 @@ struct AnnouncementTests {
     @Test("a hash by an unknown function cannot be verified: what is answered holds for that entity alone")
     func unknownFunction() throws {
         let desk = try Desk.caughtUp()
-        for name in ["a", "b"] { try desk.receive(Software.presence("\(name)@example.net/x", hash: "sha-999")) }
+        for name in ["a", "b"] { try desk.meet(Software.presence("\(name)@example.net/x", hash: "sha-999")) }
         #expect(try desk.askedAboutHashes() == ["a@example.net/x", "b@example.net/x"])
         try desk.answer("a@example.net/x", Software.exodus)
         #expect(try desk.knows("a@example.net/x", Self.muc) == true)
@@ -149,11 +149,11 @@ struct AnnouncementTests {
     @Test("new hash, new question; without a hash nothing changes; who leaves is forgotten")
     func changes() throws {
         let desk = try Desk.caughtUp()
-        try desk.receive(Software.presence("romeo@example.net/x"))
+        try desk.meet(Software.presence("romeo@example.net/x"))
         try desk.answer("romeo@example.net/x", Software.exodus)
         try desk.receive("<presence from='romeo@example.net/x'><show>away</show></presence>")
         #expect(try desk.knows("romeo@example.net/x", Self.muc) == true)
-        try desk.receive(Software.presence2("romeo@example.net/x"))
+        try desk.meet(Software.presence2("romeo@example.net/x"))
         #expect(try desk.knows("romeo@example.net/x", Self.muc) == nil, "MUST NOT use hashes of an earlier set")
         #expect(try desk.askedAboutHashes() == ["romeo@example.net/x"])
         try desk.receive("<presence from='romeo@example.net/x' type='unavailable'/>")
@@ -172,12 +172,28 @@ struct AnnouncementTests {
         #expect(try desk.askedAboutHashes().isEmpty && desk.knows("romeo@example.net/kalij", "urn:xmpp:ping") == true)
     }
 
+    @Test(
+        "RFC 6121 section 11: who was never written to is not asked, which would show that we are here; our clients are"
+    )
+    func strangers() throws {
+        let desk = try Desk.caughtUp()
+        try desk.receive(Software.presence("stranger@example.com/x"))
+        #expect(try desk.askedAboutHashes().isEmpty)
+        #expect(try desk.count("entity") == 0)
+        try desk.receive(Software.presence("juliet@example.org/phone"))
+        #expect(try desk.askedAboutHashes() == ["juliet@example.org/phone"])
+        try desk.answer("juliet@example.org/phone", Software.exodus)
+        try desk.receive(Software.presence("stranger@example.com/x"))
+        #expect(
+            try desk.knows("stranger@example.com/x", Self.muc) == true, "what is known by its hash needs no question")
+    }
+
     @Test("at most 20 questions are open; the others follow when those are answered")
     func open() throws {
         let desk = try Desk.caughtUp()
         for number in 1...30 {
             let ver = String(format: "%026d=", number)
-            try desk.receive(Software.presence("spam@example.net/\(number)", ver: ver))
+            try desk.meet(Software.presence("spam@example.net/\(number)", ver: ver))
         }
         #expect(try desk.askedAboutHashes().count == 20)
         for _ in 1...30 { try desk.answer(try #require(try desk.askedAboutHashes().first), nil) }
@@ -204,10 +220,10 @@ struct AnnouncementTests {
     @Test("a presence whose hash is known writes nothing but the counter")
     func cheap() throws {
         let desk = try Desk.caughtUp()
-        try desk.receive(Software.presence("romeo@example.net/x"))
+        try desk.meet(Software.presence("romeo@example.net/x"))
         try desk.answer("romeo@example.net/x", Software.exodus)
         let changes = try desk.number("SELECT total_changes()") ?? 0
-        try desk.receive(Software.presence("romeo@example.net/x"))
+        try desk.meet(Software.presence("romeo@example.net/x"))
         #expect(try desk.number("SELECT total_changes()") == changes + 1)
     }
 }

@@ -1,3 +1,5 @@
+import KalijAddress
+import KalijStore
 import KalijStream
 import KalijXML
 import Testing
@@ -42,6 +44,19 @@ enum Software {
 }
 
 extension Desk {
+    /// Somebody whom we have written to says that it is there.
+    func meet(_ presence: String) throws {
+        let sender = try JID(try #require(try Element.parse(presence)["from"])).bare.description
+        try database.run(
+            """
+            INSERT INTO message(account, direction, conversation, position, archive, message_id, sender, recipient, type,
+                sent_at, state)
+            SELECT ?1, 'out', ?2, 0, '', 'hello', ?3, ?2, 'chat', 0, 'acked'
+            WHERE NOT EXISTS (SELECT 1 FROM message WHERE conversation = ?2)
+            """, [.integer(account.id), .text(sender), .text(account.jid.description)])
+        try receive(presence)
+    }
+
     /// The questions about hashes that are open: who was asked, oldest first.
     func askedAboutHashes() throws -> [String] {
         try waiting("discovery.capabilities").map { try #require(try request($0)["to"]) }

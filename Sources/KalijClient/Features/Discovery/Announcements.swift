@@ -25,6 +25,15 @@ struct Announcements {
         return try SessionRow.load(step.account.id, from: step.database).jid == jid.description
     }
 
+    /// Whether a question may show `jid` that we are here, and under which full address (RFC 6121 section 11): our other
+    /// clients may know, and those whom we have written to. Whoever else sends us presence learns nothing by it.
+    private func mayAsk(_ jid: JID) throws -> Bool {
+        if jid.bare == step.account.jid { return true }
+        return try step.database.statement(
+            "SELECT 1 FROM message WHERE account = ? AND conversation = ? AND direction = 'out' LIMIT 1"
+        ).first([.integer(step.account.id), .text(jid.bare.description)]) { _ in true } ?? false
+    }
+
     private func learn(_ announced: Announced, of jid: JID) throws {
         let cache = CapabilityCache(database: step.database, now: step.now)
         // The one look-up that a presence costs whose hash is known.
@@ -42,6 +51,7 @@ struct Announcements {
         case .wanted: try Inquiries(step: step).begin(announced.hash)
         case .byHash, nil:
             let isKnown = try usedAt != nil || isOurs(announced.hash, cache)
+            guard try isKnown || mayAsk(jid) else { return }
             try Entities(step: step).store(
                 jid, hash: announced.hash, node: announced.node, isKnown ? .byHash : .wanted)
             if !isKnown { try Inquiries(step: step).begin(announced.hash) }
