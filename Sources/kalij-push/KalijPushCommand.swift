@@ -19,6 +19,8 @@ enum KalijPushCommand {
 
     static func main() {
         signal(SIGPIPE, SIG_IGN)
+        // A limit on the size of files is a full disk, and no reason to end.
+        signal(SIGXFSZ, SIG_IGN)
         let words = CommandLine.arguments.dropFirst()
         switch (words.first, words.count) {
         case ("--help", 1), ("-h", 1): print(usage)

@@ -21,7 +21,8 @@ extension HTTPResponse {
         for form in forms {
             var fields = tm()
             // Points behind what was read of the lent text: all of it has to be.
-            let isDate = date.withCString { text in kalij_strptime(text, form, &fields).map { $0.pointee == 0 } ?? false }
+            let isDate = date.withCString { text in kalij_strptime(text, form, &fields).map { $0.pointee == 0 } ?? false
+            }
             if isDate { return Int64(timegm(&fields)) }
         }
         return nil

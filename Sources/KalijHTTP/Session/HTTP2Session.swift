@@ -58,7 +58,7 @@ final class HTTP2Session {
 
     /// Whether the peer takes no new streams, or there are none left: they are numbered with 31 bits, once in the life of
     /// a connection (RFC 9113, 5.1.1).
-    var isGoingAway: Bool { hasGoneAway || nghttp2_session_get_next_stream_id(session) > UInt32(Int32.max) }
+    var isGoingAway: Bool { hasGoneAway || Int32(exactly: nghttp2_session_get_next_stream_id(session)) == nil }
 
     /// How many more requests the peer takes at present: none before its SETTINGS, and none after its GOAWAY.
     var capacity: Int {

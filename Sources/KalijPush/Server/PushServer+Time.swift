@@ -47,7 +47,7 @@ extension PushServer {
     private func cleanUp() {
         let now = clock.now
         var isOver = false
-        for _ in 0..<16 where !isOver { isOver = core.cleanUp(now: now) }
+        for _ in 0..<4 where !isOver { isOver = core.cleanUp(now: now) }
         if let database, isLoaded, keeper?.failure == nil {
             // What fails here fails in keeping, too, which tells it.
             let known = max(now - core.settings.limits.known, core.oldestKnown)

@@ -94,9 +94,7 @@ extension PushCore {
     }
 
     private mutating func noteNewTokenFailure(_ flight: Flight) {
-        if let domain = flight.domain, !known.contains(flight.key, now: now) {
-            domains.newTokenFailed(domain, now: now)
-        }
+        if let domain = flight.domain, isNew(flight) { domains.newTokenFailed(domain, now: now) }
     }
 
     private mutating func stale(_ id: UInt64, _ flight: Flight) -> [CoreAction] {

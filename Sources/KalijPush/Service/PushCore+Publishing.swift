@@ -4,7 +4,7 @@ extension PushCore {
         advance(time)
         counters.publishes += 1
         let domain = hasher.key(domain: publish.domain)
-        if let refusal = admit(domain, publish.requester) { return refusal }
+        if let refusal = admit(domain, publish.domain, publish.requester) { return refusal }
         guard let name = publish.module ?? settings.defaultModule, let module = modules[name],
             module.settings.tokenFormat.matches(publish.token)
         else { return mistake(of: domain, publish.requester) }
@@ -22,12 +22,13 @@ extension PushCore {
         advance(time)
         counters.publishes += 1
         let domain = hasher.key(domain: name)
-        return admit(domain, requester) ?? mistake(of: domain, requester)
+        return admit(domain, name, requester) ?? mistake(of: domain, requester)
     }
 
     /// Is the domain blocked? The answer if it is, or if there are too many domains.
-    private mutating func admit(_ domain: HashedKey, _ requester: Requester) -> [CoreAction]? {
-        if blocklist.reason(domain, now: now) != nil {
+    private mutating func admit(_ domain: HashedKey, _ name: String, _ requester: Requester) -> [CoreAction]? {
+        let before = previousHasher?.key(domain: name)
+        if blocklist.reason(domain, now: now) != nil || before.map({ blocklist.reason($0, now: now) }) ?? nil != nil {
             counters.domainBlocked += 1
             return [.answer(requester, .refused)]
         }
@@ -76,6 +77,13 @@ extension PushCore {
         return actions + [.answer(publish.requester, isProven ? .dead : .unavailable)]
     }
 
+    /// Whether no push to the token has succeeded lately.
+    func isNew(_ flight: Flight) -> Bool {
+        if known.contains(flight.key, now: now) { return false }
+        guard let before = previousHasher?.key(token: flight.token, module: flight.module) else { return true }
+        return !known.contains(before, now: now)
+    }
+
     /// The module, the rate, the domain's new tokens; then it is sent.
     private mutating func take(_ flight: Flight) -> [CoreAction] {
         switch modules[flight.module]?.health.gate(now: now) ?? .shut {
@@ -83,8 +91,7 @@ extension PushCore {
         case .held(let until): return hold(flight, until: until)
         case .open: break
         }
-        let isNew = !known.contains(flight.key, now: now)
-        if isNew, let domain = flight.domain, !domains.takesNewTokens(domain, now: now) {
+        if isNew(flight), let domain = flight.domain, !domains.takesNewTokens(domain, now: now) {
             counters.refusedNewTokens += 1
             return refuse(flight)
         }

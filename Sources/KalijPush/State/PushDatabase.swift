@@ -36,8 +36,8 @@ public final class PushDatabase {
         self.seal = seal
         self.previousSeal = previousSeal
         try Self.schema.migrate(database)
-        lastID = UInt64(
-            bitPattern: try database.statement("SELECT max(id) FROM queued").first { $0.integer(0) } ?? 0)
+        let last = try database.statement("SELECT max(id) FROM queued").first { $0.integer(0) } ?? 0
+        lastID = UInt64(bitPattern: last)
     }
 
     /// Looks whether there is a database that can be used at a path, or could be made there; changes nothing.

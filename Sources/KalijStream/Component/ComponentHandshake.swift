@@ -37,7 +37,13 @@ public struct ComponentHandshake: Sendable {
         public var description: String {
             switch self {
             case .stream(let error):
-                error.condition == .notAuthorized ? "the server does not accept the component's key" : "\(error)"
+                switch error.condition {
+                // ejabberd's answer to a name that it does not serve is the same.
+                case .notAuthorized: "the server does not accept the component's key, or does not know its name"
+                case .conflict: "another component is connected under this name: \(error)"
+                case .hostUnknown: "the server does not know the component's name: \(error)"
+                default: "\(error)"
+                }
             case .protocolViolation(let words): "this is no stream for components: \(words)"
             case .closed: "the server has ended the stream"
             }

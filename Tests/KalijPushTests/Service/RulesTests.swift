@@ -137,6 +137,34 @@ struct RulesTests {
         #expect(actions.last == .answer(publish.requester, .dead))
     }
 
+    @Test("a rotated secret: a domain that was blocked under the old one still is, a token that was known is not new")
+    func rotatedDomain() throws {
+        let old = try KeyHasher(secret: [UInt8](repeating: 1, count: 32))
+        let new = try KeyHasher(secret: [UInt8](repeating: 2, count: 32))
+        var settings = try Drill().core.settings
+        settings.limits.newTokenFailures = 1
+        let now: Milliseconds = 1_700_000_000_000
+        let block = BlockChange(key: old.key(domain: "bad"), version: 1, expires: now + 5_000, reason: .mistakes)
+        var core = PushCore(settings: settings, hasher: new, previousHasher: old, seed: 1)
+        _ = core.restore(blocks: [block], known: [(old.key(token: "t", module: "m"), now - 1_000)], now: now)
+        func publish(_ domain: String, _ token: String) -> CoreAction? {
+            let requester = Requester(id: "1", from: domain, to: "p")
+            return core.publish(Publish(requester: requester, domain: domain, token: token), now: now).last
+        }
+        let refused = CoreAction.answer(Requester(id: "1", from: "bad", to: "p"), .refused)
+        #expect(publish("bad", "t") == refused)
+        _ = publish("good", "dead")
+        _ = core.deliver(.dead, of: core.lastID, now: now)
+        guard case .send = publish("good", "t") else {
+            Issue.record("a known token was taken for a new one")
+            return
+        }
+        guard case .answer(_, .refused) = publish("good", "other") else {
+            Issue.record("a new token was let in")
+            return
+        }
+    }
+
     @Test("limits of a domain hold from the moment that the configuration is read again")
     func reload() throws {
         var drill = try Drill()

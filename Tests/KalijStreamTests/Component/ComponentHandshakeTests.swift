@@ -51,6 +51,15 @@ struct ComponentHandshakeTests {
         #expect(throws: ComponentHandshake.Problem.self) { try handshake.handle(.connected) }
     }
 
+    @Test("what an operator reads: the key, a name that is taken, a name that is not known")
+    func words() {
+        let words = [StreamError(.notAuthorized), StreamError(.conflict), StreamError(.hostUnknown)]
+            .map { ComponentHandshake.Problem.stream($0).description }
+        #expect(words[0] == "the server does not accept the component's key, or does not know its name")
+        #expect(words[1].hasPrefix("another component is connected under this name"))
+        #expect(words[2].hasPrefix("the server does not know the component's name"))
+    }
+
     @Test("a client port instead of the component port, a header without id, an end without a word")
     func wrong() throws {
         var client = ComponentHandshake(hostname: "p", key: "k")

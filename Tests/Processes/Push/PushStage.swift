@@ -110,6 +110,13 @@ final class PushStage {
         if let process { Glibc.kill(process.processIdentifier, SIGHUP) }
     }
 
+    /// No file of the server's grows beyond so many bytes any more: to it a full disk. Nil ends that.
+    func limitFiles(to bytes: Int?) throws {
+        guard let process else { return }
+        let limit = bytes.map(String.init) ?? "unlimited"
+        try Self.shell("prlimit --pid \(process.processIdentifier) --fsize=\(limit):", in: folder)
+    }
+
     /// SIGKILL.
     func kill() {
         guard let process else { return }
