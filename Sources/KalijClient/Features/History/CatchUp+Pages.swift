@@ -54,6 +54,7 @@ extension CatchUp {
         if page.isComplete {
             try completed(round)
         } else if let last, last != round.cursor, last != round.reached {
+            if round.phase == .beforePresence, round.seen >= Self.longestSilence { try goOnline() }
             try askPage()
         } else {
             try completed(round, problem: "the server's archive ended a page without saying where it goes on")

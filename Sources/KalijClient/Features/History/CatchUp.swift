@@ -8,8 +8,8 @@ import KalijXML
 /// Only a page extends a range (``ArchiveRanges``), never a message that is delivered live: what came live since, the
 /// tail, is read once more, which gives each message its place in the archive's order and finds what was archived and
 /// never delivered. The account's own archive is read
-/// - after a bind: once before presence is announced, so that what was missed is stored before anything live, and once
-///   more afterwards, for what was archived in between;
+/// - after a bind: once before presence is announced, so that what was missed is stored before anything live (or the first
+///   500 messages of it), and on or once more afterwards, for what was archived in between;
 /// - after a resume, because a server may drop what it had not sent (measured: ejabberd 23.01, when connections follow
 ///   one another faster than it takes them over);
 /// - every 200 messages of the tail.
@@ -28,6 +28,9 @@ struct CatchUp {
 
     /// How long an answer may take that presence and held messages wait for.
     static let patience = Duration.seconds(120)
+    /// How many messages are read before presence is announced; if there are more, what comes live meanwhile is shown at
+    /// once and gets its place when the archive shows it.
+    static let longestSilence: Int64 = 500
     private static let day: Int64 = 24 * 3600 * 1000
     /// How far before the time at which the archive lost its trace it is read, in milliseconds.
     private static let slack: Int64 = 5 * 60 * 1000
@@ -183,9 +186,7 @@ struct CatchUp {
 
     func completed(_ round: Round, problem: String? = nil) throws {
         if round.phase == .beforePresence {
-            try announcePresence()
-            try database.run(
-                "UPDATE catchup SET phase = 'after-presence' WHERE account = ?1 AND archive = ?2", key)
+            try goOnline()
             if problem == nil { return try askPage() }
         }
         try settleOrder(round)
@@ -221,6 +222,12 @@ struct CatchUp {
             try database.run(
                 "UPDATE message SET position = ? WHERE id = ?", [.integer(try step.nextPosition()), .integer(row)])
         }
+    }
+
+    /// Announces presence; what is read from here on was archived before it or after.
+    func goOnline() throws {
+        try announcePresence()
+        try database.run("UPDATE catchup SET phase = 'after-presence' WHERE account = ?1 AND archive = ?2", key)
     }
 
     /// From here on the server delivers live, and what it archived in between is read once more: whatever has to be on for
