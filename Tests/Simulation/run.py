@@ -73,8 +73,13 @@ class Run:
 
     seeds = 0
 
+    told = 0
+
     def progress(self):
         if not sys.stderr.isatty():
+            if time.time() - self.told > 60:
+                self.told = time.time()
+                print(f"{self.done} seeds, {len(self.failed)} failed", file=sys.stderr, flush=True)
             return
         width = 40
         filled = width * self.done // max(1, self.seeds)

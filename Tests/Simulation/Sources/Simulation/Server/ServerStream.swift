@@ -92,7 +92,7 @@ final class ServerStream {
         case .element(let element): handle(element)
         case .closed:
             // In order: the session ends with it.
-            if let session { server.end(session) }
+            if let session { server.end(session, inOrder: true) }
             session = nil
             close()
         case .skipped: break

@@ -87,7 +87,7 @@ final class SimulatedServer {
         let resource = iq.findFirst("{urn:ietf:params:xml:ns:xmpp-bind}bind/resource#") ?? newID("r")
         for old in sessions where old.resource == resource {
             let connection = old.stream
-            end(old)
+            end(old, inOrder: true)
             connection?.session = nil
             connection?.close("conflict")
         }
@@ -115,10 +115,11 @@ final class SimulatedServer {
     }
 
     /// Forgets a session. What it had not delivered is in the archive.
-    func end(_ session: ServerSession) {
+    /// - Parameter inOrder: whether it was closed, by its client or by another one in its place.
+    func end(_ session: ServerSession, inOrder: Bool = false) {
         guard let index = sessions.firstIndex(where: { $0 === session }) else { return }
         sessions.remove(at: index)
-        if session.isManaged { remembered[session.id] = session.handled }
+        if session.isManaged, !inOrder { remembered[session.id] = session.handled }
         session.stream = nil
         guard !profile.hasArchive else { return }
         // Without an archive what was not acknowledged is kept for whoever comes next.
@@ -136,7 +137,11 @@ final class SimulatedServer {
         if let old = session.stream, old !== stream {
             old.abandon()
             session.bequeath()
-            if profile.tellsConflict { old.close("conflict") }
+            if profile.tellsConflict {
+                old.close("conflict")
+            } else {
+                world.after(700_000) { old.link.end(from: .server) }
+            }
         }
         let wasJustResumed = session.resumedAt.map { world.now - $0 < 1_500_000 } ?? false
         if profile.hasSeveralHeirs, wasJustResumed, world.random.chance(50) {
