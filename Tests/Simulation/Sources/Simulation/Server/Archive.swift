@@ -31,11 +31,23 @@ struct ArchivedMessage {
 
 /// An archive (XEP-0313) of one account.
 struct Archive {
+    /// All that ever were in it, in its order.
     private(set) var messages: [ArchivedMessage] = []
+    /// How many of the first ones it has forgotten.
+    private var forgotten = 0
 
     /// - Parameter places: how many places before the end it goes.
     mutating func add(_ message: ArchivedMessage, places: Int = 0) {
         messages.insert(message, at: max(0, messages.count - places))
+    }
+
+    /// Forgets so many percent of its messages, the oldest first, but none that `isNeeded`.
+    /// - Returns: how many it has forgotten now.
+    mutating func expire(percent: Int, but isNeeded: (ArchivedMessage) -> Bool) -> Int {
+        let end = messages.count * percent / 100
+        let before = forgotten
+        while forgotten < end, !isNeeded(messages[forgotten]) { forgotten += 1 }
+        return forgotten - before
     }
 
     struct Page {
@@ -55,7 +67,7 @@ struct Archive {
 
     /// What a query asks for; nil if it refers to a message that there is not.
     func page(_ query: Query, now: Int64) -> Page? {
-        var found = messages.filter { message in
+        var found = messages.dropFirst(forgotten).filter { message in
             message.visible <= now && message.at >= query.start ?? .min && message.at <= query.end ?? .max
                 && query.with.map { message.from.hasPrefix($0) || message.to.hasPrefix($0) } ?? true
         }
