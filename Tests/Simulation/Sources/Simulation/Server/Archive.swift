@@ -41,12 +41,19 @@ struct Archive {
         messages.insert(message, at: max(0, messages.count - places))
     }
 
-    /// Forgets so many percent of its messages, the oldest first, but none that `isNeeded`.
+    /// How many of the first ones the client says it has, by asking for what is behind them.
+    private var claimed = 0
+
+    mutating func claim(_ after: String?) {
+        guard let index = messages.lastIndex(where: { $0.id == after }) else { return }
+        claimed = max(claimed, index + 1)
+    }
+
+    /// Forgets so many percent of its messages, the oldest first, of those that the client says it has.
     /// - Returns: how many it has forgotten now.
-    mutating func expire(percent: Int, but isNeeded: (ArchivedMessage) -> Bool) -> Int {
-        let end = messages.count * percent / 100
+    mutating func expire(percent: Int) -> Int {
         let before = forgotten
-        while forgotten < end, !isNeeded(messages[forgotten]) { forgotten += 1 }
+        forgotten = max(forgotten, min(claimed, messages.count * percent / 100))
         return forgotten - before
     }
 

@@ -9,10 +9,8 @@ final class SimulatedServer {
     private(set) var archive = Archive()
     /// The messages that the client sent, as they came.
     private(set) var taken: [Taken] = []
-    /// The archived messages that the client has acknowledged, live or in a page, by their number.
+    /// The archived messages that were delivered live and acknowledged, by their number.
     private(set) var acknowledgedMessages: Set<Int> = []
-    /// Those of them that were in a page, so that the client knows their places.
-    private var shownMessages: Set<Int> = []
     /// What the client did that it must not.
     private(set) var faults: [String] = []
     /// Whether others than the account can log in.
@@ -193,10 +191,9 @@ final class SimulatedServer {
     var onResume: () -> Void = {}
 
     func acknowledged(_ stanzas: [ServerSession.Sent]) {
-        for sent in stanzas {
-            guard let message = sent.message else { continue }
-            acknowledgedMessages.insert(message)
-            if sent.isPage { shownMessages.insert(message) }
+        // A result of a page that nobody waits for any more is dropped, and read again.
+        for sent in stanzas where !sent.isPage {
+            if let message = sent.message { acknowledgedMessages.insert(message) }
         }
     }
 
@@ -293,11 +290,9 @@ final class SimulatedServer {
             extra: "<origin-id xmlns='urn:xmpp:sid:0' id='\(id)'/>", isLive: false)
     }
 
-    /// Forgets old messages, of those that the client has read in pages.
+    /// Forgets old messages, of those that the client says it has, by asking for what is behind them.
     func expireArchive(percent: Int) {
-        world.counts.forgotten += archive.expire(percent: percent) { message in
-            !shownMessages.contains(message.number)
-        }
+        world.counts.forgotten += archive.expire(percent: percent)
     }
 
     /// Whether a page can be given now.
@@ -318,7 +313,10 @@ final class SimulatedServer {
         world.after(world.random.pick(1000...200_000)) { [weak self] in self?.route(error, to: resource) }
     }
 
-    func page(_ query: Archive.Query) -> Archive.Page? { archive.page(query, now: world.now) }
+    func page(_ query: Archive.Query) -> Archive.Page? {
+        archive.claim(query.after)
+        return archive.page(query, now: world.now)
+    }
 
     func inClient(_ stanza: String) -> String { "<message xmlns='jabber:client'" + stanza.dropFirst("<message".count) }
 }
