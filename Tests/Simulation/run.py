@@ -11,7 +11,8 @@ PROGRAM = os.environ.get("KALIJ_SIMULATE") or os.path.join(
 ROWS = [
     ("stanzas", "stanzas"), ("kills", "kills"), ("freezes", "freezes"), ("takeovers", "of those taken over"),
     ("cuts", "connections cut"), ("powerFailures", "power failures"), ("ioErrors", "I/O errors"),
-    ("restarts", "server restarts"), ("expiries", "sessions expired"), ("resumes", "resumed"),
+    ("restarts", "server restarts"), ("expiries", "sessions expired"), ("forgotten", "expired in the archive"),
+    ("resumes", "resumed"),
     ("failedResumes", "failed resumes"), ("binds", "bound anew"),
 ]
 

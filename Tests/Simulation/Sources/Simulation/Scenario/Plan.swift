@@ -38,13 +38,15 @@ struct Plan {
         case restartServer(milliseconds: Int)
         /// The process is killed, and its session expires before the next one starts.
         case expire
+        /// The archive forgets so many percent of its messages, of those that the client has.
+        case expireArchive(percent: Int)
     }
 }
 
 extension Plan.Kind {
     fileprivate var needsArchive: Bool {
         switch self {
-        case .elsewhere, .hidden, .powerFailure: true
+        case .elsewhere, .hidden, .powerFailure, .expireArchive: true
         default: false
         }
     }
@@ -58,7 +60,7 @@ extension Plan.Kind {
 
     var isFault: Bool {
         switch self {
-        case .kill, .replace, .freeze, .cut, .powerFailure, .ioErrors, .restartServer, .expire: true
+        case .kill, .replace, .freeze, .cut, .powerFailure, .ioErrors, .restartServer, .expire, .expireArchive: true
         case .accept(_, _, let operations): operations != nil
         default: false
         }
@@ -112,7 +114,9 @@ extension Plan {
         case 45..<50: .elsewhere(number)
         case 50..<54: .hidden(number)
         case 54..<88:
-            .accept(number, contact: random.pick(0...1), operations: random.chance(6) ? random.pick(1...40) : nil)
+            .accept(
+                number, contact: random.pick(weighted: [(9, 0), (9, 1), (1, 3)]),
+                operations: random.chance(6) ? random.pick(1...40) : nil)
         case 88..<96:
             .ask(number, answer: random.chance(75) ? random.pick(0...8000) : nil, patience: random.pick(2...60))
         default: .timer(number, seconds: random.pick(0...30))
@@ -132,7 +136,8 @@ extension Plan {
                 mask: random.pick(weighted: [(4, 2 | 4 | 8), (2, 1), (2, 4), (2, 2), (1, 127)]),
                 after: random.pick(0...20), count: random.pick(1...30), isFull: random.chance(50))
         case 85..<92: .restartServer(milliseconds: random.pick(100...3000))
-        default: .expire
+        case 92..<97: .expire
+        default: .expireArchive(percent: random.pick(10...100))
         }
     }
 }

@@ -74,7 +74,8 @@ struct Serving {
         links[descriptor] = link
         link.onClient = { [weak link] arrival in
             switch arrival {
-            case .bytes(let bytes): _ = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            case .bytes(let bytes):
+                _ = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             case .end, .reset: link?.isOver = true
             }
         }

@@ -158,11 +158,13 @@ public final class Simulation {
             world.counts.restarts += 1
             server.restart(after: Int64(milliseconds) * 1000)
         case .expire: expire()
+        case .expireArchive(let percent): server.expireArchive(percent: percent)
         }
     }
 
     private static let contacts = [
         "romeo@example.net/orchard", "nurse@example.net/kitchen", "tybalt@example.com/street",
+        SimulatedServer.nobody,
     ]
 
     private func kill(_ operations: Int?, _ turns: Int) {

@@ -31,11 +31,30 @@ struct ArchivedMessage {
 
 /// An archive (XEP-0313) of one account.
 struct Archive {
+    /// All that ever were in it, in its order.
     private(set) var messages: [ArchivedMessage] = []
+    /// How many of the first ones it has forgotten.
+    private var forgotten = 0
 
     /// - Parameter places: how many places before the end it goes.
     mutating func add(_ message: ArchivedMessage, places: Int = 0) {
         messages.insert(message, at: max(0, messages.count - places))
+    }
+
+    /// How many of the first ones the client says it has, by asking for what is behind them.
+    private var claimed = 0
+
+    mutating func claim(_ after: String?) {
+        guard let index = messages.lastIndex(where: { $0.id == after }) else { return }
+        claimed = max(claimed, index + 1)
+    }
+
+    /// Forgets so many percent of its messages, the oldest first, of those that the client says it has.
+    /// - Returns: how many it has forgotten now.
+    mutating func expire(percent: Int) -> Int {
+        let before = forgotten
+        forgotten = max(forgotten, min(claimed, messages.count * percent / 100))
+        return forgotten - before
     }
 
     struct Page {
@@ -55,7 +74,7 @@ struct Archive {
 
     /// What a query asks for; nil if it refers to a message that there is not.
     func page(_ query: Query, now: Int64) -> Page? {
-        var found = messages.filter { message in
+        var found = messages.dropFirst(forgotten).filter { message in
             message.visible <= now && message.at >= query.start ?? .min && message.at <= query.end ?? .max
                 && query.with.map { message.from.hasPrefix($0) || message.to.hasPrefix($0) } ?? true
         }

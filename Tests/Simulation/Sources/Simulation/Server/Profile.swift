@@ -22,6 +22,8 @@ public struct Profile: Sendable {
     let deliversOffline: Bool
     /// Seconds that a session outlives its connection.
     let sessionTimeout: Int
+    /// Whether the first question for a page after a start is answered with an internal error.
+    var archiveStartsSlowly = false
     /// Whether the account's messages are archived.
     var hasArchive = true
 
@@ -34,7 +36,7 @@ public struct Profile: Sendable {
     public static let ejabberd23 = Profile(
         name: "ejabberd 23.01", remembersCountAfterRestart: false, staleCount: .resume, tellsConflict: true,
         queueLimit: nil, hasSeveralHeirs: true, archivedLate: 30, deliveredLate: 20, twins: 20,
-        deliversOffline: true, sessionTimeout: 300)
+        deliversOffline: true, sessionTimeout: 300, archiveStartsSlowly: true)
     public static let prosody13 = Profile(
         name: "Prosody 13.0", remembersCountAfterRestart: true, staleCount: .fail, tellsConflict: false,
         queueLimit: nil, hasSeveralHeirs: false, archivedLate: 0, deliveredLate: 0, twins: 0, deliversOffline: true,

@@ -23,6 +23,8 @@ final class ServerSession {
         let stanza: String
         /// The archived message that it is, or shows.
         let message: Int?
+        /// Whether it shows it in a page.
+        let isPage: Bool
     }
 
     init(id: String, resource: String) {
@@ -30,8 +32,8 @@ final class ServerSession {
         self.resource = resource
     }
 
-    func sent(_ stanza: String, message: Int?, limit: Int?) {
-        unacknowledged.append(Sent(stanza: stanza, message: message))
+    func sent(_ stanza: String, message: Int?, isPage: Bool, limit: Int?) {
+        unacknowledged.append(Sent(stanza: stanza, message: message, isPage: isPage))
         if let limit, unacknowledged.count > limit { isOverflowing = true }
     }
 

@@ -50,6 +50,7 @@ extension SimulatedServer {
     }
 
     private func show(_ query: Archive.Query, _ iq: Element, to session: ServerSession) {
+        guard startsArchive() else { return refuse(iq, to: session, "internal-server-error", "wait") }
         guard let page = page(query) else { return refuse(iq, to: session, "item-not-found", "cancel") }
         for message in page.messages {
             let queryID = query.queryID.map { " queryid='\($0)'" } ?? ""
@@ -58,7 +59,7 @@ extension SimulatedServer {
                 <message from='\(account)' to='\(account)/\(session.resource)'><result xmlns='urn:xmpp:mam:2'\(queryID) \
                 id='\(message.id)'><forwarded xmlns='urn:xmpp:forward:0'><delay xmlns='urn:xmpp:delay' \
                 stamp='\(Stamp.text(message.at))'/>\(inClient(message.stanza))</forwarded></result></message>
-                """, to: session, message: message.number)
+                """, to: session, message: message.number, isPage: true)
         }
         let bounds =
             page.messages.isEmpty

@@ -9,7 +9,7 @@ final class SimulatedServer {
     private(set) var archive = Archive()
     /// The messages that the client sent, as they came.
     private(set) var taken: [Taken] = []
-    /// The archived messages that the client has acknowledged, live or in a page, by their number.
+    /// The archived messages that were delivered live and acknowledged, by their number.
     private(set) var acknowledgedMessages: Set<Int> = []
     /// What the client did that it must not.
     private(set) var faults: [String] = []
@@ -22,6 +22,7 @@ final class SimulatedServer {
     private var streams: [ServerStream] = []
     private var offline: [ArchivedMessage] = []
     private var isDown = false
+    private var hasAnsweredPage = false
     private var lastID = 0
     private var lastNumber = 0
     /// How often anything was sent or came, to see whether it is quiet.
@@ -68,6 +69,7 @@ final class SimulatedServer {
     /// Stops, forgets its sessions, and starts again.
     func restart(after microseconds: Int64) {
         isDown = true
+        hasAnsweredPage = false
         for stream in streams where !stream.isOver { stream.close("system-shutdown") }
         for session in sessions { end(session) }
         if !profile.remembersCountAfterRestart { remembered = [:] }
@@ -189,15 +191,18 @@ final class SimulatedServer {
     var onResume: () -> Void = {}
 
     func acknowledged(_ stanzas: [ServerSession.Sent]) {
-        for case let message? in stanzas.map(\.message) { acknowledgedMessages.insert(message) }
+        // A result of a page that nobody waits for any more is dropped, and read again.
+        for sent in stanzas where !sent.isPage {
+            if let message = sent.message { acknowledgedMessages.insert(message) }
+        }
     }
 
     // MARK: Delivering
 
     /// Puts a stanza into a session's queue, and sends it if there is a connection.
-    func send(_ stanza: String, to session: ServerSession, message: Int? = nil) {
+    func send(_ stanza: String, to session: ServerSession, message: Int? = nil, isPage: Bool = false) {
         activity += 1
-        if session.isManaged { session.sent(stanza, message: message, limit: profile.queueLimit) }
+        if session.isManaged { session.sent(stanza, message: message, isPage: isPage, limit: profile.queueLimit) }
         session.stream?.deliver(stanza)
     }
 
@@ -279,12 +284,39 @@ final class SimulatedServer {
         guard let body = stanza.child("body", "jabber:client")?.text, let id = stanza["id"] else { return }
         world.counts.stanzas += 1
         taken.append(Taken(originID: id, body: body))
+        if stanza["to"] == Self.nobody { bounce(id, to: session) }
         file(
             body, id: id, from: "\(account)/\(session.resource)", to: stanza["to"] ?? "",
             extra: "<origin-id xmlns='urn:xmpp:sid:0' id='\(id)'/>", isLive: false)
     }
 
-    func page(_ query: Archive.Query) -> Archive.Page? { archive.page(query, now: world.now) }
+    /// Forgets old messages, of those that the client says it has, by asking for what is behind them.
+    func expireArchive(percent: Int) {
+        world.counts.forgotten += archive.expire(percent: percent)
+    }
+
+    /// Whether a page can be given now.
+    func startsArchive() -> Bool {
+        defer { hasAnsweredPage = true }
+        return hasAnsweredPage || !profile.archiveStartsSlowly
+    }
+
+    /// Who does not exist.
+    static let nobody = "nobody@example.net"
+
+    private func bounce(_ id: String, to session: ServerSession) {
+        let error = """
+            <message type='error' id='\(id)' from='\(Self.nobody)' to='\(account)/\(session.resource)'>\
+            <error type='cancel'><service-unavailable xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></message>
+            """
+        let resource = session.resource
+        world.after(world.random.pick(1000...200_000)) { [weak self] in self?.route(error, to: resource) }
+    }
+
+    func page(_ query: Archive.Query) -> Archive.Page? {
+        archive.claim(query.after)
+        return archive.page(query, now: world.now)
+    }
 
     func inClient(_ stanza: String) -> String { "<message xmlns='jabber:client'" + stanza.dropFirst("<message".count) }
 }

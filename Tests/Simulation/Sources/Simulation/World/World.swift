@@ -118,6 +118,8 @@ public struct Counts: Sendable, Encodable {
     public var cuts = 0
     public var restarts = 0
     public var expiries = 0
+    /// Messages that the archive has forgotten.
+    public var forgotten = 0
     public var powerFailures = 0
     public var ioErrors = 0
     public var resumes = 0
