@@ -21,7 +21,7 @@ struct PushKillTests {
         let kills = ProcessInfo.processInfo.environment["KALIJ_PUSH_KILLS"].flatMap { Int($0) } ?? 16
         for _ in 0..<kills {
             try stage.start()
-            #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
+            #expect(xmpp.wait(seconds: 10) { xmpp.isReady }, "\(stage.log.suffix(600))")
             var asked: [(token: String, first: String, second: String)] = []
             for _ in 0..<40 {
                 number += 1
