@@ -31,7 +31,7 @@ public struct KnownTokens: Sendable {
 
     /// A success of which was kept that it was at `time`.
     public mutating func restore(_ key: HashedKey, at time: Milliseconds, now: Milliseconds) {
-        guard time <= now, now - time < lifetime, old.count < limit / 2 else { return }
+        guard time <= now, time > now - lifetime, old.count < limit / 2 else { return }
         old[key] = UInt32(clamping: time / 1000)
     }
 

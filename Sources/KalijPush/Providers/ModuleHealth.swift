@@ -81,7 +81,7 @@ public struct ModuleHealth: Sendable {
 
     /// A success from before the process.
     public mutating func restore(success: Milliseconds, now: Milliseconds) {
-        guard success <= now else { return }
+        guard success > 0, success <= now else { return }
         lastSuccess = max(lastSuccess ?? success, success)
         kept = lastSuccess
     }

@@ -125,7 +125,8 @@ public struct PushCore {
     mutating func advance(_ time: Milliseconds) { now = max(now, time) }
 
     mutating func makeID() -> UInt64 {
-        lastID += 1
+        // The highest id in a damaged database may be the highest that there is.
+        lastID &+= 1
         return lastID
     }
 

@@ -61,12 +61,15 @@ public enum File {
     }
 
     /// All bytes, at most a megabyte.
-    /// - Throws: `SettingsError` with the key that names the file, and the reason.
+    /// - Parameter key: the one that names the file; empty for the configuration itself, whose path whoever asks knows.
+    /// - Throws: `SettingsError` with the key and the reason.
     public static func read(_ path: String, key: String) throws(SettingsError) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw SettingsError(key, "cannot read \(path): \(String(cString: strerror(errno)))")
+        let name = key.isEmpty ? "" : " " + path
+        func failure() -> SettingsError {
+            SettingsError(key, "cannot read\(name): \(String(cString: strerror(errno)))")
         }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure() }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -74,11 +77,11 @@ public enum File {
             let count = Glibc.read(descriptor, &buffer, buffer.count)
             if count < 0 {
                 if errno == EINTR { continue }
-                throw SettingsError(key, "cannot read \(path): \(String(cString: strerror(errno)))")
+                throw failure()
             }
             if count == 0 { return bytes }
             bytes += buffer.prefix(count)
-            guard bytes.count <= 1 << 20 else { throw SettingsError(key, "\(path) has more than a megabyte") }
+            guard bytes.count <= 1 << 20 else { throw SettingsError(key, "the file\(name) has more than a megabyte") }
         }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import KalijPush
+import KalijStore
 import Testing
 
 @Suite("What survives the process")
@@ -79,6 +80,44 @@ struct DatabaseTests {
             let left: [Milliseconds] = Array(2_001...2_500)
             #expect(kept.blocks.map(\.expires).sorted() == left)
             #expect(kept.known.count == 501)
+        }
+    }
+
+    @Test("rows with numbers that nobody has written do no harm")
+    func damage() throws {
+        try withFolder { folder in
+            let path = folder + "/push.db"
+            let seal = try Seal(secret: secret)
+            _ = try PushDatabase(path: path, seal: seal)
+            let other = try Database(path: path, durability: .process)
+            for number in ["-9223372036854775808", "9223372036854775807", "-1"] {
+                try other.execute(
+                    """
+                    INSERT INTO block VALUES (randomblob(3), \(number), \(number), \(number));
+                    INSERT INTO known VALUES (randomblob(30), \(number));
+                    INSERT INTO success VALUES ('m\(number)', x'', \(number));
+                    """)
+                let plain = Array("\u{1}m\0token\(number)".utf8)
+                try other.run(
+                    "INSERT INTO queued VALUES (?, ?, ?, ?)",
+                    [
+                        .integer(Int64(number) ?? 0), .blob(try seal.seal(plain)), .integer(Int64(number) ?? 0),
+                        .integer(Int64(number) ?? 0),
+                    ])
+            }
+            let database = try PushDatabase(path: path, seal: seal)
+            var drill = try Drill()
+            drill.core.restore(lastID: database.lastID)
+            let kept = try load(database)
+            let modules = kept.modules.map {
+                ModuleSuccess(module: "m", identity: HashedKey(high: 0, low: 0), at: $0.at)
+            }
+            _ = drill.core.restore(
+                queued: kept.queued, blocks: kept.blocks, known: kept.known, modules: modules, now: drill.now)
+            _ = drill.pass(86_400_000)
+            #expect(drill.publish().first?.hasPrefix("send") == true)
+            _ = drill.deliver(.bad, drill.core.lastID)
+            #expect(try database.cleanUp(now: drill.now, known: drill.now - 1))
         }
     }
 
