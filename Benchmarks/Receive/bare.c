@@ -45,7 +45,7 @@ int main(int count, char **words) {
     check(sqlite3_open(words[2], &to), to, words[2]);
     run(to, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
     sqlite3_exec(from, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'", copy_schema, 0, 0);
-    run(to, "INSERT INTO account VALUES (1, 'juliet@localhost', 'r', NULL, 1, NULL, 'PLAIN', NULL, 'x', 0);"
+    run(to, "INSERT INTO account(id, jid, resource, direct_tls, mechanism, password, created_at) VALUES (1, 'juliet@localhost', 'r', 1, 'PLAIN', 'x', 0);"
             "INSERT INTO session(account, number, handled, acknowledged, position, archive) VALUES (1, 1, 0, 0, 0, 0)");
     check(sqlite3_open(words[2], &full), full, words[2]);
     run(full, "PRAGMA synchronous=FULL");

@@ -16,6 +16,8 @@ public struct Account: Sendable {
     let credentials: Credentials
     /// Whether it is in use.
     public let state: State
+    /// How many days the first reading of the archive looks back.
+    public internal(set) var historyDays: Int64
 
     /// What is to become of an account.
     public enum State: String, Sendable {

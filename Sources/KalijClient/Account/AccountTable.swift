@@ -6,6 +6,8 @@ import KalijStream
 /// The stored accounts.
 public struct AccountTable {
     private let database: Database
+    /// The longest time that can be looked back, in days: a century.
+    public static let longestHistory: Int64 = 36_525
 
     public init(_ database: Database) { self.database = database }
 
@@ -13,7 +15,9 @@ public struct AccountTable {
     public func all() throws -> [Account] {
         try database.prepare(
             """
-            SELECT id, jid, resource, server, direct_tls, ca_file, mechanism, keys, password, state FROM account
+            SELECT id, jid, resource, server, direct_tls, ca_file, mechanism, keys, password, state,
+                history_days
+            FROM account
             ORDER BY id
             """
         ).all { row in
@@ -24,7 +28,8 @@ public struct AccountTable {
                     caFile: row.optionalText(5)),
                 mechanism: try Self.mechanism(row.text(6)),
                 credentials: try Self.credentials(keys: row.optionalBlob(7), password: row.text(8)),
-                state: Account.State(rawValue: row.text(9)) ?? .active)
+                state: Account.State(rawValue: row.text(9)) ?? .active,
+                historyDays: min(max(0, row.integer(10)), Self.longestHistory))
         }
     }
 
@@ -44,8 +49,9 @@ public struct AccountTable {
     /// Stores an account that could log in, or the new credentials of one that is stored already.
     ///
     /// SCRAM keys are stored in the password's place where the mechanism has them.
+    /// - Parameter historyDays: how many days the first reading of the archive looks back; nil: as before, at first 14.
     public func store(
-        jid: JID, server: ServerSettings, login: SuccessfulLogin, resource: String, now: Int64
+        jid: JID, server: ServerSettings, login: SuccessfulLogin, resource: String, historyDays: Int? = nil, now: Int64
     ) throws {
         let keys = try login.keys.map { try StoredValue(encoding: $0).canonicalBytes }
         try database.transaction {
@@ -62,6 +68,11 @@ public struct AccountTable {
                     .integer(server.directTLS ? 1 : 0), .optional(server.caFile), .text(login.mechanism.rawValue),
                     .optional(keys), keys == nil ? .text(login.password) : .null, .integer(now),
                 ])
+            if let historyDays {
+                try database.run(
+                    "UPDATE account SET history_days = ? WHERE jid = ?",
+                    [.integer(Int64(historyDays)), .text(jid.bare.description)])
+            }
             try database.run(
                 """
                 INSERT OR IGNORE INTO session(account, number, handled, acknowledged, position, archive)

@@ -18,6 +18,8 @@ final class DoorbellWatch {
     /// Those who have rung and wait for the end of their connection until this process has let go.
     private var waiting: [Int32] = []
     private var patrol: Timer?
+    /// Those of the callers who want to be told.
+    private var ears: Set<Int32> = []
 
     init(directory: String, loop: EventLoop) throws {
         let listener = try Doorbell.Listener(directory: directory)
@@ -49,7 +51,11 @@ final class DoorbellWatch {
         waiting.forEach { close($0) }
         waiting = []
         patrol?.cancel()
+        ears = []
     }
+
+    /// Tells those who wait in other processes that something has happened.
+    func tell() { ears.forEach(Doorbell.tell) }
 
     private func accept() {
         while let caller = listener?.accept() {
@@ -68,7 +74,7 @@ final class DoorbellWatch {
         patrol = loop.schedule(after: seconds) { [weak self] in
             guard let self else { return }
             patrol = nil
-            guard !callers.isEmpty else { return }
+            guard callers.count > ears.count else { return }
             onRing()
             look(in: min(60, seconds * 2))
         }
@@ -77,10 +83,17 @@ final class DoorbellWatch {
     private func hear(_ caller: Int32) {
         var byte: UInt8 = 0
         let count = read(caller, &byte, 1)
-        guard count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR) else { return }
-        callers.removeValue(forKey: caller)?.cancel()
-        onRing()
-        // The end of the connection is the answer: that of a process that is letting go comes when it has.
-        if listener == nil { waiting.append(caller) } else { close(caller) }
+        if count == 1 {
+            if byte == Doorbell.tell {
+                ears.insert(caller)
+                // What happened before was not told: it is to look once more.
+                Doorbell.tell(caller)
+            }
+        } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
+            callers.removeValue(forKey: caller)?.cancel()
+            if ears.remove(caller) == nil { onRing() }
+            // The end of the connection is the answer: that of a process that is letting go comes when it has.
+            if listener == nil { waiting.append(caller) } else { close(caller) }
+        }
     }
 }

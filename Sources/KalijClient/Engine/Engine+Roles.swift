@@ -12,6 +12,12 @@ extension Engine {
         }
     }
 
+    /// Whether somebody wants to drive who goes first; all letters are taken.
+    var isAskedToStop: Bool {
+        let letters = try? mailbox.receive(.driver, as: fence.owner.number, now: clock.now())
+        return letters?.contains { [Notice.pleaseStop.name, Notice.pushArrived.name].contains($0.name) } ?? false
+    }
+
     func handle(_ letter: Letter) throws {
         switch letter.name {
         case Notice.pleaseStop.name:

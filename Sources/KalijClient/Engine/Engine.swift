@@ -28,7 +28,10 @@ public final class Engine {
         public var notifies: Bool
         /// Shows a notification; it was shown once this returns. Nil: what is owed waits for a process that can.
         public var onNotification: ((Notification) -> Void)?
-        /// The application's handlers. Those of all its processes that drive must be the same.
+        /// How many days the first reading of an archive looks back; nil: as stored with the account, at first 14.
+        public var historyDays: Int?
+        /// The application's handlers. Those of all its processes that drive must be the same; a name that one of the
+        /// engine's own has (`catch-up.`, `promise.`, `question.`, ...) is refused.
         public var handlers: [any Handler<Step>.Type] = []
         /// Who is told when one of them cannot be called.
         public var owners: [any HandlerOwner.Type] = []
@@ -45,23 +48,23 @@ public final class Engine {
 
     /// The engine's loop, for what its process wants to watch on the same thread: signals, standard input.
     public let loop: EventLoop
-    private let directory: AccountDirectory
+    let directory: AccountDirectory
     let options: Options
     let clock: Clock
     let database: Database
     let fence: Fence
-    private let isCareful: Bool
+    let isCareful: Bool
     /// Waits for promises from any task of this process.
     public let awaiter: PromiseAwaiter
-    private var doorbell: DoorbellWatch
+    private(set) var doorbell: DoorbellWatch
     let mailbox: Mailbox
     var wake: WakeRun?
     var areNotificationsPlanned = false
     private var network: NetworkMonitor?
-    private var context: DriverContext?
-    private(set) var drivers: [Int64: AccountDriver] = [:]
+    private(set) var context: DriverContext?
+    var drivers: [Int64: AccountDriver] = [:]
     private var accepting: Database?
-    private var failure: (any Error)?
+    private(set) var failure: (any Error)?
     private(set) var isStopping = false
     /// Whether it stops because everything was done that its role is for.
     var isDone = false
@@ -97,9 +100,11 @@ public final class Engine {
         doorbell = try DoorbellWatch(directory: directory.path, loop: loop)
         mailbox = try Mailbox(directory: directory.path)
         try mailbox.announce(.driver, number: fence.owner.number)
+        let mark = CallMark(path: directory.markPath, fence: fence.owner.number)
+        if isCareful { try mark.countCrash(in: database) }
         let runner = StepRunner(
             database: database, fence: fence, barrier: try Barrier(path: directory.databasePath), clock: clock,
-            known: known, notifies: options.notifies)
+            known: known, mark: mark, notifies: options.notifies)
         context = DriverContext(
             loop: loop, runner: runner, timing: options.timing,
             report: { [weak self] event in
@@ -196,6 +201,7 @@ public final class Engine {
     /// - Returns: what `body` returns, once it is committed.
     /// - Throws: `DirectoryError.whichAccount`, `StoreError`, `FenceError.stale`, or what `body` throws; then nothing has
     ///   happened.
+    @discardableResult
     public func perform<Result>(for jid: JID? = nil, _ body: (Step) throws -> Result) throws -> Result {
         let account = try AccountTable(database).account(jid, in: directory)
         guard let context, let driver = drivers[account.id] else { throw EngineError.notDriven(account: account.jid) }
@@ -220,7 +226,10 @@ public final class Engine {
 
     private func startDrivers() throws {
         guard let context else { return }
-        for account in try AccountTable(database).all() {
+        for var account in try AccountTable(database).all() {
+            if let days = options.historyDays {
+                account.historyDays = min(max(0, Int64(days)), AccountTable.longestHistory)
+            }
             // One that the server refuses is tried again when it has other credentials, not at each ring.
             if let driver = drivers[account.id], !driver.isRefused || driver.account.credentials == account.credentials
             {
@@ -235,15 +244,19 @@ public final class Engine {
         }
     }
 
-    /// Logs out the accounts of `directory` that were told to leave, without going online.
+    /// Tries the stanzas of the quarantine again that are to be, without going online.
     /// - Parameters:
-    ///   - options: with the application's handlers, which are told that nothing will come.
+    ///   - options: with the application's handlers.
+    ///   - onEvent: told each event, after what it tells is committed.
     /// - Throws: `FenceError.held` if another process drives: that one does it; `StoreError`.
-    public static func logOutLeaving(_ directory: AccountDirectory, options: Options = Options()) throws {
-        let engine = try Engine(directory, options: options) { _ in }
-        for account in try AccountTable(engine.database).all() where account.state.isToLeave {
+    public static func replayQuarantine(
+        _ directory: AccountDirectory, options: Options = Options(), onEvent: @escaping (EngineEvent) -> Void = { _ in }
+    ) throws {
+        let engine = try Engine(directory, options: options, onEvent: onEvent)
+        for account in try AccountTable(engine.database).all() {
             guard let context = engine.context else { continue }
-            _ = try SessionSteps(runner: context.runner, account: account).logOut(removing: account.state == .removing)
+            let steps = SessionSteps(runner: context.runner, account: account)
+            while let effects = try steps.replayNext() { context.emit(effects.events) }
         }
         if !engine.isCareful { try engine.fence.letGo(engine.database) }
     }
@@ -252,7 +265,7 @@ public final class Engine {
     private func logOutLeaving() throws {
         for account in try AccountTable(database).all() where account.state.isToLeave {
             guard let driver = drivers[account.id] else { continue }
-            driver.logOut(removing: account.state == .removing) { [weak self] in
+            driver.logOut(removing: account.state == .removing, within: options.timing.logout) { [weak self] _ in
                 self?.drivers[account.id] = nil
                 self?.endIfDone()
             }
@@ -274,7 +287,9 @@ public final class Engine {
         receiveLetters()
     }
 
+    /// Something has happened that this engine, or somebody in another process, may have waited for.
     private func endIfDone() {
+        doorbell.tell()
         guard !isStopping else { return }
         wake?.active()
         if drivers.isEmpty {

@@ -26,6 +26,11 @@ public struct EngineEvent {
         case unsettled(Message)
         /// The archive was read to its end, or reading it ended for another reason.
         case caughtUp(problem: String?)
+        /// A room's archive was read to its end, or reading it ended for another reason.
+        case roomRead(room: JID, problem: String?)
+        /// Older history that was asked for has come, `messages` of it new; or not, for the reason that is given. `room` is
+        /// nil for the account's own archive.
+        case historyFilled(room: JID?, messages: Int, problem: String?)
         /// A stanza was set aside unprocessed; `kalij status` lists it.
         case quarantined(reason: String, sender: String?)
         /// A stored handler could not be called; `kalij status` lists it.

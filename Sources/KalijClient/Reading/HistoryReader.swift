@@ -3,7 +3,7 @@ import KalijStore
 
 /// Reads stored messages; never waits for a running process.
 public struct HistoryReader {
-    private let database: Database
+    let database: Database
 
     public init(_ database: Database) { self.database = database }
 
@@ -11,14 +11,45 @@ public struct HistoryReader {
     /// that of their arrival.
     /// - Parameter conversation: only those with this address; nil for all.
     public func messages(of account: Account, with conversation: JID?, limit: Int) throws -> [Message] {
+        try placed(of: account, with: conversation, limit: limit).map(\.message)
+    }
+
+    private func placed(
+        of account: Account, with conversation: JID?, limit: Int
+    ) throws -> [(message: Message, position: Int64)] {
         let filter = conversation == nil ? "" : "AND conversation = ?3"
         var values: [Value] = [.integer(account.id), .integer(Int64(limit))]
         if let conversation { values.append(.text(conversation.bare.description)) }
         return try database.prepare(
             """
-            SELECT \(Message.columns) FROM (SELECT * FROM message WHERE account = ?1 AND body IS NOT NULL \(filter)
-                ORDER BY position DESC LIMIT ?2) ORDER BY position
+            SELECT \(Message.columns), position FROM (SELECT * FROM message WHERE account = ?1 AND body IS NOT NULL
+                \(filter) ORDER BY position DESC LIMIT ?2) ORDER BY position
             """
-        ).all(values) { Message($0) }
+        ).all(values) { (Message($0), $0.integer(12)) }
+    }
+
+    /// A message, or a place where some are missing.
+    public enum Entry: Sendable, Equatable {
+        case message(Message)
+        case gap(HistoryGap)
+    }
+
+    /// The newest `limit` messages with a body as ``messages(of:with:limit:)`` gives them, and between them, before and
+    /// behind them what is known to be missing.
+    /// - Parameter conversation: only those with this address; nil for all.
+    public func entries(of account: Account, with conversation: JID?, limit: Int) throws -> [Entry] {
+        // Both as of the same moment.
+        try database.reading {
+            let messages = try placed(of: account, with: conversation, limit: limit)
+            let archives = conversation.map { [Archive(room: $0).key, Archive.own.key] }
+            var gaps = try gaps(of: account).filter { archives?.contains($0.archive) ?? true }
+            if messages.count >= limit, let first = messages.first { gaps.removeAll { $0.position <= first.position } }
+            var entries: [Entry] = []
+            for (message, position) in messages {
+                while let gap = gaps.first, gap.position <= position { entries.append(.gap(gaps.removeFirst())) }
+                entries.append(.message(message))
+            }
+            return entries + gaps.map(Entry.gap)
+        }
     }
 }

@@ -24,6 +24,8 @@ public struct StatusReader {
         public let isResumable: Bool
         /// When the last session was bound or resumed, in milliseconds since 1970.
         public let lastOnline: Int64?
+        /// Whether the server copies in this session what other clients of the account send and get (XEP-0280).
+        public let hasCarbons: Bool
         public let hasArchive: Bool
         /// How the reading of the archive stands: `before-presence`, `after-presence`, `done`; nil if it never began.
         public let catchUp: String?
@@ -40,19 +42,6 @@ public struct StatusReader {
         public let queuedStanzas: Int
     }
 
-    /// A stanza that was set aside unprocessed.
-    public struct Quarantined: Sendable {
-        public let id: Int64
-        public let account: String
-        /// Milliseconds since 1970.
-        public let at: Int64
-        public let reason: String
-        public let name: String
-        public let sender: String?
-        /// Its bytes on the wire.
-        public let size: Int
-    }
-
     /// A kind of step that took over a second.
     public struct SlowStep: Sendable {
         public let kind: String
@@ -63,18 +52,8 @@ public struct StatusReader {
 
     public func accounts() throws -> [AccountStatus] { try AccountTable(database).all().map(status) }
 
-    public func quarantined() throws -> [Quarantined] {
-        try database.prepare(
-            """
-            SELECT q.id, a.jid, q.at, q.reason, q.name, q.sender, q.size FROM quarantine q JOIN account a ON a.id = q.account
-            ORDER BY q.id DESC LIMIT 100
-            """
-        ).all { row in
-            Quarantined(
-                id: row.integer(0), account: row.text(1), at: row.integer(2), reason: row.text(3), name: row.text(4),
-                sender: row.optionalText(5), size: Int(row.integer(6)))
-        }
-    }
+    /// The newest stanzas that were set aside unprocessed, newest first.
+    public func quarantined() throws -> [Quarantine.Stanza] { try Quarantine(database).stanzas() }
 
     /// The newest handlers that could not be called, newest first.
     public func deadLetters() throws -> [DeadLetter] {
@@ -105,13 +84,15 @@ public struct StatusReader {
                 (SELECT count(*) FROM message WHERE account = s.account AND state = 'sent'),
                 (SELECT count(*) FROM message WHERE account = s.account AND state = 'sent' AND settled = 0),
                 (SELECT count(*) FROM message WHERE account = s.account AND state = 'failed'),
-                (SELECT count(*) FROM queue WHERE account = s.account)
-            FROM session s LEFT JOIN catchup c ON c.account = s.account WHERE s.account = ?
+                (SELECT count(*) FROM queue WHERE account = s.account), s.carbons
+            FROM session s LEFT JOIN catchup c ON c.account = s.account AND c.archive = ''
+            WHERE s.account = ?
             """
         ).first([.integer(account.id)]) { row in
             AccountStatus(
                 account: account, boundJID: row.optionalText(0), isResumable: row.bool(1),
-                lastOnline: row.optionalInteger(2), hasArchive: row.bool(3), catchUp: row.optionalText(4),
+                lastOnline: row.optionalInteger(2), hasCarbons: row.bool(12) && !row.isNull(0), hasArchive: row.bool(3),
+                catchUp: row.optionalText(4),
                 catchUpProblem: row.optionalText(5), storedMessages: Int(row.integer(6)),
                 queuedMessages: Int(row.integer(7)), sentMessages: Int(row.integer(8)),
                 unsettledMessages: Int(row.integer(9)), failedMessages: Int(row.integer(10)),

@@ -110,8 +110,9 @@ extension AccountDriver {
 
     private func acknowledged(_ newly: UInt32) {
         writer.acknowledged(newly)
-        // A server that is behind is asked again when there is something new, not at once.
-        mayRequest = newly > 0 || hasWrittenSince
+        // A server that is behind is asked again when there is something new, not at once. What was written behind the
+        // request that it answers is new.
+        if newly > 0 { mayRequest = true }
         timers.answered()
         isCareful = false
     }
@@ -120,7 +121,7 @@ extension AccountDriver {
         guard case .online(.some) = stage, !writer.isRequested else { return }
         connection?.send(StreamManagement.request)
         writer.isRequested = true
-        hasWrittenSince = false
+        mayRequest = false
         awaitAcknowledgement(seconds)
     }
 
@@ -180,7 +181,6 @@ extension AccountDriver {
             for entry in entries { connection.send(entry.stanza) }
             writer.wrote(entries)
             mayRequest = true
-            hasWrittenSince = true
             if management == nil {
                 commit(try steps.left(entries))
                 context.mayHaveEnded()

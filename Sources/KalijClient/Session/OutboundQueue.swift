@@ -15,10 +15,13 @@ struct OutboundQueue {
         let stanza: [UInt8]
     }
 
-    func append(_ stanza: [UInt8], message: Int64?, request: String? = nil) throws {
+    /// - Parameter isLasting: whether it is sent again in a new session though it is no message of the user's.
+    func append(_ stanza: [UInt8], message: Int64?, request: String? = nil, isLasting: Bool = false) throws {
         try database.run(
-            "INSERT INTO queue(account, message, request, stanza) VALUES (?, ?, ?, ?)",
-            [.integer(account), .optional(message), .optional(request), .blob(stanza)])
+            "INSERT INTO queue(account, message, request, stanza, lasting) VALUES (?, ?, ?, ?, ?)",
+            [
+                .integer(account), .optional(message), .optional(request), .blob(stanza), .integer(isLasting ? 1 : 0),
+            ])
     }
 
     /// How many entries there are.
@@ -88,7 +91,8 @@ struct OutboundQueue {
         case bound = 2
     }
 
-    /// Holds all messages back, if some of them have left before and the archive can tell whether they arrived.
+    /// Holds all messages back, if some of them have left before and the archive, if there is one, can
+    /// tell whether they arrived.
     ///
     /// At the begin of a connection: nothing that is still in the queue is in the server's count then.
     func hold(_ hold: Hold) throws {
@@ -100,10 +104,24 @@ struct OutboundQueue {
             """, [.integer(account)])
         try database.run(
             """
-            UPDATE session SET holding = CASE WHEN archive AND EXISTS (SELECT 1 FROM queue q
-                JOIN message m ON m.id = q.message WHERE q.account = ?1 AND m.state = 'sent')
+            UPDATE session SET holding = CASE WHEN (archive
+                    -- The server has not said yet whether it keeps one.
+                    OR NOT EXISTS (SELECT 1 FROM catchup WHERE account = ?1 AND archive = ''))
+                AND EXISTS (SELECT 1 FROM queue q
+                    JOIN message m ON m.id = q.message WHERE q.account = ?1 AND m.state = 'sent')
                 THEN max(holding, ?2) ELSE 0 END WHERE account = ?1
             """, [.integer(account), .integer(hold.rawValue)])
+    }
+
+    /// The archive's newest id that was known when the first message left that is neither acknowledged nor seen in the
+    /// archive.
+    func firstAnchor() throws -> String? {
+        try database.statement(
+            """
+            SELECT m.anchor FROM queue q JOIN message m ON m.id = q.message
+            WHERE q.account = ? AND m.state = 'sent' ORDER BY q.id LIMIT 1
+            """
+        ).first([.integer(account)]) { $0.optionalText(0) } ?? nil
     }
 
     /// Whether messages are held back, and why.
@@ -113,13 +131,14 @@ struct OutboundQueue {
         return hold.flatMap(Hold.init) ?? .none
     }
 
-    /// Removes all but messages, and requests that have never left: the others belong to a session that is lost.
-    /// - Parameter all: whether such requests are removed too.
+    /// Removes all but messages, what is lasting, and requests that have never left: the others belong to a session that is
+    /// lost.
+    /// - Parameter all: whether these are removed too.
     func removeOthers(all: Bool = false) throws {
         try database.run(
             """
-            DELETE FROM queue WHERE account = ?1 AND message IS NULL AND (request IS NULL OR ?2
-                OR request NOT IN (SELECT id FROM request WHERE account = ?1 AND sent = 0))
+            DELETE FROM queue WHERE account = ?1 AND message IS NULL AND (?2 OR (NOT lasting AND (request IS NULL
+                OR request NOT IN (SELECT id FROM request WHERE account = ?1 AND sent = 0))))
             """, [.integer(account), .integer(all ? 1 : 0)])
     }
 

@@ -10,7 +10,7 @@ struct SessionRow {
     var jid: String?
     var handled: HandledCount
     var acknowledged: HandledCount
-    /// Whether stanza-ids by the account's own archive are trusted (XEP-0359, Business Rules; XEP-0313).
+    /// Whether the server archives the account's messages (XEP-0313).
     var archive: Bool
 
     static func load(_ account: Int64, from database: Database) throws -> SessionRow {

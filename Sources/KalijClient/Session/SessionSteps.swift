@@ -28,8 +28,8 @@ struct SessionSteps {
             try markOnline(step)
             let session = try SessionRow.load(account.id, from: step.database)
             try Requests(step: step).unqueueExpired()
-            try CatchUp(step: step).resume(hasArchive: session.archive)
             try queue(in: step).hold(.resumed)
+            try CatchUp(step: step).resume(hasArchive: session.archive)
             step.flush()
         }
     }
@@ -47,6 +47,8 @@ struct SessionSteps {
     func bound(_ jid: JID) throws -> Step.Effects {
         try runner.run("bound", for: account) { step in
             try CatchUp(step: step).forgetQuestions()
+            try Carbons(step: step).sessionLost()
+            try Entities(step: step).removeAll()
             try holdOrReport(step)
             try forgetSession(step)
             try step.database.run(
@@ -66,6 +68,8 @@ struct SessionSteps {
             try step.database.run(
                 "UPDATE session SET resume_id = ? WHERE account = ?", [.optional(resumeID), .integer(account.id)])
             try markOnline(step)
+            // First: the archive is read behind it, and so shows what is not copied yet.
+            try Carbons(step: step).sessionBegan()
             try ArchiveFeature(step: step).ask()
         }
     }
@@ -110,11 +114,16 @@ struct SessionSteps {
             for id in messages {
                 try step.database.run(
                     """
-                    UPDATE message SET state = 'sent', anchor = (SELECT m.stanza_id FROM message m NOT INDEXED
-                        WHERE m.account = ?1 AND m.archive = '' AND m.stanza_id IS NOT NULL
-                            -- A bounded search: without an anchor it is gone by time.
-                            AND m.id > (SELECT max(id) FROM message) - 1000
-                        ORDER BY m.id DESC LIMIT 1)
+                    UPDATE message SET state = 'sent', anchor = coalesce(
+                        (SELECT m.stanza_id FROM message m NOT INDEXED
+                            WHERE m.account = ?1 AND m.archive = '' AND m.stanza_id IS NOT NULL
+                                -- A bounded search of the tail; what was filled in lately is older than it.
+                                AND m.id > (SELECT max(id) FROM message) - 200
+                                AND m.position >= coalesce((SELECT max(last_position) FROM archive_range
+                                    WHERE account = ?1 AND archive = ''), m.position)
+                            ORDER BY m.id DESC LIMIT 1),
+                        (SELECT last_id FROM archive_range WHERE account = ?1 AND archive = ''
+                            ORDER BY last_position DESC LIMIT 1))
                     WHERE id = ?2 AND state = 'queued'
                     """, [.integer(account.id), .integer(id)])
                 if step.database.changes > 0, let message = try Message.load(id, from: step.database) {

@@ -8,13 +8,25 @@ struct Dispatcher {
         switch stanza.name {
         case "message": try message(stanza)
         case "iq": try iq(stanza)
-        default: break  // presence: nothing depends on it yet
+        case "presence": try Announcements(step: step).received(stanza)
+        default: break
+        }
+    }
+
+    /// A stanza that was set aside and is processed after all; a message gets the order number `position`.
+    func handle(again stanza: Element, at position: Int64?) throws {
+        guard stanza.name == "message" else { return try handle(stanza) }
+        if let result = stanza.child("result", "urn:xmpp:mam:2") {
+            try ArchiveResults(step: step).handle(again: result, in: stanza, at: position)
+        } else {
+            let copy = CarbonCopy(stanza, account: step.account.jid)
+            try Messages(step: step).receive(copy?.message ?? stanza, at: position)
         }
     }
 
     private func message(_ message: Element) throws {
         if let result = message.child("result", "urn:xmpp:mam:2") {
-            try CatchUp(step: step).result(result, in: message)
+            try ArchiveResults(step: step).handle(result, in: message)
         } else if let copy = CarbonCopy(message, account: step.account.jid) {
             try Messages(step: step).receive(copy.message)
         } else {

@@ -15,16 +15,25 @@ public final class Step {
     /// The step's only clock: milliseconds since 1970.
     public let now: Int64
     private let known: KnownHandlers
+    /// Where the handler that is called is written down; nil in a process that calls none.
+    let mark: CallMark?
     /// Whether messages are to be notified of.
     let notifies: Bool
     private(set) var effects = Effects()
     /// Promises whose waiting handlers are called before the commit.
     private var delivering: [Int64] = []
+    /// How long the answer took that the step is for, in milliseconds from when its request last left, perhaps in another
+    /// process; nil if the step is for something else.
+    public private(set) var roundTrip: Int64?
     /// Whether stanza-ids by the account's own archive are trusted; known once the stanza is counted.
     private(set) var trustsArchive = false
     private var reservedPosition: Int64?
 
-    init(database: Database, account: Account, now: Int64, known: KnownHandlers = .none, notifies: Bool = false) {
+    init(
+        database: Database, account: Account, now: Int64, known: KnownHandlers = .none, mark: CallMark? = nil,
+        notifies: Bool = false
+    ) {
+        self.mark = mark
         self.notifies = notifies
         self.database = database
         self.account = account
@@ -38,12 +47,14 @@ public final class Step {
     /// Hands a stanza to the session; it leaves after the commit and is kept until the server acknowledges it.
     ///
     /// Not for messages, which are accepted (``Outgoing``), nor for requests whose answer matters
-    /// (``send(_:then:within:)``): when the session is lost it is dropped.
+    /// (``send(_:then:within:)``): when the session is lost it is dropped, unless it is a receipt (XEP-0184) or a chat
+    /// marker (XEP-0333), which is sent again.
     public func send(_ stanza: Element) throws { try send(stanza, request: nil) }
 
     func send(_ stanza: Element, request: String?) throws {
         try OutboundQueue(database: database, account: account.id)
-            .append(stanza.bytes(in: "jabber:client"), message: nil, request: request)
+            .append(
+                stanza.bytes(in: "jabber:client"), message: nil, request: request, isLasting: Lasting.includes(stanza))
         effects.queued = true
     }
 
@@ -61,6 +72,9 @@ public final class Step {
         effects.settled[promise] = outcome
         deliver(promise)
     }
+
+    /// Says that an answer came to a request that left at `time`.
+    func answered(after time: Int64) { roundTrip = time > 1 ? max(0, now - time) : nil }
 
     /// Says that a handler that waited does so no longer.
     func handlerCalled() { effects.handled = true }
@@ -109,14 +123,14 @@ public final class Step {
         let row = try database.statement(
             """
             UPDATE session SET handled = coalesce(?, handled), position = position + 1 WHERE account = ?
-            RETURNING position, archive
+            RETURNING position, stamps
             """
         ).first([.optional(handled.map { Int64($0.value) }), .integer(account.id)]) { ($0.integer(0), $0.bool(1)) }
-        guard let (position, archive) = row else {
+        guard let (position, stamps) = row else {
             throw StoreError(.corrupt, "account \(account.id) has no session row")
         }
         reservedPosition = position
-        trustsArchive = archive
+        trustsArchive = stamps
     }
 
     /// The next order number for a message; numbers may be left out.
@@ -127,6 +141,14 @@ public final class Step {
         }
         return try database.statement("UPDATE session SET position = position + 1 WHERE account = ? RETURNING position")
             .first([.integer(account.id)]) { $0.integer(0) } ?? 0
+    }
+
+    /// Leaves room for `room` order numbers.
+    /// - Returns: the last of them; the next number comes behind it.
+    func skipPositions(_ room: Int64) throws -> Int64 {
+        reservedPosition = nil
+        return try database.statement("UPDATE session SET position = position + ? WHERE account = ? RETURNING position")
+            .first([.integer(room), .integer(account.id)]) { $0.integer(0) } ?? 0
     }
 
     /// What leaves once the step is committed.

@@ -8,14 +8,18 @@ final class StepRunner {
     private let barrier: Barrier
     private let clock: Clock
     private let known: KnownHandlers
+    private let mark: CallMark?
     private let notifies: Bool
     /// Whether something was committed that a power failure could still undo.
     private var isDirty = true
 
-    init(database: Database, fence: Fence, barrier: Barrier, clock: Clock, known: KnownHandlers, notifies: Bool = false)
-    {
+    init(
+        database: Database, fence: Fence, barrier: Barrier, clock: Clock, known: KnownHandlers, mark: CallMark? = nil,
+        notifies: Bool = false
+    ) {
         self.notifies = notifies
         self.known = known
+        self.mark = mark
         self.database = database
         self.fence = fence
         self.barrier = barrier
@@ -28,7 +32,9 @@ final class StepRunner {
     /// Runs `body` as one step of `account`; nothing of it is visible unless this returns.
     /// - Throws: `FenceError.stale` if another process took over, `StoreError`, or what `body` throws.
     func run(_ kind: StaticString, for account: Account, _ body: (Step) throws -> Void) throws -> Step.Effects {
-        let step = Step(database: database, account: account, now: clock.now(), known: known, notifies: notifies)
+        let step = Step(
+            database: database, account: account, now: clock.now(), known: known, mark: mark, notifies: notifies)
+        defer { mark?.clear() }
         let start = clock.monotonic()
         try database.transaction {
             try fence.check(database)

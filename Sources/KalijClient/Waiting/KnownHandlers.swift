@@ -27,6 +27,10 @@ struct KnownHandlers: Sendable {
     static let none = KnownHandlers(none: ())
 
     private static var own: [any Handler<Step>.Type] {
-        [FeaturesKnown.self, PageRead.self, PromiseFollowed.self, QuestionAnswered.self]
+        [
+            FeaturesKnown.self, PageRead.self, PageFilled.self, BeginKnown.self, RoomFeaturesKnown.self,
+            PromiseFollowed.self, QuestionAnswered.self, CapabilitiesTold.self, InfoTold.self, InfoKnown.self,
+            ItemsTold.self, ServerToldFeatures.self, CarbonsEnabled.self,
+        ]
     }
 }

@@ -10,7 +10,8 @@ modes:
   silent        takes connections and never says anything
   garbage, dtd, huge (100 MB in one stanza), header-only, wrong-namespace
                 what it sends instead of a stream, or, with `--late`, inside an established session
-With --ignore-resume it refuses resumptions. Prints "ready" when it listens and "closed" for each connection that ends.
+With --on-resume it refuses resumptions (refuse, the default), or closes the connection (close), or ends the stream with an
+error (error), as real servers do. Prints "ready" when it listens and "closed" for each connection that ends.
 """
 import argparse, json, os, re, select, socket, ssl, sys, time
 
@@ -19,6 +20,7 @@ parser.add_argument("--port", type=int, required=True)
 parser.add_argument("--cert", required=True)
 parser.add_argument("--key", required=True)
 parser.add_argument("--late", action="store_true")
+parser.add_argument("--on-resume", choices=["refuse", "close", "error"], default="refuse")
 parser.add_argument("mode")
 parser.add_argument("file", nargs="?")
 options = parser.parse_args()
@@ -79,6 +81,11 @@ def negotiate(client):
     while True:
         match = client.until(rb"<resume [^>]*>|<iq [^>]*>.*?</iq>")
         if match.group().startswith(b"<resume"):
+            if options.on_resume == "error":
+                client.send(b"<stream:error><internal-server-error xmlns='urn:ietf:params:xml:ns:xmpp-streams'/>"
+                            b"</stream:error></stream:stream>")
+            if options.on_resume != "refuse":
+                raise Closed
             client.send(b"<failed xmlns='urn:xmpp:sm:3'><item-not-found xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></failed>")
             continue
         identifier = re.search(rb"id=['\"]([^'\"]*)", match.group()).group(1)
@@ -90,21 +97,24 @@ def negotiate(client):
 
 
 def answer_iqs(client):
-    """Answers what asks for features with an error, so that the client announces its presence."""
-    match = client.until(rb"<iq [^>]*>.*?</iq>")
-    identifier = re.search(rb"id=['\"]([^'\"]*)", match.group()).group(1)
-    client.send(b"<iq type='error' id='" + identifier + b"'><error type='cancel'><service-unavailable "
-                b"xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>")
-    client.until(rb"<presence[^>]*>")
+    """Answers what asks for features with an error, until the client announces its presence; returns how many."""
+    answered = 0
+    while True:
+        match = client.until(rb"<iq [^>]*>.*?</iq>|<presence[^>]*>")
+        if match.group().startswith(b"<presence"):
+            return answered
+        identifier = re.search(rb"id=['\"]([^'\"]*)", match.group()).group(1)
+        client.send(b"<iq type='error' id='" + identifier + b"'><error type='cancel'><service-unavailable "
+                    b"xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>")
+        answered += 1
 
 
 def replay(client, path):
     data = open(path, "rb").read()
     stanzas = len(re.findall(rb"<(?:message|iq|presence)[ />]", data))
     requests = data.count(b"<r xmlns")
-    answer_iqs(client)
-    # The features answer is a stanza too, so the count ends one later.
-    goal = stanzas + 1
+    # The answers are stanzas too, so the count ends that much later.
+    goal = stanzas + answer_iqs(client)
     connection = client.connection
     connection.setblocking(False)
     start = time.monotonic()

@@ -93,6 +93,14 @@ public final class Database {
         }
     }
 
+    /// Runs `body`, which reads, on one state of the database, whatever others commit meanwhile. Not to be held for long:
+    /// the write-ahead log grows behind it.
+    public func reading<Result>(_ body: () throws -> Result) throws -> Result {
+        try run("BEGIN")
+        defer { try? run("COMMIT") }
+        return try body()
+    }
+
     /// The rowid of the last row inserted by this connection.
     public var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
     /// How many rows the last statement changed.

@@ -1,42 +1,93 @@
+import Glibc
 import KalijAddress
 import KalijClient
+import KalijRoles
+import KalijStore
 
 enum HistoryCommand: Command {
     static let name = "history"
-    static let usage = "[JID] [--limit N] [--account JID]"
-    static let summary = "print stored messages"
+    static let usage = "[JID] [--limit N] [--older N] [--fill] [--within SECONDS] [--account JID]"
+    static let summary = "print stored messages, fetch older ones"
     static let details = """
-        Prints the newest stored messages, oldest first, of all conversations or of the one with JID. Reads the database
-        only; a running process is not disturbed. Exit status 1 if there are none.
+        Prints the newest stored messages, oldest first, of all conversations or of the one with JID, and between them,
+        before and behind them where messages are missing: older than the first reading of the archive went back to, lost
+        with an archive that expired, or not read yet. Reads the database only; a running process is not disturbed. Exit
+        status 1 if there are no messages.
+
+        With --older N it first fetches N messages from before the first one that is stored, with --fill those that are
+        missing in between; by the process that drives (`kalij run`) or, if none does, by this one. What is on the way is
+        fetched in the background also if this process ends before: exit status 75.
 
         With --json each line is a message:
           {"event":"message","account":"juliet@example.org","at":"...","direction":"in","id":7,"stanza_id":"...",
            "origin_id":"...","from":"romeo@example.org/orchard","to":"juliet@example.org","type":"chat","body":"Hi",
            "sent_at":"2026-11-21T10:00:00.000Z"}
+        or a gap, with the times of what is in front of it and behind it, if they are known:
+          {"event":"gap","account":"juliet@example.org","after":"...","before":"...","reason":"not-fetched",
+           "fillable":true}
         Outgoing messages carry `state`: queued, sent, acked or failed (then `error` says why), and `settled` false if the
-        session in which they were sent is lost and their outcome is not known.
+        session in which they were sent is lost and their outcome is not known. The `reason` of a gap is not-fetched, lost,
+        reading or unread (then `problem` says why).
         """
     static let options: [Arguments.Option] = [
         .value("--limit", "N", "at most N messages (default 100)"),
+        .value("--older", "N", "first fetch N older messages from the archive"),
+        .flag("--fill", "first fetch what is missing between stored messages"),
+        .value("--within", "SECONDS", "how long the fetching may take (default 60)"),
         .value("--account", "JID", "whose messages, if several accounts are stored"),
     ]
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...1)
         let limit = try arguments.integer("--limit", in: 1...1_000_000_000) ?? 100
+        let older = try arguments.integer("--older", in: 1...1_000_000_000) ?? 0
+        let seconds = try arguments.integer("--within", in: 1...86_400) ?? 60
+        let jid = try arguments.value("--account").map { try JID($0) }
+        let conversation = try arguments.words.first.map { try JID($0) }
+        if older > 0 || arguments.has("--fill") {
+            try Fetching(shared).fetch(older: older, gaps: arguments.has("--fill"), of: jid, within: seconds)
+        }
         let database = try shared.directory.read()
-        let account = try AccountTable(database).account(
-            arguments.value("--account").map { try JID($0) }, in: shared.directory)
-        let messages = try HistoryReader(database).messages(
-            of: account, with: arguments.words.first.map { try JID($0) }, limit: limit)
-        for message in messages {
-            if shared.json {
+        let account = try AccountTable(database).account(jid, in: shared.directory)
+        let entries = try HistoryReader(database).entries(of: account, with: conversation, limit: limit)
+        var isEmpty = true
+        for entry in entries {
+            switch entry {
+            case .message(let message):
+                isEmpty = false
                 let record = MessageRecord(message, account: account.jid.description, at: message.sentAt)
-                Output.line(try JSONLine.of(record))
-            } else {
-                Output.line(MessageLine.of(message))
+                Output.line(shared.json ? try JSONLine.of(record) : MessageLine.of(message))
+            case .gap(let gap):
+                let record = GapRecord(gap, account: account.jid.description)
+                Output.line(shared.json ? try JSONLine.of(record) : record.line)
             }
         }
-        return messages.isEmpty ? .nothing : .done
+        return isEmpty ? .nothing : .done
+    }
+}
+
+/// Asks for older history and waits until it is there.
+struct Fetching {
+    private let shared: SharedOptions
+
+    init(_ shared: SharedOptions) { self.shared = shared }
+
+    /// - Throws: `Failure` if not all of it came.
+    func fetch(older: Int, gaps: Bool, of jid: JID?, within seconds: Int) throws {
+        guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
+        let now = Clock.system.now()
+        let database = try shared.directory.open(.machine, role: .share, now: now)
+        let account = try AccountTable(database).account(jid, in: shared.directory)
+        guard account.state == .active else { throw Failure(.badConfiguration, "\(account.jid) is logged out") }
+        // Held before the commit and let go after it, so that the driver looks even if this process dies in between.
+        let bell = Doorbell.bell(directory: shared.directory.path)
+        try Step.accept(for: account, in: database, now: now) { try $0.fetchHistory(older: older, gaps: gaps) }
+        _ = consume bell
+        let reader = HistoryReader(database)
+        try Driving(shared).wait(within: seconds) { try reader.fetching(of: account)?.isDone ?? true }
+        guard let outcome = try reader.fetching(of: account) else { return }
+        Output.note("\(outcome.messages) older messages fetched")
+        if let problem = outcome.problem { Output.note("not everything could be fetched: \(problem)") }
+        guard outcome.isDone else { throw Failure(.tryAgain, "not everything has come yet; it is still being fetched") }
     }
 }

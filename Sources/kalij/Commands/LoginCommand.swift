@@ -5,13 +5,16 @@ import KalijStore
 
 enum LoginCommand: Command {
     static let name = "login"
-    static let usage = "JID [--server HOST:PORT] [--direct-tls] [--ca FILE] [--password-file FILE]"
+    static let usage = "JID [--server HOST:PORT] [--direct-tls] [--ca FILE] [--password-file FILE] [--history-days N]"
     static let summary = "check an account and store it"
     static let details = """
         Connects to the account's server, checks the password and stores the account in the data directory, readable by
         you alone: as SCRAM keys, from which the password cannot be read, or as it is where the server only takes PLAIN.
         Doing it again replaces the password. The password comes from a prompt, from --password-file (its first line),
         or from the environment variable KALIJ_PASSWORD.
+
+        The first time online it fetches the last 14 days of the archive, or as many as --history-days says; `kalij history
+        --older` fetches more at any time.
 
         After the first login no weaker mechanism is accepted from the server.
 
@@ -23,6 +26,7 @@ enum LoginCommand: Command {
         .flag("--direct-tls", "TLS from the first byte on (XEP-0368)"),
         .value("--ca", "FILE", "trust the certificate authorities in this PEM file, no others"),
         .value("--password-file", "FILE", "read the password from this file"),
+        .value("--history-days", "N", "how far the first reading of the archive looks back (default 14)"),
     ]
 
     private struct Record: Encodable {
@@ -36,13 +40,15 @@ enum LoginCommand: Command {
         let jid = try JID(arguments.words[0])
         guard jid.local != nil else { throw Failure(.badInput, "\(jid) names no account, only a server") }
         let server = try settings(arguments)
+        let days = try arguments.integer("--history-days", in: 0...Int(AccountTable.longestHistory))
         let password = try Password.read(file: arguments.value("--password-file"), for: jid)
         // Before anything is asked of a server: the directory must be of use.
         let database = try shared.directory.open(.machine, role: .share, now: Clock.system.now())
         let login = try Login.attempt(jid, password: password, server: server)
         let bell = Doorbell.bell(directory: shared.directory.path)
         try AccountTable(database).store(
-            jid: jid, server: server, login: login, resource: jid.resource ?? newResource(), now: Clock.system.now())
+            jid: jid, server: server, login: login, resource: jid.resource ?? newResource(),
+            historyDays: days, now: Clock.system.now())
         _ = consume bell
         let mechanism = login.mechanism.rawValue
         if shared.json {

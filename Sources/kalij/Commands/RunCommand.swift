@@ -6,7 +6,7 @@ import KalijTransport
 
 enum RunCommand: Command {
     static let name = "run"
-    static let usage = ""
+    static let usage = "[--history-days N]"
     static let summary = "stay online, print what happens"
     static let details = """
         Keeps all stored accounts online and prints messages as they are stored, until it is told to stop (SIGTERM,
@@ -21,15 +21,19 @@ enum RunCommand: Command {
         `account` may be left out if there is only one, `id` always. Whoever starts it has to read what it prints: it waits
         for a full pipe, and with it the account.
         """
-    static let options: [Arguments.Option] = []
+    static let options: [Arguments.Option] = [
+        .value("--history-days", "N", "how far the first reading of an archive looks back, whatever `login` said")
+    ]
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...0)
+        var options = Engine.Options()
+        options.historyDays = try arguments.integer("--history-days", in: 0...Int(AccountTable.longestHistory))
         guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
         let printer = EventPrinter(json: shared.json, verbose: shared.verbose)
         while true {
             do {
-                guard try drive(printer, shared) == .frozen else { return .done }
+                guard try drive(options, printer, shared) == .frozen else { return .done }
                 raise(SIGSTOP)
             } catch FenceError.stale(let mine, let now) {
                 // This process was frozen, and another one went on. It lets go when it is asked.
@@ -38,8 +42,10 @@ enum RunCommand: Command {
         }
     }
 
-    private static func drive(_ printer: EventPrinter, _ shared: SharedOptions) throws -> Engine.Ending {
-        let engine = try Engine(shared.directory) { printer.print($0) }
+    private static func drive(
+        _ options: Engine.Options, _ printer: EventPrinter, _ shared: SharedOptions
+    ) throws -> Engine.Ending {
+        let engine = try Engine(shared.directory, options: options) { printer.print($0) }
         try engine.loop.watchSignals([SIGTERM, SIGINT, SIGTSTP, SIGCONT]) { [weak engine] signal in
             switch signal {
             case SIGTSTP: engine?.prepareForFreeze()

@@ -17,9 +17,10 @@ struct EventPrinter {
         var from: String?
         var kind: String?
         var milliseconds: Int64?
+        var messages: Int?
 
         private enum CodingKeys: String, CodingKey {
-            case event, account, at, jid, resumed, reason, from, kind, milliseconds
+            case event, account, at, jid, resumed, reason, from, kind, milliseconds, messages
             case retryIn = "retry_in"
         }
     }
@@ -54,6 +55,12 @@ struct EventPrinter {
         case .refused(let reason): return "login refused: \(reason)"
         case .caughtUp(let problem):
             return problem.map { "the archive was not read: \($0)" } ?? (verbose ? "caught up" : nil)
+        case .roomRead(let room, let problem):
+            return problem.map { "the archive of \(room) was not read: \($0)" }
+                ?? (verbose ? "caught up with \(room)" : nil)
+        case .historyFilled(let room, let messages, let problem):
+            let what = "\(messages) older messages fetched" + (room.map { " from \($0)" } ?? "")
+            return problem.map { "\(what), then: \($0)" } ?? (verbose ? what : nil)
         case .quarantined(let reason, let sender): return "set aside a stanza from \(sender ?? "the server"): \(reason)"
         case .deadLetter(let letter): return "a stored callback could not be called: \(letter.reason)"
         case .loggedOut(let removed): return removed ? "removed" : "logged out"
@@ -89,6 +96,9 @@ struct EventPrinter {
         case .offline(let reason, let retryIn): (record.reason, record.retryIn) = (reason, retryIn)
         case .refused(let reason): record.reason = reason
         case .caughtUp(let problem): record.reason = problem
+        case .roomRead(let room, let problem): (record.from, record.reason) = (room.description, problem)
+        case .historyFilled(let room, let messages, let problem):
+            (record.from, record.messages, record.reason) = (room?.description, messages, problem)
         case .quarantined(let reason, let sender): (record.reason, record.from) = (reason, sender)
         case .deadLetter(let letter): record.reason = letter.reason
         case .loggedOut(let removed): record.kind = removed ? "removed" : nil
@@ -112,6 +122,8 @@ extension EngineEvent.Kind {
         case .state: "state"
         case .unsettled: "unsettled"
         case .caughtUp: "caught_up"
+        case .roomRead: "room_read"
+        case .historyFilled: "history_filled"
         case .quarantined: "quarantined"
         case .deadLetter: "dead_letter"
         case .loggedOut: "logged_out"

@@ -82,3 +82,46 @@ enum MessageLine {
         return "\(Stamp.of(message.sentAt)) \(other)\(state): \(message.body ?? "")"
     }
 }
+
+/// A gap in the history as `history` prints it.
+struct GapRecord: Encodable {
+    private let event = "gap"
+    private let account: String
+    private let room: String?
+    private let after: String?
+    private let before: String?
+    private let reason: String
+    private let problem: String?
+    private let fillable: Bool
+
+    private enum CodingKeys: String, CodingKey { case event, account, room, after, before, reason, problem, fillable }
+
+    init(_ gap: HistoryGap, account: String) {
+        self.account = account
+        room = gap.room?.description
+        after = gap.after.map(Stamp.of)
+        before = gap.before.map(Stamp.of)
+        fillable = gap.isFillable
+        switch gap.reason {
+        case .notFetched: (reason, problem) = ("not-fetched", nil)
+        case .lost: (reason, problem) = ("lost", nil)
+        case .reading: (reason, problem) = ("reading", nil)
+        case .unread(let why): (reason, problem) = ("unread", why)
+        }
+    }
+
+    /// For a person.
+    var line: String {
+        let times = [after.map { "after \($0)" }, before.map { "before \($0)" }].compactMap { $0 }.joined(
+            separator: ", ")
+        let place = (room.map { " of \($0)" } ?? "") + (times.isEmpty ? "" : " " + times)
+        switch reason {
+        case "lost": return "--- messages\(place) may be missing: the archive does not have them any more"
+        case "reading": return "--- messages\(place): the archive is being read"
+        case "unread": return "--- messages\(place) were not read from the archive: \(problem ?? "")"
+        default:
+            let how = after == nil ? "--older N" : "--fill"
+            return "--- messages\(place) were not fetched from the archive; `kalij history \(how)` does it"
+        }
+    }
+}

@@ -28,25 +28,19 @@ struct StatusRecord: Encodable {
         let jid: String?
         let resumable: Bool
         let lastOnline: String?
+        let carbons: Bool
         let archive: Bool
         let catchUp: String?
         let catchUpProblem: String?
         let stored, queued, sent, unsettled, failed, queuedStanzas: Int
 
         private enum CodingKeys: String, CodingKey {
-            case account, state, jid, resumable, archive, stored, queued, sent, unsettled, failed
+            case account, state, jid, resumable, carbons, archive, stored, queued, sent, unsettled, failed
             case lastOnline = "last_online"
             case catchUp = "catch_up"
             case catchUpProblem = "catch_up_problem"
             case queuedStanzas = "queued_stanzas"
         }
-    }
-
-    private struct QuarantineRecord: Encodable {
-        let id: Int64
-        let account, at, reason, name: String
-        let from: String?
-        let size: Int
     }
 
     private struct LetterRecord: Encodable {
@@ -61,7 +55,7 @@ struct StatusRecord: Encodable {
 
     init(
         directory: String, driver: Owner?, accounts: [StatusReader.AccountStatus],
-        quarantine: [StatusReader.Quarantined], deadLetters: [DeadLetter], slowSteps: [StatusReader.SlowStep]
+        quarantine: [Quarantine.Stanza], deadLetters: [DeadLetter], slowSteps: [StatusReader.SlowStep]
     ) {
         self.directory = directory
         self.driver = driver.map { Driver(role: $0.role.rawValue, pid: $0.pid, since: Stamp.of($0.since)) }
@@ -69,16 +63,13 @@ struct StatusRecord: Encodable {
             AccountRecord(
                 account: status.account.jid.description, state: status.account.state.rawValue, jid: status.boundJID,
                 resumable: status.isResumable,
-                lastOnline: status.lastOnline.map(Stamp.of), archive: status.hasArchive, catchUp: status.catchUp,
+                lastOnline: status.lastOnline.map(Stamp.of), carbons: status.hasCarbons, archive: status.hasArchive,
+                catchUp: status.catchUp,
                 catchUpProblem: status.catchUpProblem, stored: status.storedMessages, queued: status.queuedMessages,
                 sent: status.sentMessages, unsettled: status.unsettledMessages, failed: status.failedMessages,
                 queuedStanzas: status.queuedStanzas)
         }
-        self.quarantine = quarantine.map {
-            QuarantineRecord(
-                id: $0.id, account: $0.account, at: Stamp.of($0.at), reason: $0.reason, name: $0.name, from: $0.sender,
-                size: $0.size)
-        }
+        self.quarantine = quarantine.map { QuarantineRecord($0) }
         self.deadLetters = deadLetters.map {
             LetterRecord(
                 id: $0.id, account: $0.account, at: Stamp.of($0.at), origin: $0.origin.rawValue, handler: $0.name,
@@ -95,9 +86,7 @@ struct StatusRecord: Encodable {
         ]
         for account in accounts { lines += self.lines(account) }
         for stanza in quarantine {
-            lines.append(
-                "set aside \(stanza.at): <\(stanza.name)/> of \(stanza.size) bytes from \(stanza.from ?? "the server") "
-                    + "for \(stanza.account): \(stanza.reason)")
+            lines.append("set aside: " + stanza.line)
         }
         for letter in deadLetters {
             lines.append(
@@ -113,7 +102,8 @@ struct StatusRecord: Encodable {
         var lines = ["account: \(account.account)" + (account.state == "active" ? "" : ", logged out")]
         lines.append(
             "  session: " + (account.jid ?? "none") + (account.resumable ? ", can be resumed" : "")
-                + (account.lastOnline.map { ", last online \($0)" } ?? ""))
+                + (account.lastOnline.map { ", last online \($0)" } ?? "")
+                + (account.carbons ? ", with copies of what other clients see" : ""))
         let catchUp = account.catchUpProblem ?? (account.catchUp == "done" ? "read to its end" : "being read")
         lines.append("  archive: " + (account.archive ? catchUp : "none known"))
         lines.append(

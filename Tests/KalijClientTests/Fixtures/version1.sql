@@ -15,20 +15,23 @@ CREATE TABLE account(
     keys BLOB,                      -- SCRAM keys (CBOR), or
     password TEXT,                  -- the password, where the mechanism needs it
     created_at INTEGER NOT NULL,
-    state TEXT NOT NULL DEFAULT 'active'); -- 'leaving', 'removing': not yet done; 'out': logged out
+    state TEXT NOT NULL DEFAULT 'active', -- 'leaving', 'removing': not yet done; 'out': logged out
+    history_days INTEGER NOT NULL DEFAULT 14); -- how far the first reading of the archive looks back
 
 -- The XEP-0198 session of each account; it outlives connections and processes.
 CREATE TABLE session(
     account INTEGER PRIMARY KEY REFERENCES account(id) ON DELETE CASCADE,
     number INTEGER NOT NULL,        -- grows with each bind
+    carbons INTEGER NOT NULL DEFAULT 0, -- whether the server copies what other clients of the account see
     resume_id TEXT,                 -- NULL: nothing to resume
     jid TEXT,                       -- the full address that the server bound
     handled INTEGER NOT NULL,       -- inbound stanzas handled, modulo 2^32
     acknowledged INTEGER NOT NULL,  -- outbound stanzas acknowledged by the server, modulo 2^32
     position INTEGER NOT NULL,      -- the last order number given to a message
     holding INTEGER NOT NULL DEFAULT 0, -- whether queued messages wait until the archive has been read
-    archive INTEGER NOT NULL,       -- whether the server's archive (XEP-0313) stamps this account's messages
-    online_at INTEGER);
+    archive INTEGER NOT NULL,       -- whether the server archives this account's messages (XEP-0313)
+    online_at INTEGER,
+    stamps INTEGER NOT NULL DEFAULT 0); -- whether stanza-ids by the account are trusted (XEP-0359)
 
 -- What was handed to the session and not acknowledged yet: the outbox for stanzas, in order.
 CREATE TABLE queue(
@@ -37,7 +40,8 @@ CREATE TABLE queue(
     account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
     message INTEGER REFERENCES message(id),
     request TEXT,                   -- the id of the request that it asks
-    stanza BLOB NOT NULL);
+    stanza BLOB NOT NULL,
+    lasting INTEGER NOT NULL DEFAULT 0); -- 1: sent again in a new session though it is no message of the user's
 CREATE INDEX queue_order ON queue(account, id);
 
 CREATE TABLE message(
@@ -78,9 +82,10 @@ CREATE TABLE request(
     responder TEXT NOT NULL,        -- who was asked; '' is the account itself
     asked_at INTEGER NOT NULL,
     deadline INTEGER NOT NULL,
-    sent INTEGER NOT NULL DEFAULT 0, -- whether its bytes have left, so that an answer may be on the way
+    sent INTEGER NOT NULL DEFAULT 0, -- when its bytes last left, so that an answer may be on the way; 0: not yet
     name TEXT NOT NULL,             -- the handler's
     handler BLOB NOT NULL,
+    crashes INTEGER NOT NULL DEFAULT 0, -- processes that ended while they called it
     PRIMARY KEY (account, id)) WITHOUT ROWID;
 CREATE INDEX request_deadline ON request(account, deadline);
 CREATE INDEX request_name ON request(account, name);
@@ -91,7 +96,8 @@ CREATE TABLE timer(
     account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
     at INTEGER NOT NULL,
     name TEXT NOT NULL,
-    handler BLOB NOT NULL);
+    handler BLOB NOT NULL,
+    crashes INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX timer_order ON timer(account, at);
 
 CREATE TABLE promise(
@@ -109,7 +115,8 @@ CREATE TABLE waiter(
     promise INTEGER NOT NULL,
     next INTEGER,                   -- the promise that the handler is to settle
     name TEXT NOT NULL,
-    handler BLOB NOT NULL);
+    handler BLOB NOT NULL,
+    crashes INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX waiter_promise ON waiter(account, promise);
 
 -- Handlers that could not be called.
@@ -122,7 +129,7 @@ CREATE TABLE dead_letter(
     reason TEXT NOT NULL,
     handler BLOB NOT NULL);
 
--- What `kalij iq` has asked, and what became of it.
+-- What was asked on the command line, and what became of it.
 CREATE TABLE question(
     id INTEGER PRIMARY KEY,
     account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
@@ -132,19 +139,70 @@ CREATE TABLE question(
     answered_at INTEGER,
     outcome TEXT,                   -- 'result', 'error', 'timeout', 'invalidated'
     reason TEXT,
-    answer BLOB);
+    answer BLOB,
+    round_trip INTEGER);            -- milliseconds from when the request last left until the answer came
 
--- The reading of the archive after a bind.
+-- What was read of each archive (XEP-0313), as far as it hangs together. Between two ranges, and before the first,
+-- is a gap, unless `bottom` says otherwise; behind the last one is the tail.
+CREATE TABLE archive_range(
+    id INTEGER PRIMARY KEY,
+    account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+    archive TEXT NOT NULL,          -- '' is the account's own, else a room's bare address
+    first_id TEXT NOT NULL,         -- the archive's id of its first message
+    first_position INTEGER NOT NULL,
+    first_at INTEGER,               -- the archive's stamp of it
+    before_id TEXT NOT NULL,        -- where reading what is before begins: its first message or the next one
+    last_id TEXT NOT NULL,
+    last_position INTEGER NOT NULL,
+    last_at INTEGER,
+    again_id TEXT NOT NULL,         -- where reading on begins: a few messages before its last
+    bottom INTEGER NOT NULL);       -- 1: the archive has nothing between it and the range before
+CREATE INDEX archive_range_order ON archive_range(account, archive, last_position);
+
+-- The reading of the end of each archive.
 CREATE TABLE catchup(
-    account INTEGER PRIMARY KEY REFERENCES account(id) ON DELETE CASCADE,
-    number INTEGER NOT NULL,        -- grows with each
+    account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+    archive TEXT NOT NULL,
+    number INTEGER NOT NULL,        -- grows with each round
     phase TEXT NOT NULL,            -- 'before-presence', 'after-presence', 'done'
-    query_id TEXT,
-    cursor TEXT,                    -- the archive id up to which it was read
-    since INTEGER,                  -- where to begin without a cursor, or if the archive has lost it
+    trusted INTEGER NOT NULL DEFAULT 0, -- of a room: whether the stanza-ids that it stamps are trusted
+    since INTEGER NOT NULL,         -- where to begin if nothing was read yet; 0: the archive had nothing before
+    probed INTEGER NOT NULL DEFAULT 0, -- whether it was found out if there is something before
+    range INTEGER,                  -- the range that is extended; NULL: a new one
+    bottom INTEGER NOT NULL DEFAULT 0, -- of the new one
+    query_id TEXT, request TEXT,    -- the open page
+    cursor TEXT,                    -- it begins behind this message,
+    start INTEGER,                  -- or at this time
+    reached TEXT,                   -- the last message of the page before
     placed INTEGER NOT NULL DEFAULT 0, -- the order number of the last message shown
     changed_behind INTEGER,         -- the order number behind which something was found that was not there
-    problem TEXT);
+    seen INTEGER NOT NULL DEFAULT 0, -- how many messages the round has shown,
+    shown INTEGER NOT NULL DEFAULT 0, -- and the page
+    first_id TEXT, first_position INTEGER, first_at INTEGER, -- the first one of the round
+    last_id TEXT, last_at INTEGER,  -- the last one shown
+    previous_id TEXT,               -- the one before it that has another id
+    again_id TEXT, again_next TEXT, -- two in the distance in which reading begins again
+    problem TEXT,
+    PRIMARY KEY (account, archive)) WITHOUT ROWID;
+
+-- Older history that was asked for; it is read backwards.
+CREATE TABLE filling(
+    account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+    archive TEXT NOT NULL,
+    gaps INTEGER NOT NULL,          -- whether gaps between ranges are to be filled
+    wanted INTEGER NOT NULL,        -- how many messages are wanted from before the first range
+    stored INTEGER NOT NULL DEFAULT 0, -- how many it has brought
+    range INTEGER,                  -- the range whose begin is moved back; NULL: a new one
+    query_id TEXT, request TEXT,    -- the open page
+    cursor TEXT,                    -- it ends before this message,
+    stop INTEGER,                   -- or at this time
+    base INTEGER NOT NULL DEFAULT 0, -- the order number of its first message
+    shown INTEGER NOT NULL DEFAULT 0, -- how many messages it has shown
+    placed INTEGER NOT NULL DEFAULT 0, -- and how many of them were in no range
+    first_id TEXT, first_at INTEGER, second_id TEXT, last_id TEXT, last_at INTEGER,
+    met INTEGER,                    -- the older range that it has met
+    outcome TEXT,                   -- NULL: it goes on; '': done; else why it ended
+    PRIMARY KEY (account, archive)) WITHOUT ROWID;
 
 -- Stanzas that were not processed: over a limit, or failed too often.
 CREATE TABLE quarantine(
@@ -155,7 +213,10 @@ CREATE TABLE quarantine(
     name TEXT NOT NULL,
     sender TEXT,
     size INTEGER NOT NULL,          -- bytes on the wire
-    stanza BLOB NOT NULL);          -- its first 64 KiB
+    stanza BLOB NOT NULL,           -- its first 64 KiB
+    position INTEGER,               -- the order number kept for it
+    retry TEXT);                    -- 'wanted', 'begun'; NULL: not to be tried again
+CREATE INDEX quarantine_retry ON quarantine(account, id) WHERE retry = 'wanted';
 
 -- How often handling the stanza that would be number `count` of a session was begun.
 CREATE TABLE attempt(
@@ -176,13 +237,36 @@ CREATE INDEX notification_pending ON notification(id) WHERE done = 0;
 CREATE INDEX notification_message ON notification(message);
 CREATE INDEX notification_conversation ON notification(account, conversation);
 
+-- What entities with the same hash say of themselves (XEP-0115, XEP-0390), verified; for all accounts.
+CREATE TABLE capability(
+    id INTEGER PRIMARY KEY,
+    hash TEXT NOT NULL UNIQUE,      -- with its kind and algorithm
+    info BLOB NOT NULL,             -- the <query/>
+    used_at INTEGER NOT NULL);      -- to the day
+CREATE INDEX capability_use ON capability(used_at);
+
+-- Who said what of itself in the present session: those whose presence tells a hash, and those who were asked.
+CREATE TABLE entity(
+    id INTEGER PRIMARY KEY,
+    account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+    jid TEXT NOT NULL,
+    hash TEXT NOT NULL,             -- '' if there is none
+    node TEXT NOT NULL,             -- what to ask it about
+    state INTEGER NOT NULL,         -- 0: to be asked; 1: asked; 2: known by its hash; 3: spoke for itself; 4: given up
+    asked_at INTEGER NOT NULL DEFAULT 0,
+    info BLOB);                     -- what it said of itself, where no hash verifies it
+CREATE UNIQUE INDEX entity_jid ON entity(account, jid);
+CREATE INDEX entity_hash ON entity(hash, account);
+CREATE INDEX entity_open ON entity(account, state) WHERE state < 2;
+CREATE INDEX entity_own_word ON entity(account, id) WHERE info IS NOT NULL;
+
 CREATE TABLE slow_step(kind TEXT PRIMARY KEY, count INTEGER NOT NULL, longest INTEGER NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE barrier(id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL);
 INSERT INTO fence VALUES (1, 7, 'main', 4711, 1795262400000, 1);
 INSERT INTO barrier VALUES (1, 42);
 INSERT INTO account VALUES (1, 'juliet@example.org', 'balcony', '127.0.0.1:5223', 1, '/etc/ssl/own.pem', 'PLAIN', NULL,
-    'secret', 1795262400000, 'active');
+    'secret', 1795262400000, 'active', 14);
 INSERT INTO session(account, number, resume_id, jid, handled, acknowledged, position, archive, online_at) VALUES (1, 3, 'resume-me', 'juliet@example.org/balcony', 4294967290, 17, 203, 1, 1795262400000);
 INSERT INTO message VALUES (1, 1, 'out', 'romeo@example.net', 201, '', 'archive-1', 'own-1', 'own-1',
     'juliet@example.org', 'romeo@example.net', 'chat', 'Art thou not Romeo?', 1795262400000, NULL, 'acked', NULL, NULL, 1, 2);
@@ -192,15 +276,17 @@ INSERT INTO message VALUES (2, 1, 'in', 'romeo@example.net', 202, '', 'archive-2
 INSERT INTO message VALUES (3, 1, 'out', 'romeo@example.net', 203, '', NULL, 'own-2', 'own-2',
     'juliet@example.org', 'romeo@example.net', 'chat', 'What man art thou?', 1795262402000, NULL, 'queued', NULL, NULL, 1, 0);
 INSERT INTO queue(id, account, message, stanza) VALUES (9, 1, 3, CAST('<message id=''own-2'' to=''romeo@example.net'' type=''chat''><body>What man art thou?</body><origin-id xmlns=''urn:xmpp:sid:0'' id=''own-2''/></message>' AS BLOB));
-INSERT INTO catchup VALUES (1, 2, 'done', NULL, 'archive-2', 1794052800000, 0, NULL, NULL);
+INSERT INTO archive_range VALUES (1, 1, '', 'archive-1', 201, 1795262400000, 'archive-1', 'archive-2', 202, 1795262401000, 'archive-1', 0);
+INSERT INTO catchup(account, archive, number, phase, since) VALUES (1, '', 2, 'done', 1794052800000);
+INSERT INTO filling(account, archive, gaps, wanted) VALUES (1, '', 0, 100);
 -- The handler: ["catch-up.page", 1, {"query": "q"}], as KalijHandlers stores it.
-INSERT INTO request VALUES (1, 'question-1', '', 1795262400000, 1795262520000, 1, 'catch-up.page', x'836d63617463682d75702e7061676501a16571756572796171');
-INSERT INTO timer VALUES (3, 1, 1795262400000, 'example.gone', x'836c6578616d706c652e676f6e6501a0');
+INSERT INTO request VALUES (1, 'question-1', '', 1795262400000, 1795262520000, 1, 'catch-up.page', x'836d63617463682d75702e7061676501a16571756572796171', 0);
+INSERT INTO timer VALUES (3, 1, 1795262400000, 'example.gone', x'836c6578616d706c652e676f6e6501a0', 0);
 INSERT INTO promise VALUES (5, 1, 1795348800000, NULL);
-INSERT INTO waiter VALUES (2, 1, 5, NULL, 'promise.followed', x'837070726f6d6973652e666f6c6c6f77656401a168666f6c6c6f77657206');
+INSERT INTO waiter VALUES (2, 1, 5, NULL, 'promise.followed', x'837070726f6d6973652e666f6c6c6f77656401a168666f6c6c6f77657206', 0);
 INSERT INTO dead_letter VALUES (1, 1, 1795262400000, 'request', 'example.gone', 'no such handler is known', x'836c6578616d706c652e676f6e6501a0');
-INSERT INTO question VALUES (1, 1, 'question-0', 'example.net', 1795262400000, 1795262401000, 'result', NULL, x'3c69712f3e');
-INSERT INTO quarantine VALUES (1, 1, 1795262400000, 'over the limit on depth', 'message', 'mallory@example.com/x', 120000, x'3c6d657373616765');
+INSERT INTO question VALUES (1, 1, 'question-0', 'example.net', 1795262400000, 1795262401000, 'result', NULL, x'3c69712f3e', 12);
+INSERT INTO quarantine VALUES (1, 1, 1795262400000, 'over the limit on depth', 'message', 'mallory@example.com/x', 120000, x'3c6d657373616765', NULL, NULL);
 INSERT INTO attempt VALUES (1, 3, 4294967290, 1);
 INSERT INTO slow_step VALUES ('stanza', 1, 1200);
 COMMIT;

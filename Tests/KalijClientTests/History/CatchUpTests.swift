@@ -154,4 +154,23 @@ struct CatchUpTests {
         let after = try desk.history()
         #expect(after == before)
     }
+
+    @Test(
+        "a long catch-up goes on behind presence: what comes live meanwhile is shown at once, and gets its place later")
+    func longCatchUp() throws {
+        let desk = try Desk.online()
+        try desk.answerFeatures(archive: true)
+        for page in 0..<5 {
+            try desk.show((page * 100 + 1...page * 100 + 100).map { "a\($0)" })
+            #expect(try !desk.queue().contains("presence c"))
+            try desk.fin("page", last: "a\(page * 100 + 100)")
+        }
+        #expect(try desk.queue().suffix(2) == ["presence c", "iq set query"])
+        #expect(try desk.receive(Self.live("live", archive: "a502")).told == ["message live"])
+        try desk.receive(Self.message("unarchived"))
+        try desk.show(["a501"])
+        try desk.receive(try desk.result("a502", "live"))
+        #expect(try desk.fin("page", last: "a502", complete: true).told == ["caught up"])
+        #expect(try desk.history().suffix(4) == ["in a500", "in a501", "in live", "in unarchived"])
+    }
 }

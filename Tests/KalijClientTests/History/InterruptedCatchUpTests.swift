@@ -64,7 +64,7 @@ struct InterruptedCatchUpTests {
         #expect(try CatchUpTests.lastPage(desk).contains("<after>a1</after>"))
     }
 
-    @Test("an archive that lost the message it stopped at is asked by time, from before the last time it was read")
+    @Test("an archive that lost the message it stopped at is asked by time, from the last one that it has shown")
     func lostCursor() throws {
         let desk = try Desk.online()
         try desk.answerFeatures(archive: true)
@@ -81,7 +81,7 @@ struct InterruptedCatchUpTests {
             <iq type='error' id='\(id)'><error type='cancel'><item-not-found \
             xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>
             """)
-        #expect(try CatchUpTests.lastPage(desk).contains("2026-11-20T12:00:00Z"))
+        #expect(try CatchUpTests.lastPage(desk).contains("2026-11-20T10:00:00Z"), "by the archive's own stamps")
         try desk.receive(try desk.archived("b1", Self.message("two")))
         try desk.answerPage(last: "b1", complete: true)
         #expect(try desk.answerPage(complete: true).told == ["caught up"])
@@ -123,7 +123,7 @@ struct InterruptedCatchUpTests {
         for number in 60...99 { try desk.receive(CatchUpTests.live("\(number)", archive: "a\(number)")) }
         try desk.bind(resumeID: "session-2")
         try desk.answerFeatures(archive: true)
-        #expect(try CatchUpTests.lastPage(desk).contains("<after>a31</after>"))
+        #expect(try CatchUpTests.lastPage(desk).contains("<after>a20</after>"))
     }
 
     @Test("a server that never answers keeps neither presence nor messages waiting for ever", arguments: [true, false])

@@ -89,7 +89,7 @@ struct ReceivingTests {
         for (attribute, type) in [("", "normal"), ("type='shout'", "normal"), ("type='chat'", "chat")] {
             let message = try Element.parse("<message xmlns='jabber:client' \(attribute)><body>hi</body></message>")
             let received = Received(
-                message, account: try JID("juliet@example.org"), archived: nil, trustsArchive: false, now: 0)
+                message, account: try JID("juliet@example.org"), stampedBy: nil, now: 0)
             #expect(received.type == type)
         }
     }
@@ -124,5 +124,54 @@ struct ReceivingTests {
             </message></forwarded></sent></message>
             """)
         #expect(try desk.history().isEmpty)
+    }
+
+    @Test(
+        "our own server's refusal counts too, with its name, the account's or none",
+        arguments: ["from='example.org'", "from='juliet@example.org'", ""])
+    func refusedByOurServer(_ from: String) throws {
+        let desk = try Desk.caughtUp()
+        let id = try #require(try desk.accept("one").originID)
+        try desk.write()
+        let told = try desk.receive("<message type='error' \(from) id='\(id)'><error type='modify'/></message>").told
+        #expect(told == ["one is failed"])
+    }
+
+    @Test("a stanza-id counts also where disco shows urn:xmpp:sid:0 and no archive")
+    func stampedWithoutArchive() throws {
+        let desk = try Desk.online()
+        let id = try #require(try desk.questions("features").last)
+        try desk.receive(
+            """
+            <iq type='result' id='\(id)'><query xmlns='http://jabber.org/protocol/disco#info'>\
+            <feature var='urn:xmpp:sid:0'/></query></iq>
+            """)
+        #expect(try desk.queue().last == "presence c", "there is no archive to read")
+        for _ in 0..<2 { try desk.receive(Self.live("one", archive: "a1")) }
+        #expect(try desk.history() == ["in one"])
+        #expect(try desk.text("SELECT stanza_id FROM message") == "a1")
+    }
+
+    @Test("a reflection, a carbon and the archive's copy of our own message meet the row written when it was sent")
+    func ownCopies() throws {
+        let desk = try Desk.caughtUp()
+        let id = try #require(try desk.accept("mine").originID)
+        try desk.write()
+        let copy = """
+            <message xmlns='jabber:client' from='juliet@example.org/balcony' to='romeo@example.net' type='chat' \
+            id='\(id)'><body>mine</body><origin-id xmlns='urn:xmpp:sid:0' id='\(id)'/></message>
+            """
+        let carbon = """
+            <message from='juliet@example.org'><sent xmlns='urn:xmpp:carbons:2'><forwarded xmlns='urn:xmpp:forward:0'>\
+            \(copy)</forwarded></sent></message>
+            """
+        #expect(try desk.receive(carbon).told == ["mine is acked"])
+        #expect(try desk.receive(copy.replacing(" xmlns='jabber:client'", with: "", maxReplacements: 1)).told.isEmpty)
+        _ = try desk.steps.readArchive()
+        #expect(
+            try desk.receive(try desk.result("a1", xml: copy.replacing(" xmlns='jabber:client'", with: ""))).told
+                .isEmpty)
+        try desk.fin("page", last: "a1", complete: true)
+        #expect(try desk.history() == ["out mine (acked)"])
     }
 }

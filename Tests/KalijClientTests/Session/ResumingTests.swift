@@ -1,5 +1,6 @@
 import KalijStore
 import KalijStream
+import KalijXML
 import Testing
 
 @testable import KalijClient
@@ -82,6 +83,26 @@ struct ResumingTests {
         try desk.answerPage(complete: true)
         #expect(try desk.queue().last == "message chat three")
         #expect(try desk.history() == ["out one (acked)", "out two (acked)", "out three (sent)"])
+    }
+
+    // Simulation, seed 48: an account's first session, ended by the server before it had answered its first question.
+    @Test(
+        "a session lost before the server said whether it has an archive: what left in it waits until it has",
+        arguments: [true, false])
+    func lostBeforeFeatures(_ hasArchive: Bool) throws {
+        let desk = try Desk.online()
+        try desk.accept("one")
+        try desk.write()
+        _ = try desk.steps.resumeFailed(HandledCount(0))
+        try desk.bind(resumeID: "session-2")
+        #expect(try desk.queue() == ["iq get query"])
+        try desk.answerFeatures(archive: hasArchive)
+        if hasArchive {
+            try desk.answerPage(complete: true)
+            try desk.answerPage(complete: true)
+            #expect(try desk.queue().filter { $0 == "message chat one" }.count == 1)
+        }
+        #expect(try desk.history() == ["out one (sent)" + (hasArchive ? "" : " unsettled")])
     }
 
     @Test("a failed resumption without h: what the archive shows has arrived, the rest is sent again, in order, once")
@@ -200,5 +221,78 @@ struct ResumingTests {
         )
         try desk.write()
         #expect(try desk.text("SELECT anchor FROM message WHERE body = 'one'") == "a2")
+    }
+
+    /// Rule 6: "receipts and markers are sent again, chat states and presence dropped, IQs invalidated".
+    @Test("of what is no message of the user's, a lost session loses what is of the moment; the rest is sent again")
+    func lasting() throws {
+        let desk = try Desk.caughtUp()
+        _ = try desk.runner.run("application", for: desk.account) { step in
+            for xml in [
+                "<message to='a@b'><received xmlns='urn:xmpp:receipts' id='1'/></message>",
+                "<message to='a@b'><composing xmlns='http://jabber.org/protocol/chatstates'/></message>",
+                "<message to='a@b'><displayed xmlns='urn:xmpp:chat-markers:0' id='1'/></message>",
+                "<presence to='a@b'/>",
+                "<iq type='get' id='1'><ping xmlns='urn:xmpp:ping'/></iq>",
+            ] { try step.send(try Element.parse(Desk.inClient(xml))) }
+        }
+        try desk.write()
+        #expect(try desk.queue().count == 5)
+        // A resumed session goes on with all of them.
+        _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
+        #expect(try desk.queue().prefix(5).count == 5)
+        _ = try desk.steps.resumeFailed(nil)
+        try desk.bind(resumeID: "session-2")
+        #expect(try desk.queue() == ["message received", "message displayed", "iq get query"])
+        try desk.acknowledgeAll()
+        #expect(try desk.queue().isEmpty)
+    }
+
+    @Test("the archive is paged from the id that was the newest when the first unsettled message left, to its end")
+    func pagedFromTheAnchor() throws {
+        let desk = try Desk.read(5)
+        try desk.accept("mine")
+        try desk.write()
+        _ = try desk.steps.readArchive()
+        try desk.show((2...60).map { "a\($0)" }, at: "2026-11-21T11:00:00Z")
+        try desk.fin("page", last: "a60", complete: true)
+        _ = try desk.steps.readArchive()
+        #expect(try desk.asked() == ["after a21"])
+        _ = try desk.steps.resumeFailed(nil)
+        try desk.bind(resumeID: "session-2")
+        try desk.answerFeatures(archive: true)
+        #expect(try desk.asked() == ["after a5"])
+        // "a lost anchor falls back to `start` with the server's time less 5 minutes"
+        try desk.refuse("page", "item-not-found")
+        #expect(try desk.asked() == ["from 2026-11-20T10:00:00Z"])
+        let id = try #require(try desk.text("SELECT origin_id FROM message WHERE body = 'mine'"))
+        try desk.show((1...60).map { "a\($0)" }, at: "2026-11-21T11:00:00Z")
+        let copy = "<message from='juliet@example.org/x' to='romeo@example.net' id='\(id)'><body>mine</body></message>"
+        #expect(try desk.receive(try desk.result("a61", xml: copy)).told == ["mine is acked"])
+        try desk.fin("page", last: "a61", complete: true)
+        try desk.fin("page", complete: true)
+        #expect(try !desk.queue().contains("message chat mine"))
+        #expect(try desk.history() == (1...60).map { "in a\($0)" } + ["out mine (acked)"])
+    }
+
+    @Test(
+        "a message that its addressee's server refuses is failed with the reason, also while it waits to be sent again")
+    func refusedWhileHeld() throws {
+        let desk = try Desk.caughtUp()
+        let id = try #require(try desk.accept("one").originID)
+        try desk.write()
+        _ = try desk.steps.resumeFailed(nil)
+        try desk.bind(resumeID: "session-2")
+        let error = """
+            <message type='error' from='romeo@example.net' id='\(id)'><error type='cancel'><remote-server-not-found \
+            xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></message>
+            """
+        #expect(try desk.receive(error).told == ["one is failed"])
+        try desk.answerFeatures(archive: true)
+        for _ in 0..<2 { try desk.answerPage(complete: true) }
+        #expect(try !desk.queue().contains("message chat one"))
+        let message = try #require(
+            try HistoryReader(desk.database).messages(of: desk.account, with: nil, limit: 1).first)
+        #expect((message.state, message.error) == (.failed, "remote-server-not-found (cancel)"))
     }
 }

@@ -55,13 +55,22 @@ final class Desk {
         try desk.answerFeatures(archive: true)
         try desk.answerPage(complete: true)
         try desk.answerPage(complete: true)
+        try desk.fin("begin", first: "older", last: "older")
         try desk.acknowledgeAll()
         return desk
     }
 
-    func bind(resumeID: String? = "session-1") throws {
+    /// - Parameter askingServer: whether the question for the server's own features is left waiting; else it is as if it
+    ///   had been answered long ago, by a server that can do nothing.
+    func bind(resumeID: String? = "session-1", askingServer: Bool = false) throws {
         _ = try steps.bound(try JID("juliet@example.org/balcony"))
         _ = try steps.established(resumeID: resumeID)
+        guard !askingServer else { return }
+        try database.execute(
+            """
+            DELETE FROM queue WHERE request IN (SELECT id FROM request WHERE name = 'carbons.server');
+            DELETE FROM request WHERE name = 'carbons.server';
+            """)
     }
 
     // MARK: From the server
@@ -90,7 +99,7 @@ final class Desk {
 
     /// The result of the open page that is the message `xml`, archived as `id`.
     func archived(_ id: String, _ xml: String, at stamp: String = "2026-11-20T10:00:00Z") throws -> String {
-        let query = try #require(try text("SELECT query_id FROM catchup"))
+        let query = try #require(try text("SELECT query_id FROM catchup WHERE archive = ''"))
         return """
             <message from='juliet@example.org'><result xmlns='urn:xmpp:mam:2' queryid='\(query)' id='\(id)'>\
             <forwarded xmlns='urn:xmpp:forward:0'><delay xmlns='urn:xmpp:delay' stamp='\(stamp)'/>\
@@ -152,6 +161,22 @@ final class Desk {
         }
     }
 
+    /// The ids of the requests that wait under the full name of a handler, oldest first.
+    func waiting(_ name: String) throws -> [String] {
+        try database.prepare(
+            "SELECT r.id FROM request r JOIN queue q ON q.request = r.id WHERE r.name = ? ORDER BY q.id"
+        )
+        .all([.text(name)]) { $0.text(0) }
+    }
+
+    /// A request as it waits in the queue.
+    func request(_ id: String) throws -> Element {
+        let stanza = try database.prepare("SELECT stanza FROM queue WHERE request = ?").first([.text(id)]) {
+            $0.blob(0)
+        }
+        return try Element.parse(Desk.inClient(String(decoding: try #require(stanza), as: UTF8.self)))
+    }
+
     func questions(_ kind: String) throws -> [String] {
         try database.prepare("SELECT id FROM request WHERE name = ?").all([.text("catch-up." + kind)]) { $0.text(0) }
     }
@@ -164,7 +189,7 @@ final class Desk {
         try [
             "account", "session", "queue", "message", "request", "timer", "promise", "waiter", "dead_letter",
             "question",
-            "catchup", "quarantine", "attempt", "notification",
+            "archive_range", "catchup", "filling", "quarantine", "attempt", "capability", "entity", "notification",
         ].flatMap { table in
             let columns = try database.prepare("SELECT name FROM pragma_table_info('\(table)')").all { $0.text(0) }
             let row = columns.map { "quote(\($0))" }.joined(separator: "||' '||")
@@ -199,6 +224,8 @@ extension Step.Effects {
             case .state(let message): "\(message.body ?? "-") is \(message.state?.rawValue ?? "-")"
             case .unsettled(let message): "\(message.body ?? "-") is unsettled"
             case .caughtUp(let problem): problem.map { "caught up: \($0)" } ?? "caught up"
+            case .roomRead(let room, let problem): "room \(room)" + (problem.map { ": \($0)" } ?? "")
+            case .historyFilled(_, let messages, let problem): "filled \(messages)" + (problem.map { ": \($0)" } ?? "")
             case .quarantined(let reason, _): "quarantined: \(reason)"
             case .deadLetter(let letter): "dead letter \(letter.name): \(letter.reason)"
             case .slowStep(let kind, _): "slow step: \(kind)"

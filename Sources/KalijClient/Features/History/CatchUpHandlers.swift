@@ -1,7 +1,9 @@
 import KalijHandlers
+import KalijStream
 import KalijXML
 
 extension Step {
+    /// The reading of the account's own archive.
     var catchUp: CatchUp { CatchUp(step: self) }
 }
 
@@ -15,27 +17,65 @@ struct FeaturesKnown: Handler {
     }
 }
 
-/// A page of the archive has come to its end.
+/// A page at an archive's end has come to its end.
 struct PageRead: Handler {
     static let name = "catch-up.page"
-    static var instance: KeyPath<Step, CatchUp> { \.catchUp }
     let query: String
+    /// Whose archive it is; nil for the account's own.
+    let room: String?
 
-    func call(_ reply: IQReply, in catchUp: CatchUp) throws {
+    func call(_ reply: IQReply, in step: Step) throws {
+        let catchUp = CatchUp(step: step, archive: room.map(Archive.init(key:)) ?? .own)
         if let iq = reply.iq { try catchUp.page(iq, of: query) } else { try catchUp.unanswered() }
+    }
+}
+
+/// A page of older history has come to its end.
+struct PageFilled: Handler {
+    static let name = "catch-up.filled"
+    let query: String
+    /// Whose archive it is; nil for the account's own.
+    let room: String?
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        let filling = Filling(step: step, archive: room.map(Archive.init(key:)) ?? .own)
+        if let iq = reply.iq { try filling.page(iq, of: query) } else { try filling.unanswered() }
+    }
+}
+
+/// An archive has said whether it has something before what was read.
+struct BeginKnown: Handler {
+    static let name = "catch-up.begin"
+    /// Whose archive it is; nil for the account's own.
+    let room: String?
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        guard case .result(let iq) = reply else { return }
+        try ArchiveBegin(step: step, archive: room.map(Archive.init(key:)) ?? .own).answered(iq)
+    }
+}
+
+/// A room has said what it can do.
+struct RoomFeaturesKnown: Handler {
+    static let name = "catch-up.room"
+    let room: String
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        try RoomArchive(step: step, room: Archive(key: room)).answered(reply)
     }
 }
 
 extension CatchUp: HandlerOwner {
     static let prefix = "catch-up"
-    static let questions = [FeaturesKnown.name, PageRead.name]
 
+    /// A handler was lost: what waits for it goes on without.
     static func lost(_ letter: DeadLetter, in step: Step) throws {
         let problem = "what should have gone on with it was lost: \(letter.reason)"
-        if letter.name == FeaturesKnown.name {
-            try step.catchUp.featuresUnknown(problem)
-        } else {
-            try step.catchUp.unanswered(problem)
+        switch letter.name {
+        case FeaturesKnown.name: try step.catchUp.featuresUnknown(problem)
+        case PageRead.name: try step.catchUp.unanswered(problem)
+        case PageFilled.name: try Filling(step: step, archive: .own).unanswered(problem)
+        default: break
         }
     }
 }

@@ -17,17 +17,30 @@ struct Received {
     let type: String
     let messageID: String
     let originID: String?
-    /// The id in the account's archive; nil if it has none that can be trusted.
+    /// Whose archive it belongs to, as ``Archive/key``.
+    let archive: String
+    /// The id in that archive; nil if it has none that can be trusted.
     let stanzaID: String?
     let body: String?
     /// Milliseconds since 1970.
     let sentAt: Int64
 
-    /// - Parameters:
-    ///   - archived: id and stamp by the account's own archive, if the message comes from there.
-    ///   - trustsArchive: whether disco showed that the account's archive stamps stanza-ids, so that one `by` the
-    ///     account cannot be forged by a sender (XEP-0359, Security Considerations).
-    init(_ message: Element, account: JID, archived: (id: String, at: Int64?)?, trustsArchive: Bool, now: Int64) {
+    /// A message that the server delivered.
+    /// - Parameter archiver: whose stanza-id counts; nil if nobody's does.
+    init(_ message: Element, account: JID, stampedBy archiver: JID?, now: Int64) {
+        self.init(
+            message, account: account, archive: nil, stanzaID: archiver.flatMap { Self.stanzaID(in: message, by: $0) },
+            at: nil, now: now)
+    }
+
+    /// A message that an archive has shown.
+    init(_ archived: ArchivedMessage, account: JID, now: Int64) {
+        self.init(
+            archived.message, account: account, archive: archived.archive, stanzaID: archived.id, at: archived.at,
+            now: now)
+    }
+
+    private init(_ message: Element, account: JID, archive: Archive?, stanzaID: String?, at: Int64?, now: Int64) {
         sender = message["from"].map(JID.received) ?? account
         recipient = message["to"].map(JID.received) ?? account
         direction = sender.bare == account ? .outgoing : .incoming
@@ -35,9 +48,9 @@ struct Received {
         messageID = message["id"] ?? ""
         originID = message.child("origin-id", "urn:xmpp:sid:0")?["id"]
         body = message.child("body", "jabber:client")?.text
-        let stamped = trustsArchive ? Self.stanzaID(in: message, by: account) : nil
-        stanzaID = archived?.id ?? stamped
-        sentAt = archived?.at ?? Self.delay(in: message) ?? now
+        self.archive = archive?.key ?? (type == "groupchat" && direction == .incoming ? sender.bare.description : "")
+        self.stanzaID = stanzaID
+        sentAt = at ?? Self.delay(in: message) ?? now
     }
 
     /// The other side's bare address.
@@ -45,6 +58,9 @@ struct Received {
 
     /// What a message of this client is known by: its origin-id, which is its id too.
     var ownID: String? { originID ?? (messageID.isEmpty ? nil : messageID) }
+
+    /// Whether it can be a copy of a message of ours: sent by the account, or shown by a room, where all are.
+    var mayBeOwn: Bool { direction == .outgoing || type == "groupchat" }
 
     /// Whether it is kept: it says something, or the archive thought it worth keeping.
     var isKept: Bool { body != nil || stanzaID != nil }
@@ -56,9 +72,9 @@ struct Received {
         return Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded())
     }
 
-    private static func stanzaID(in message: Element, by account: JID) -> String? {
+    private static func stanzaID(in message: Element, by archiver: JID) -> String? {
         for child in message.children where child.isNamed("stanza-id", "urn:xmpp:sid:0") {
-            if let by = child["by"], JID.received(by) == account, let id = child["id"], !id.isEmpty { return id }
+            if let by = child["by"], JID.received(by) == archiver, let id = child["id"], !id.isEmpty { return id }
         }
         return nil
     }

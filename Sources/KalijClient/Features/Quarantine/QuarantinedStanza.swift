@@ -36,13 +36,13 @@ struct QuarantinedStanza {
     func store(in step: Step) throws {
         try step.database.run(
             """
-            INSERT INTO quarantine(account, at, reason, name, sender, size, stanza)
-            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE NOT EXISTS (SELECT 1 FROM quarantine
+            INSERT INTO quarantine(account, at, reason, name, sender, size, stanza, position)
+            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE NOT EXISTS (SELECT 1 FROM quarantine
                 WHERE account = ?1 AND sender IS ?5 AND size = ?6 AND stanza = ?7)
             """,
             [
                 .integer(step.account.id), .integer(step.now), .text(reason), .text(name), .optional(sender),
-                .integer(Int64(size)), .blob(prefix),
+                .integer(Int64(size)), .blob(prefix), .integer(try step.nextPosition()),
             ])
         // The archive shows it each time that it is read.
         guard step.database.changes > 0 else { return }

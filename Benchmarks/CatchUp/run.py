@@ -1,0 +1,235 @@
+#!/usr/bin/python3
+"""The first catch-up of N archived messages from Prosody with an SQLite archive, against a C program on libxml2 that pages
+the same archive and stores nothing, in turn.
+
+usage: run.py KALIJ [--messages N] [--rounds N] [--json]
+
+Wall and CPU time are from the session on to the archive's end (`kalij -v run` says so); peak memory is that of the process
+to its end. Meanwhile another client pings `kalij run` every 20 ms. Exit status 1 over a bound: wall 1.1 times, CPU 3 times,
+24 MB, 200 ms at the 99th percentile.
+"""
+import argparse, base64, json, os, re, shutil, signal, socket, ssl, statistics, subprocess, sys, tempfile, threading, time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CONFIGURATION = os.path.join(HERE, "../../Sources/KalijLab/Resources/prosody.cfg.lua")
+RECORDING = os.path.join(HERE, "../Receive/recording.py")
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("kalij")
+parser.add_argument("--messages", type=int, default=10000)
+parser.add_argument("--rounds", type=int, default=5)
+parser.add_argument("--json", action="store_true")
+options = parser.parse_args()
+
+
+def free_ports(count):
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            first = probe.getsockname()[1]
+        try:
+            for port in range(first, first + count):
+                with socket.socket() as probe:
+                    probe.bind(("127.0.0.1", port))
+            return first
+        except OSError:
+            pass
+
+
+class Prosody:
+    def __init__(self, folder):
+        self.folder = folder
+        self.port = free_ports(3)
+        self.environment = {**os.environ, "SERVER_DIR": folder, "SERVER_PORT": str(self.port), "SMACKS_TTL": "60"}
+        os.makedirs(folder + "/data")
+        os.makedirs(folder + "/certs")
+        # Its debug log would cost more than its work.
+        text = open(CONFIGURATION).read().replace('min = "debug"', 'min = "info"')
+        open(folder + "/prosody.cfg.lua", "w").write(text)
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+             "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout",
+             folder + "/certs/localhost.key", "-out", folder + "/certs/localhost.crt"], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run(["sqlite3", "-batch", folder + "/archive.sqlite", "PRAGMA journal_mode = WAL; VACUUM"], check=True,
+                       stdout=subprocess.DEVNULL)
+        for user in ("alice", "bob"):
+            subprocess.run(["prosodyctl", "--config", folder + "/prosody.cfg.lua", "register", user, "localhost", "secret"],
+                           check=True, env=self.environment, stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen(["prosody", "--config", folder + "/prosody.cfg.lua", "-F"], env=self.environment,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            try:
+                socket.create_connection(("127.0.0.1", self.port + 1)).close()
+                return
+            except OSError:
+                time.sleep(0.05)
+        raise SystemExit("prosody does not start")
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+class Client:
+    """Says what it is told, with TLS from the first byte."""
+    HEADER = (b"<?xml version='1.0'?><stream:stream xmlns='jabber:client' to='localhost' version='1.0' "
+              b"xmlns:stream='http://etherx.jabber.org/streams'>")
+
+    def __init__(self, server, user):
+        context = ssl._create_unverified_context()
+        self.connection = context.wrap_socket(socket.create_connection(("127.0.0.1", server.port + 1)),
+                                              server_hostname="localhost")
+        self.buffer = b""
+        self.say(self.HEADER, b"</stream:features>")
+        plain = base64.b64encode(b"\0" + user.encode() + b"\0secret")
+        self.say(b"<auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl' mechanism='PLAIN'>" + plain + b"</auth>", b"<success")
+        self.say(self.HEADER, b"</stream:features>")
+        self.say(b"<iq type='set' id='b'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'/></iq>", b"</iq>")
+
+    def say(self, data, wanted):
+        self.buffer = b""
+        self.connection.sendall(data)
+        while wanted not in self.buffer:
+            piece = self.connection.recv(65536)
+            if not piece:
+                raise SystemExit("prosody has closed the connection")
+            self.buffer += piece
+
+    def ping(self, recipient, number):
+        identifier = b"ping-%d-" % number
+        start = time.monotonic()
+        self.say(b"<iq type='get' id='" + identifier + b"' to='" + recipient.encode() + b"'><ping xmlns='urn:xmpp:ping'/></iq>",
+                 identifier)
+        return time.monotonic() - start
+
+
+def fill(server):
+    bob = Client(server, "bob")
+    stream = subprocess.run([sys.executable, RECORDING, str(options.messages)], check=True, capture_output=True).stdout
+    for number, message in enumerate(re.findall(rb"<message .*?</message>", stream)):
+        message = re.sub(rb" from='[^']*'", b"", message).replace(b"to='juliet@localhost/scripted'", b"to='alice@localhost'")
+        if number % 100 == 99:
+            bob.say(message + b"<iq type='get' id='n%d' to='localhost'><ping xmlns='urn:xmpp:ping'/></iq>" % number,
+                    b"n%d" % number)
+            print("\rarchiving %d of %d" % (number + 1, options.messages), end="", file=sys.stderr, flush=True)
+        else:
+            bob.connection.sendall(message)
+    print(file=sys.stderr)
+
+
+def usage(pid):
+    fields = open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()
+    ticks = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    try:
+        # In nanoseconds, for a process of one thread.
+        return sum(int(open("/proc/%d/task/%s/schedstat" % (pid, task)).read().split()[0])
+                   for task in os.listdir("/proc/%d/task" % pid)) / 1e9
+    except OSError:
+        return ticks
+
+
+def peak(pid):
+    return int(re.search(r"VmHWM:\s*(\d+)", open("/proc/%d/status" % pid).read()).group(1))
+
+
+def catch_up(folder, server):
+    """One first login; returns seconds, CPU seconds, peak kilobytes, and how long each ping took."""
+    data = folder + "/kalij"
+    shutil.rmtree(data, ignore_errors=True)
+    kalij = [options.kalij, "--data", data]
+    subprocess.run(
+        kalij + ["login", "alice@localhost", "--direct-tls", "--server", "127.0.0.1:%d" % (server.port + 1), "--ca",
+                 server.folder + "/certs/localhost.crt"], check=True, stdout=subprocess.DEVNULL,
+        env={**os.environ, "KALIJ_PASSWORD": "secret"})
+    bob = Client(server, "bob")
+    run = subprocess.Popen(kalij + ["-v", "run"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                           text=True)
+    pings, is_over = [], threading.Event()
+
+    def pinging(recipient):
+        while not is_over.is_set():
+            pings.append(bob.ping(recipient, len(pings)))
+            time.sleep(0.02)
+
+    pinger = None
+    try:
+        for line in run.stderr:
+            online = re.search(r"online as (\S+),", line)
+            if online:
+                start, cpu = time.monotonic(), usage(run.pid)
+                pinger = threading.Thread(target=pinging, args=(online.group(1),), daemon=True)
+                pinger.start()
+            if "caught up" in line:
+                result = (time.monotonic() - start, usage(run.pid) - cpu)
+                break
+        else:
+            raise SystemExit("kalij ended before it was caught up")
+        is_over.set()
+        pinger.join(10)
+        memory = peak(run.pid)
+        run.send_signal(signal.SIGTERM)
+        run.wait()
+    finally:
+        run.kill()
+        run.wait()
+    history = subprocess.run(kalij + ["--json", "history", "--limit", "1000000"], check=True, capture_output=True).stdout
+    stored = sum(1 for line in history.splitlines() if b'"event":"message"' in line)
+    assert stored == options.messages, "kalij stored %d of %d messages" % (stored, options.messages)
+    return *result, memory, pings
+
+
+def page(folder, server):
+    words = [folder + "/page", str(server.port + 1), "alice", "secret"]
+    result = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+    assert result["messages"] == options.messages, "%d of %d messages" % (result["messages"], options.messages)
+    return result
+
+
+def measure(folder):
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "libxml-2.0", "openssl"], check=True, capture_output=True, text=True)
+    subprocess.run(["cc", "-O2", "-o", folder + "/page", HERE + "/page.c"] + flags.stdout.split(), check=True)
+    server = Prosody(folder + "/prosody")
+    try:
+        fill(server)
+        page(folder, server)  # the server's caches
+        rounds, pings, memory = [], [], 0
+        for number in range(options.rounds):
+            # In turn, so that a machine that gets slower slows both.
+            floor = page(folder, server)
+            seconds, cpu, peak_now, times = catch_up(folder, server)
+            pings, memory = pings + times, max(memory, peak_now)
+            rounds.append((seconds, cpu, floor["seconds"], floor["cpu"]))
+            print("\rround %d of %d" % (number + 1, options.rounds), end="", file=sys.stderr, flush=True)
+        print(file=sys.stderr)
+    finally:
+        server.stop()
+    seconds, cpu, floor, floor_cpu = (statistics.median(values) for values in zip(*rounds))
+    micro = 1e6 / options.messages
+    pings.sort()
+    return {"messages": options.messages, "rounds": options.rounds, "seconds": round(seconds, 2), "page_seconds": round(floor, 2),
+            "wall_ratio": round(statistics.median(a / b for a, _, b, _ in rounds), 2),
+            "cpu_us": round(cpu * micro, 1), "page_cpu_us": round(floor_cpu * micro, 1),
+            "cpu_ratio": round(statistics.median(a / b for _, a, _, b in rounds), 2), "peak_kb": memory, "pings": len(pings),
+            "ping_p50_ms": round(1000 * pings[len(pings) // 2], 1), "ping_p99_ms": round(1000 * pings[len(pings) * 99 // 100], 1)}
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix="kalij-bench-")
+    try:
+        result = measure(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if options.json:
+        print(json.dumps(result))
+    else:
+        print("catching up with %(messages)d archived messages, medians of %(rounds)d rounds" % result)
+        print("  kalij run            %(seconds)8.2f s  %(cpu_us)7.1f us CPU a message, peak memory %(peak_kb)d KB" % result)
+        print("  C on libxml2         %(page_seconds)8.2f s  %(page_cpu_us)7.1f us CPU a message" % result)
+        print("  ratio                %(wall_ratio)8.2f    %(cpu_ratio)7.2f" % result)
+        print("  a ping meanwhile: median %(ping_p50_ms).1f ms, 99 %% within %(ping_p99_ms).1f ms (%(pings)d pings)" % result)
+    good = result["wall_ratio"] <= 1.1 and result["cpu_ratio"] <= 3 and result["peak_kb"] <= 24 * 1000 and result["ping_p99_ms"] <= 200
+    return 0 if good else 1
+
+
+sys.exit(main())

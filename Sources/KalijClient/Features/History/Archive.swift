@@ -1,0 +1,39 @@
+import KalijAddress
+import KalijXML
+
+/// An archive (XEP-0313): the account's own, or that of a room.
+struct Archive: Equatable {
+    /// What it is stored under: nothing for the account's own, else the room's bare address.
+    let key: String
+
+    /// The account's own.
+    static let own = Archive(key: "")
+
+    init(key: String) { self.key = key }
+    init(room: JID) { key = room.bare.description }
+
+    var isOwn: Bool { key.isEmpty }
+    /// Whom to ask: nobody in particular for the account's own, which its server answers for.
+    var recipient: JID? { isOwn ? nil : JID.received(key) }
+}
+
+/// A message as an archive shows it (XEP-0313 section 4.2).
+struct ArchivedMessage {
+    let archive: Archive
+    /// The id that the archive gave it.
+    let id: String
+    /// The archive's stamp, in milliseconds since 1970.
+    let at: Int64?
+    let message: Element
+
+    /// Reads a `<result/>`; nil if it holds no message.
+    init?(_ result: Element, of archive: Archive) {
+        guard let id = result["id"], !id.isEmpty, let forwarded = result.child("forwarded", "urn:xmpp:forward:0"),
+            let message = forwarded.child("message", "jabber:client")
+        else { return nil }
+        self.archive = archive
+        self.id = id
+        at = Received.delay(in: forwarded)
+        self.message = message
+    }
+}

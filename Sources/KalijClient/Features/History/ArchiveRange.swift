@@ -1,0 +1,155 @@
+import KalijStore
+
+/// A part of an archive that was read without a gap.
+struct ArchiveRange {
+    let id: Int64
+    let firstID: String
+    let firstPosition: Int64
+    let firstAt: Int64?
+    /// Where reading what is before it begins.
+    let beforeID: String
+    let lastPosition: Int64
+    let lastAt: Int64?
+    /// Where reading on begins: a few messages before its last, because some servers write messages into the archive a
+    /// little later than others whose place is behind theirs (measured: ejabberd 23.01).
+    let againID: String
+    /// Whether the archive has nothing between it and the range before.
+    let isBottom: Bool
+
+    init(_ row: Row) {
+        id = row.integer(0)
+        firstID = row.text(1)
+        firstPosition = row.integer(2)
+        firstAt = row.optionalInteger(3)
+        beforeID = row.text(4)
+        lastPosition = row.integer(5)
+        lastAt = row.optionalInteger(6)
+        againID = row.text(7)
+        isBottom = row.bool(8)
+    }
+}
+
+/// The ranges of one archive. Only a page extends one.
+struct ArchiveRanges {
+    let database: Database
+    let account: Int64
+    let archive: Archive
+    private var values: [Value] { [.integer(account), .text(archive.key)] }
+
+    /// Room for order numbers that is left before a range when a gap is before it.
+    static let room: Int64 = 1 << 24
+
+    /// All, newest first.
+    func all() throws -> [ArchiveRange] {
+        try database.statement(
+            """
+            SELECT id, first_id, first_position, first_at, before_id, last_position, last_at, again_id, bottom
+            FROM archive_range WHERE account = ? AND archive = ? ORDER BY last_position DESC
+            """
+        ).all(values, ArchiveRange.init)
+    }
+
+    func newest() throws -> ArchiveRange? {
+        try database.statement(
+            """
+            SELECT id, first_id, first_position, first_at, before_id, last_position, last_at, again_id, bottom
+            FROM archive_range WHERE account = ? AND archive = ? ORDER BY last_position DESC LIMIT 1
+            """
+        ).first(values, ArchiveRange.init)
+    }
+
+    func range(_ id: Int64) throws -> ArchiveRange? {
+        try database.statement(
+            """
+            SELECT id, first_id, first_position, first_at, before_id, last_position, last_at, again_id, bottom
+            FROM archive_range WHERE id = ?
+            """
+        ).first([.integer(id)], ArchiveRange.init)
+    }
+
+    /// The range in which the order number is.
+    func range(holding position: Int64) throws -> ArchiveRange? {
+        try database.statement(
+            """
+            SELECT id, first_id, first_position, first_at, before_id, last_position, last_at, again_id, bottom
+            FROM archive_range WHERE account = ?1 AND archive = ?2 AND last_position >= ?3 AND first_position <= ?3
+            ORDER BY last_position LIMIT 1
+            """
+        ).first(values + [.integer(position)], ArchiveRange.init)
+    }
+
+    /// Where the message with the archive's id `id` is shown, and when it was archived.
+    func place(of id: String) throws -> (position: Int64, at: Int64)? {
+        try database.statement(
+            """
+            SELECT position, sent_at FROM message WHERE account = ? AND archive = ? AND stanza_id = ?
+            ORDER BY position LIMIT 1
+            """
+        ).first(values + [.text(id)]) { ($0.integer(0), $0.integer(1)) }
+    }
+
+    /// One end of a range.
+    struct End {
+        let id: String
+        let position: Int64
+        let at: Int64?
+        /// Where reading on from it begins.
+        let from: String
+    }
+
+    func add(first: End, last: End, isBottom: Bool) throws -> Int64 {
+        try database.run(
+            """
+            INSERT INTO archive_range(account, archive, first_id, first_position, first_at, before_id, last_id,
+                last_position, last_at, again_id, bottom) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            values + [
+                .text(first.id), .integer(first.position), .optional(first.at), .text(first.from), .text(last.id),
+                .integer(last.position), .optional(last.at), .text(last.from), .integer(isBottom ? 1 : 0),
+            ])
+        return database.lastInsertedRow
+    }
+
+    /// Moves the end of the range `id` on, never back.
+    func extend(_ id: Int64, to last: End) throws {
+        try database.run(
+            """
+            UPDATE archive_range SET last_id = ?2, last_position = ?3, last_at = coalesce(?4, last_at), again_id = ?5
+            WHERE id = ?1 AND last_position <= ?3
+            """,
+            [.integer(id), .text(last.id), .integer(last.position), .optional(last.at), .text(last.from)])
+    }
+
+    /// Moves the begin of the range `id` back.
+    func extend(_ id: Int64, backTo first: End) throws {
+        try database.run(
+            """
+            UPDATE archive_range SET first_id = ?2, first_position = ?3, first_at = coalesce(?4, first_at), before_id = ?5
+            WHERE id = ?1
+            """,
+            [.integer(id), .text(first.id), .integer(first.position), .optional(first.at), .text(first.from)])
+    }
+
+    /// The archive has nothing between the range `id` and the one before.
+    func markBottom(_ id: Int64) throws {
+        try database.run("UPDATE archive_range SET bottom = 1 WHERE id = ?", [.integer(id)])
+    }
+
+    /// The range `newer` has met `older`: they are one, and so are those in between.
+    func merge(_ newer: ArchiveRange, into older: ArchiveRange) throws {
+        try database.run(
+            """
+            UPDATE archive_range SET (last_id, last_position, last_at, again_id) =
+                (SELECT last_id, last_position, last_at, again_id FROM archive_range WHERE id = ?2) WHERE id = ?1
+            """, [.integer(older.id), .integer(newer.id)])
+        try database.run(
+            """
+            DELETE FROM archive_range WHERE account = ?1 AND archive = ?2 AND id <> ?3
+                AND last_position BETWEEN ?4 AND ?5
+            """,
+            values + [.integer(older.id), .integer(older.lastPosition), .integer(newer.lastPosition)])
+        try database.run(
+            "UPDATE catchup SET range = ?3 WHERE account = ?1 AND archive = ?2 AND range = ?4",
+            values + [.integer(older.id), .integer(newer.id)])
+    }
+}

@@ -1,0 +1,113 @@
+import KalijStore
+
+/// How far the reading of an archive's end has come, as it is stored: a round goes from a few messages before the newest
+/// range's end to the end of the archive.
+struct Round {
+    enum Phase: String {
+        case beforePresence = "before-presence"
+        case afterPresence = "after-presence"
+        case done
+    }
+
+    let number: Int64
+    let phase: Phase
+    /// The range that it extends; nil: a new one.
+    var range: Int64?
+    /// Whether the archive has nothing between the new range and the one before.
+    var isBottom: Bool
+    let queryID: String?
+    let request: String?
+    /// The message behind which the open page begins, or the time at which it does.
+    let cursor: String?
+    let start: Int64?
+    /// The last message of the page before.
+    let reached: String?
+    /// The order number of the last message that it has shown.
+    var placed: Int64
+    /// The order number behind which it has found something that was not there.
+    var changedBehind: Int64?
+    /// How many messages it has shown, and how many the open page.
+    var seen: Int64
+    var shown: Int64
+    /// The first message that it has shown.
+    var first: (id: String, position: Int64, at: Int64?)?
+    /// The last one, and the one before it that has another id.
+    var lastID: String?
+    var lastAt: Int64?
+    var previousID: String?
+    /// Messages at a distance from the last one; the next round begins behind the first of them.
+    var againID: String?
+    var againNext: String?
+
+    /// How far a round begins before the end of the last one, at least.
+    private static let overlap: Int64 = 20
+
+    static func load(_ archive: Archive, of account: Int64, from database: Database) throws -> Round? {
+        try database.statement(
+            """
+            SELECT number, phase, range, bottom, query_id, request, cursor, start, reached, placed, changed_behind, seen,
+                shown, first_id, first_position, first_at, last_id, last_at, previous_id, again_id, again_next
+            FROM catchup WHERE account = ? AND archive = ?
+            """
+        ).first([.integer(account), .text(archive.key)], Round.init)
+    }
+
+    private init(_ row: Row) {
+        number = row.integer(0)
+        phase = Phase(rawValue: row.text(1)) ?? .done
+        range = row.optionalInteger(2)
+        isBottom = row.bool(3)
+        queryID = row.optionalText(4)
+        request = row.optionalText(5)
+        cursor = row.optionalText(6)
+        start = row.optionalInteger(7)
+        reached = row.optionalText(8)
+        placed = row.integer(9)
+        changedBehind = row.optionalInteger(10)
+        seen = row.integer(11)
+        shown = row.integer(12)
+        if let id = row.optionalText(13) { first = (id, row.integer(14), row.optionalInteger(15)) }
+        lastID = row.optionalText(16)
+        lastAt = row.optionalInteger(17)
+        previousID = row.optionalText(18)
+        againID = row.optionalText(19)
+        againNext = row.optionalText(20)
+    }
+
+    /// The archive has shown `archived`, which now has that order number; nil if it was nothing to keep.
+    mutating func show(_ archived: ArchivedMessage, position: Int64?, isMoved: Bool) {
+        shown &+= 1
+        if archived.id != lastID { (previousID, lastID) = (lastID, archived.id) }
+        lastAt = archived.at ?? lastAt
+        guard let position else { return }
+        if isMoved { changedBehind = changedBehind ?? placed }
+        placed = position
+        if first == nil { first = (archived.id, position, archived.at) }
+        seen &+= 1
+        if againNext == nil || seen % Self.overlap == 0 {
+            (againID, againNext) = (againNext ?? archived.id, archived.id)
+        }
+    }
+
+    func save(_ archive: Archive, of account: Int64, in database: Database) throws {
+        try database.run(
+            """
+            UPDATE catchup SET range = ?, bottom = ?, placed = ?, changed_behind = ?, seen = ?, shown = ?, first_id = ?,
+                first_position = ?, first_at = ?, last_id = ?, last_at = ?, previous_id = ?, again_id = ?, again_next = ?
+            WHERE account = ? AND archive = ?
+            """,
+            [
+                .optional(range), .integer(isBottom ? 1 : 0), .integer(placed), .optional(changedBehind),
+                .integer(seen),
+                .integer(shown), .optional(first?.id), .optional(first?.position), .optional(first?.at),
+                .optional(lastID), .optional(lastAt), .optional(previousID), .optional(againID), .optional(againNext),
+                .integer(account), .text(archive.key),
+            ])
+    }
+
+    /// Where the next page begins behind one that ended with `last`: at the message before it, because some servers give
+    /// several messages the same id, and begin behind all of them (measured: ejabberd 23.01).
+    func next(behind last: String) -> String {
+        shown >= 4 && lastID == last ? previousID ?? last : last
+    }
+}

@@ -1,0 +1,71 @@
+import KalijStore
+import KalijXML
+
+/// Messages as an archive has them.
+extension Messages {
+    /// Where a message is stored already.
+    struct Place {
+        let row: Int64
+        let position: Int64
+        /// Whether a page has shown it.
+        let isConfirmed: Bool
+        /// Of one that was accepted here.
+        var state: String?
+    }
+
+    /// What the archive has shown; nil for what is no message to keep. An error that was archived says what any other does.
+    func archived(_ archived: ArchivedMessage) throws -> Received? {
+        if archived.message["type"] == "error" {
+            try refused(archived.message)
+            return nil
+        }
+        let received = Received(archived, account: step.account.jid, now: step.now)
+        try displayed(archived.message, received)
+        return received
+    }
+
+    /// Where the message is, if it came before: in whatever way.
+    func place(of received: Received) throws -> Place? {
+        if let own = try ownPlace(of: received) { return own }
+        let known = try database.statement(
+            """
+            SELECT id, position, catchup > 0 FROM message
+            WHERE account = ? AND archive = ? AND stanza_id = ? AND sender = ? AND message_id = ?
+            """
+        ).first([
+            account, .text(received.archive), .optional(received.stanzaID), .text(received.sender.description),
+            .text(received.messageID),
+        ]) { Place(row: $0.integer(0), position: $0.integer(1), isConfirmed: $0.bool(2)) }
+        return try known ?? unstamped(received)
+    }
+
+    /// One that was delivered before the archive's ids were trusted, and gets the id that it has there.
+    private func unstamped(_ received: Received) throws -> Place? {
+        guard received.direction == .incoming, let origin = received.originID else { return nil }
+        return try database.statement(
+            """
+            UPDATE OR IGNORE message SET stanza_id = ? WHERE account = ? AND sender = ? AND origin_id = ?
+                AND message_id = ? AND archive = ? AND stanza_id IS NULL AND direction = 'in'
+            RETURNING id, position
+            """
+        ).first([
+            .optional(received.stanzaID), account, .text(received.sender.description), .text(origin),
+            .text(received.messageID), .text(received.archive),
+        ]) { Place(row: $0.integer(0), position: $0.integer(1), isConfirmed: false) }
+    }
+
+    /// Stores a message, or moves the row that it has already, to the order number `position`.
+    /// - Returns: whether it is new.
+    @discardableResult
+    func keep(_ received: Received, _ place: Place?, at position: Int64, catchup: Int64) throws -> Bool {
+        guard let place else { return try insert(received, position: position, catchup: catchup) }
+        if place.state != nil {
+            try settleOwn(received, place, at: (position, catchup))
+        } else {
+            try database.run(
+                "UPDATE message SET position = ?, catchup = ? WHERE id = ?",
+                [.integer(position), .integer(catchup), .integer(place.row)])
+        }
+        return false
+    }
+}

@@ -1,0 +1,97 @@
+import KalijRoles
+import KalijStore
+import KalijXML
+
+/// Tries stanzas again that were set aside.
+struct Replay {
+    let step: Step
+    private var database: Database { step.database }
+    private var account: Value { .integer(step.account.id) }
+
+    struct Row {
+        let id: Int64
+        let stanza: [UInt8]
+        /// The order number that was kept for it.
+        let position: Int64?
+    }
+
+    /// Takes the next one that is to be tried. If the process ends before it was, it is not tried again by itself.
+    func begin() throws -> Row? {
+        try database.statement(
+            """
+            UPDATE quarantine SET retry = 'begun' WHERE id =
+                (SELECT id FROM quarantine WHERE account = ? AND retry = 'wanted' ORDER BY id LIMIT 1)
+            RETURNING id, stanza, position
+            """
+        ).first([account]) { Row(id: $0.integer(0), stanza: $0.blob(1), position: $0.optionalInteger(2)) }
+    }
+
+    /// Processes it as if it arrived now, in the place where it did; with that it is gone from the quarantine.
+    func process(_ row: Row) throws {
+        try step.count(nil)
+        try Dispatcher(step: step).handle(again: try parse(row.stanza), at: row.position)
+        try database.run("DELETE FROM quarantine WHERE id = ?", [.integer(row.id)])
+    }
+
+    func fail(_ row: Row, _ reason: String) throws {
+        try database.run(
+            "UPDATE quarantine SET retry = NULL, reason = ? WHERE id = ?", [.text(reason), .integer(row.id)])
+    }
+
+    /// Tries it later: the machine was to blame.
+    func postpone(_ row: Row) throws {
+        try database.run("UPDATE quarantine SET retry = 'wanted' WHERE id = ?", [.integer(row.id)])
+    }
+
+    /// Reads it as it would be read on a stream, with the limits of today.
+    private func parse(_ bytes: [UInt8]) throws -> Element {
+        let parser = StreamParser()
+        var found: StreamParserEvent?
+        for piece in [Array(Self.header.utf8), bytes] { try parser.feed(piece) { found = $0 } }
+        switch found {
+        case .element(let element): return element
+        case .skipped(let skipped): throw ReplayError.overLimit("\(skipped.limit)")
+        default: throw ReplayError.incomplete
+        }
+    }
+
+    private static let header = "<stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'>"
+}
+
+/// Why a stanza that was set aside cannot be processed.
+enum ReplayError: Error, CustomStringConvertible {
+    case overLimit(String)
+    case incomplete
+
+    var description: String {
+        switch self {
+        case .overLimit(let limit): "over the limit on \(limit)"
+        case .incomplete: "it is no whole stanza"
+        }
+    }
+}
+
+extension SessionSteps {
+    /// Tries the next stanza of the quarantine that is to be tried, in a step of its own; nil if there is none.
+    func replayNext() throws -> Step.Effects? {
+        let isWanted = try runner.database.statement(
+            "SELECT 1 FROM quarantine WHERE account = ? AND retry = 'wanted' LIMIT 1"
+        ).first([.integer(account.id)]) { _ in true }
+        guard isWanted ?? false else { return nil }
+        var row: Replay.Row?
+        _ = try runner.run("replay", for: account) { row = try Replay(step: $0).begin() }
+        guard let row else { return nil }
+        do {
+            return try runner.run("replay", for: account) { try Replay(step: $0).process(row) }
+        } catch let error as StoreError where error.isMachineError {
+            _ = try? runner.run("replay", for: account) { try Replay(step: $0).postpone(row) }
+            throw error
+        } catch let error as FenceError {
+            throw error
+        } catch {
+            return try runner.run("replay", for: account) { step in
+                try Replay(step: step).fail(row, "tried again: \(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import KalijAddress
+import KalijStore
+
+/// A place in the history where messages are missing, or may be.
+public struct HistoryGap: Sendable, Equatable {
+    public enum Reason: Sendable, Equatable {
+        /// They are in the archive, as far as is known, and were not fetched.
+        case notFetched
+        /// The archive has lost its trace and has nothing there any more.
+        case lost
+        /// The end of the archive is being read.
+        case reading
+        /// The end of the archive could not be read, for that reason; what came live since is stored.
+        case unread(String)
+    }
+
+    /// Whose archive it is in; nil for the account's own.
+    public var room: JID? { Archive(key: archive).recipient }
+    /// The stamp of the message in front of it, in milliseconds since 1970; nil if there is none.
+    public let after: Int64?
+    /// The stamp of the message behind it, in milliseconds since 1970; nil if it has no known end.
+    public let before: Int64?
+    public let reason: Reason
+
+    /// Whether fetching it may bring something.
+    public var isFillable: Bool { reason == .notFetched }
+
+    let archive: String
+    /// It is in front of what has this order number.
+    let position: Int64
+}
+
+extension HistoryReader {
+    /// What is missing in the history of an account, in its order.
+    public func gaps(of account: Account) throws -> [HistoryGap] {
+        let archives = try database.prepare("SELECT archive, phase, problem, since FROM catchup WHERE account = ?")
+            .all([.integer(account.id)]) { ($0.text(0), $0.text(1), $0.optionalText(2), $0.integer(3)) }
+        let hasArchive = try SessionRow.load(account.id, from: database).archive
+        var gaps: [HistoryGap] = []
+        for (archive, phase, problem, since) in archives where hasArchive || !archive.isEmpty {
+            let ranges = try ArchiveRanges(
+                database: database, account: account.id, archive: Archive(key: archive)
+            ).all()
+            gaps += Self.gaps(between: ranges, in: archive)
+            let end = ranges.first
+            if end == nil, since > 0 {
+                gaps.append(
+                    HistoryGap(after: nil, before: since, reason: .notFetched, archive: archive, position: .min))
+            }
+            if phase != Round.Phase.done.rawValue || problem != nil {
+                gaps.append(
+                    HistoryGap(
+                        after: end?.lastAt ?? since, before: nil, reason: problem.map { .unread($0) } ?? .reading,
+                        archive: archive, position: (end?.lastPosition ?? 0) + 1))
+            }
+        }
+        return gaps.sorted { $0.position < $1.position }
+    }
+
+    private static func gaps(between ranges: [ArchiveRange], in archive: String) -> [HistoryGap] {
+        zip(ranges, ranges.dropFirst().map { $0 } + [nil]).compactMap { range, older in
+            // At the begin of the archive nothing is missing.
+            if range.isBottom, older == nil { return nil }
+            return HistoryGap(
+                after: older?.lastAt, before: range.firstAt, reason: range.isBottom ? .lost : .notFetched,
+                archive: archive, position: range.firstPosition)
+        }
+    }
+
+    /// What became of the last fetching of older history (`Step.fetchHistory`).
+    public struct Fetching: Sendable, Equatable {
+        public let isDone: Bool
+        /// How many messages it has brought that were not there.
+        public let messages: Int
+        /// Why it ended before its time.
+        public let problem: String?
+    }
+
+    /// What became of the last fetching of older history from the account's own archive; nil if there was none.
+    public func fetching(of account: Account) throws -> Fetching? {
+        try database.prepare("SELECT outcome, stored FROM filling WHERE account = ? AND archive = ''")
+            .first([.integer(account.id)]) { row in
+                let outcome = row.optionalText(0)
+                return Fetching(
+                    isDone: outcome != nil, messages: Int(row.integer(1)),
+                    problem: outcome.flatMap { $0.isEmpty ? nil : $0 }
+                )
+            }
+    }
+}

@@ -1,0 +1,20 @@
+import Testing
+
+@testable import KalijClient
+
+/// Rule 6: "A connection that ends between <resume/> and its answer twice in a row, or once with a stream error, is a failed
+/// resume without h" (measured: Prosody 0.12 after its queue limit, and for a stale h).
+@Suite(.timeLimit(.minutes(1)))
+struct LostSessionTests {
+    @Test(
+        "a session whose resumption is never answered is given up",
+        arguments: [("close", 4), ("error", 3), ("refuse", 2)])
+    func unanswered(_ answer: String, _ connections: Int) throws {
+        let server = try ScriptedServer("--on-resume", answer, "--late", "garbage")
+        let drive = try Drive(server)
+        try drive.run(seconds: 30) { _, _ in drive.told.count { $0 == "online" } == 2 }
+        #expect(drive.told.count { $0 == "online" } == 2, "\(drive.told)")
+        #expect(drive.told.count { $0 == "connecting" } == connections, "\(drive.told)")
+        #expect(drive.told.count { $0 == "resumed" } == 0)
+    }
+}

@@ -1,0 +1,190 @@
+import KalijStore
+import KalijXML
+import Testing
+
+@testable import KalijClient
+
+/// Rule 9: history is a set of ranges per archive; only a page extends a range; between them are gaps, which are listed.
+struct RangeTests {
+    @Test("only a page extends a range: what comes live is the tail behind it")
+    func tail() throws {
+        let desk = try Desk.read(3)
+        #expect(try desk.ranges() == ["a1...a3"])
+        try desk.receive(CatchUpTests.live("live", archive: "a4"))
+        #expect(try desk.ranges() == ["a1...a3"])
+        _ = try desk.steps.readArchive()
+        try desk.show(["a2", "a3"])
+        // Each result is a step of its own; that of <fin/> moves the end.
+        try desk.receive(try desk.result("a4", "live"))
+        #expect(try desk.ranges() == ["a1...a3"])
+        try desk.fin("page", last: "a4", complete: true)
+        #expect(try desk.ranges() == ["a1...a4"])
+        #expect(try desk.shown() == ["[not fetched]", "a1", "a2", "a3", "live"])
+    }
+
+    @Test("the first login looks back as many days as the account says")
+    func days() throws {
+        let desk = try Desk()
+        try desk.database.execute("UPDATE account SET history_days = 3")
+        let account = try AccountTable(desk.database).account(nil, in: desk.directory)
+        let steps = SessionSteps(runner: desk.runner, account: account)
+        _ = try steps.bound(account.jid)
+        _ = try steps.established(resumeID: nil)
+        let id = try #require(try desk.questions("features").last)
+        let answer = """
+            <iq type='result' id='\(id)'><query xmlns='http://jabber.org/protocol/disco#info'>\
+            <feature var='urn:xmpp:mam:2'/></query></iq>
+            """
+        _ = try steps.handle(try Element.parse(Desk.inClient(answer)), count: nil)
+        #expect(try desk.asked() == ["from 2026-11-18T12:00:00Z"])
+        #expect(account.historyDays == 3)
+    }
+
+    @Test("a page that was broken off is asked again, in another process, and leaves everything in its place")
+    func brokenPage() throws {
+        let desk = try Desk.online()
+        try desk.answerFeatures(archive: true)
+        try desk.show((1...6).map { "a\($0)" })
+        try desk.fin("page", first: "a1", last: "a6")
+        // The next page begins before the last message: a server that gives two the same id begins behind both.
+        #expect(try desk.asked() == ["after a5"])
+        try desk.show(["a6", "a7", "a8"])
+        #expect(try desk.ranges() == ["a1...a6"])
+        _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
+        #expect(try desk.asked() == ["after a5"])
+        let before = try desk.text("SELECT group_concat(position) FROM message")
+        try desk.show(["a6", "a7", "a8"])
+        #expect(try desk.text("SELECT group_concat(position) FROM message") == before)
+        try desk.fin("page", last: "a8", complete: true)
+        try desk.fin("page", complete: true)
+        #expect(try desk.ranges() == ["a1...a8"])
+        #expect(try desk.history() == (1...8).map { "in a\($0)" })
+    }
+
+    @Test("a page by time that was broken off begins anew")
+    func brokenFirstPage() throws {
+        let desk = try Desk.online()
+        try desk.answerFeatures(archive: true)
+        try desk.show(["a1", "a2"])
+        try desk.bind(resumeID: "session-2")
+        try desk.answerFeatures(archive: true)
+        try desk.show(["a1", "a2", "a3"])
+        try desk.fin("page", last: "a3", complete: true)
+        #expect(try desk.ranges() == ["a1...a3"])
+        #expect(try desk.history() == ["in a1", "in a2", "in a3"])
+    }
+
+    @Test("an archive that lost the cursor is asked by time; if it still shows what is in the range, there is no gap")
+    func lostCursorOnly() throws {
+        let desk = try Desk.read(3)
+        try desk.receive(CatchUpTests.live("live", archive: "a4"))
+        _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
+        try desk.refuse("page", "item-not-found")
+        #expect(try desk.asked() == ["from 2026-11-20T10:00:00Z"], "by the archive's stamps, not by our clock")
+        try desk.show(["a2", "a3"])
+        try desk.receive(try desk.result("a4", "live"))
+        try desk.fin("page", last: "a4", complete: true)
+        #expect(try desk.ranges() == ["a1...a4"])
+        #expect(try desk.history() == ["in a1", "in a2", "in a3", "in live"])
+    }
+
+    @Test("an archive that expired has a gap that is listed and cannot be filled; what came live goes behind it")
+    func expired() throws {
+        let desk = try Desk.read(3)
+        try desk.receive(CatchUpTests.live("b2", archive: "b2"))
+        try desk.receive(CatchUpTests.message("unarchived"))
+        desk.clock.move(by: 60 * 24 * 3600 * 1000)
+        try desk.bind(resumeID: "session-2")
+        try desk.answerFeatures(archive: true)
+        try desk.refuse("page", "item-not-found")
+        try desk.show(["b1", "b2"], at: "2027-01-01T00:00:00Z")
+        try desk.fin("page", last: "b2", complete: true)
+        try desk.fin("page", complete: true)
+        #expect(try desk.ranges() == ["a1...a3", "|b1...b2"])
+        #expect(try desk.shown() == ["[not fetched]", "a1", "a2", "a3", "[lost]", "b1", "b2", "unarchived"])
+        // The next round extends the new range.
+        _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
+        #expect(try desk.asked() == ["after b1"])
+        try desk.show(["b2", "b3"], at: "2027-01-02T00:00:00Z")
+        try desk.fin("page", last: "b3", complete: true)
+        #expect(try desk.ranges() == ["a1...a3", "|b1...b3"])
+        #expect(try desk.shown().suffix(4) == ["b1", "b2", "b3", "unarchived"])
+    }
+
+    @Test("the reading after an expiry, broken off in its first page, goes on with the same gap")
+    func expiredAndBroken() throws {
+        let desk = try Desk.read(3)
+        try desk.bind(resumeID: "session-2")
+        try desk.answerFeatures(archive: true)
+        try desk.refuse("page", "item-not-found")
+        try desk.show(["b1", "b2"])
+        _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
+        try desk.show(["b1", "b2", "b3"])
+        try desk.fin("page", last: "b3", complete: true)
+        #expect(try desk.ranges() == ["a1...a3", "|b1...b3"])
+        #expect(try desk.shown().contains("[lost]"))
+        let jump = try desk.number("SELECT max(position) - min(position) FROM message") ?? 0
+        #expect(jump > 1 << 24 && jump < 1 << 25)
+    }
+
+    @Test("what cannot be read is listed as a gap behind what was", arguments: ["refused", "endless", "silent"])
+    func unread(_ how: String) throws {
+        let desk = try Desk.read(2)
+        _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
+        #expect(try desk.shown() == ["[not fetched]", "a1", "a2", "[reading]"])
+        try desk.receive(CatchUpTests.live("live", archive: "a9"))
+        switch how {
+        case "refused": try desk.refuse("page", "forbidden", type: "auth")
+        case "endless": try desk.fin("page")
+        default: try desk.letExpire()
+        }
+        #expect(try desk.shown() == ["[not fetched]", "a1", "a2", "[unread]", "live"])
+        #expect(try desk.ranges() == ["a1...a2"])
+        // What was not read then is read the next time, from the range's end.
+        _ = try desk.steps.readArchive()
+        #expect(try desk.asked() == ["after a1"])
+    }
+
+    @Test("an archive that shows the same page for ever is left", .timeLimit(.minutes(1)))
+    func samePage() throws {
+        let desk = try Desk.online()
+        try desk.answerFeatures(archive: true)
+        var told: [String] = []
+        for _ in 0..<10 where told.isEmpty {
+            try desk.show((1...5).map { "a\($0)" })
+            told = try desk.fin("page", last: "a5").told
+        }
+        #expect(told == ["caught up: the server's archive ended a page without saying where it goes on"])
+    }
+
+    @Test("an archive that is changed while it is read: what is put in before the cursor is found by the next round")
+    func changing() throws {
+        let desk = try Desk.online()
+        try desk.answerFeatures(archive: true)
+        try desk.show((1...60).filter { $0 != 55 }.map { "a\($0)" })
+        try desk.fin("page", last: "a60", complete: true)
+        try desk.fin("page", complete: true)
+        // A worker of the server was late with a55; and a50 was removed.
+        _ = try desk.steps.readArchive()
+        let after = try #require(try desk.asked().first?.dropFirst("after a".count)).description
+        let begin = try #require(Int(after))
+        #expect(begin <= 40)
+        try desk.show(((begin + 1)...60).filter { $0 != 50 }.map { "a\($0)" })
+        try desk.fin("page", last: "a60", complete: true)
+        #expect(try desk.history() == (1...60).map { "in a\($0)" })
+        #expect(try desk.ranges() == ["a1...a60"])
+    }
+
+    @Test("messages with the same id in the archive are both stored, wherever a page ends")
+    func twins() throws {
+        let desk = try Desk.online()
+        try desk.answerFeatures(archive: true)
+        try desk.show(["a1", "a2", "a3", "a4"])
+        try desk.fin("page", last: "a4")
+        #expect(try desk.asked() == ["after a3"])
+        try desk.receive(try desk.result("a4"))
+        try desk.receive(try desk.result("a4", xml: CatchUpTests.message("twin", from: "nurse@example.net/y")))
+        try desk.fin("page", last: "a4", complete: true)
+        #expect(try desk.history() == ["in a1", "in a2", "in a3", "in a4", "in twin"])
+    }
+}
