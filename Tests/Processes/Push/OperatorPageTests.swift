@@ -50,7 +50,7 @@ struct OperatorPageTests {
         for words in [
             "all is well", "delivered", "queued", "covered by", "dead", "apple", "healthy",
             "certificate\tends in 30 days",
-            "malformed\t3",
+            "malformed\t3", "last push taken",
         ] {
             #expect(text.contains(words), "\(words) is not in: \(text)")
         }
