@@ -18,7 +18,7 @@ final class AccountDriver {
     let account: Account
     let context: DriverContext
     let steps: SessionSteps
-    private(set) var connection: Connection?
+    private(set) var connection: (any StreamConnection)?
     var stage = Stage.offline
     var writer = OutboundWriter()
     /// How many `<r/>` are to be answered.
@@ -46,6 +46,8 @@ final class AccountDriver {
     let deadlines = DueTimer()
     let dueTimers = DueTimer()
     var expiry = Expiry.none
+    /// A logout that is under way.
+    var leaving: Leaving?
 
     enum Stage {
         case offline
@@ -84,9 +86,7 @@ final class AccountDriver {
         parser = StreamParser()
         inbox = Inbox()
         stage = .negotiating(Negotiation(configuration))
-        let connection = Connection(loop: context.loop, target: account.target, tls: account.tls) { [weak self] in
-            self?.handle($0)
-        }
+        let connection = context.connect(account) { [weak self] in self?.handle($0) }
         self.connection = connection
         timers.deadline(context.timing.negotiation, on: context.loop) { [weak self] in
             self?.disconnect("no session after \(Int(self?.context.timing.negotiation ?? 0)) s")
@@ -204,7 +204,7 @@ final class AccountDriver {
         if attemptBegun != nil, Attempts(runner: context.runner, account: account).takeBack() { attemptBegun = nil }
         connection?.isReading = false
         isStorageBlocked = true
-        let delay = storageBackoff.next(random: .random(in: 0..<1))
+        let delay = storageBackoff.next(random: context.random())
         emit(.waitingForStorage(reason: error.description, retryIn: delay))
         storageRetry?.cancel()
         storageRetry = context.loop.schedule(after: delay) { [weak self] in
@@ -221,6 +221,7 @@ final class AccountDriver {
         end()
         stage = .refused(error)
         emit(.refused(reason: error.description))
+        leave(without: error.description)
         context.mayHaveEnded()
     }
 
@@ -231,9 +232,12 @@ final class AccountDriver {
         if timers.wasStable { backoff.reset() }
         end()
         stage = .offline
-        let delay = backoff.next(random: .random(in: 0..<1))
+        guard leaving == nil else { return leave(without: reason) }
+        let delay = backoff.next(random: context.random())
         emit(.offline(reason: reason, retryIn: delay))
         retry = context.loop.schedule(after: delay) { [weak self] in self?.connect() }
+        // A deadline that passed during the negotiation waited for its outcome.
+        watchWaiting()
     }
 
     private var isResumePending: Bool {
@@ -244,7 +248,7 @@ final class AccountDriver {
         timers.cancel()
         storageRetry?.cancel()
         storageRetry = nil
-        connection?.close()
+        connection?.close(nil)
         connection = nil
         inbox.clear()
         writer = OutboundWriter()
@@ -293,10 +297,21 @@ final class AccountDriver {
         stop(finished)
     }
 
+    /// What RFC 6121 4.5.1 wants before a stream ends.
+    private static let unavailable = Array("<presence type='unavailable'/>".utf8)
+
     /// Ends the stream and with it the session: the server closes it for good.
     func endStream(_ finished: @escaping () -> Void) {
         retry?.cancel()
-        if isOnline { connection?.send(StreamManagement.end) }
+        if case .online(let management) = stage, !isWaitingForStorage {
+            connection?.isReading = false
+            if management != nil {
+                requestsToAnswer = max(1, requestsToAnswer)
+                try? acknowledge()
+            }
+            connection?.send(Self.unavailable)
+        }
+        connection?.send(StreamManagement.end)
         stop(finished)
     }
 

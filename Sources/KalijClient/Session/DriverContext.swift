@@ -3,7 +3,11 @@ import KalijTransport
 
 /// What the drivers of all accounts share; lives on the engine's thread.
 final class DriverContext {
-    let loop: EventLoop
+    let loop: any Schedule
+    /// Makes a connection for an account, which is still to be opened.
+    let connect: (Account, @escaping (ConnectionEvent) -> Void) -> any StreamConnection
+    /// From 0 up to but not including 1.
+    let random: () -> Double
     let runner: StepRunner
     let timing: Timing
     private let report: (EngineEvent) -> Void
@@ -13,16 +17,31 @@ final class DriverContext {
     let awaiter: PromiseAwaiter
 
     init(
-        loop: EventLoop, runner: StepRunner, timing: Timing, report: @escaping (EngineEvent) -> Void,
-        fatal: @escaping (any Error) -> Void, changed: @escaping () -> Void, awaiter: PromiseAwaiter
+        loop: any Schedule, runner: StepRunner, timing: Timing, report: @escaping (EngineEvent) -> Void,
+        fatal: @escaping (any Error) -> Void, changed: @escaping () -> Void, awaiter: PromiseAwaiter,
+        random: @escaping () -> Double,
+        connect: @escaping (Account, @escaping (ConnectionEvent) -> Void) -> any StreamConnection
     ) {
         self.awaiter = awaiter
         self.loop = loop
+        self.connect = connect
+        self.random = random
         self.runner = runner
         self.timing = timing
         self.report = report
         self.fatal = fatal
         self.changed = changed
+    }
+
+    /// Over sockets, on the loop itself.
+    convenience init(
+        loop: EventLoop, runner: StepRunner, timing: Timing, report: @escaping (EngineEvent) -> Void,
+        fatal: @escaping (any Error) -> Void, changed: @escaping () -> Void, awaiter: PromiseAwaiter
+    ) {
+        self.init(
+            loop: loop, runner: runner, timing: timing, report: report, fatal: fatal, changed: changed,
+            awaiter: awaiter, random: { .random(in: 0..<1) },
+            connect: { Connection(loop: loop, target: $0.target, tls: $0.tls, $1) })
     }
 
     func emit(_ kind: EngineEvent.Kind, for account: Account, at now: Int64) {
@@ -55,6 +74,8 @@ public struct Timing: Sendable {
     public var networkCheck: Double = 10
     /// Before the archive is read once more after a bind, or asked again if it could not answer.
     public var archiveRetry: Double = 5
+    /// For reaching the server to end a session there, when an account is logged out.
+    public var logout: Double = 5
     /// How long a session must last before the next connection is tried without the delay of the failures before.
     public var stable: Double = 10
     /// The longest time between two attempts.

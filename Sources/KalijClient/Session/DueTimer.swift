@@ -9,7 +9,7 @@ final class DueTimer {
     private static let longest = 3600.0
 
     /// Fires at `time`, unless it fires earlier anyway.
-    func set(_ time: Int64, now: Int64, on loop: EventLoop, _ body: @escaping () -> Void) {
+    func set(_ time: Int64, now: Int64, on loop: any Schedule, _ body: @escaping () -> Void) {
         if let due, due <= time { return }
         timer?.cancel()
         due = time

@@ -91,7 +91,8 @@ struct OutboundQueue {
         case bound = 2
     }
 
-    /// Holds all messages back, if some of them have left before and the archive can tell whether they arrived.
+    /// Holds all messages back, if some of them have left before and the archive, if there is one, can
+    /// tell whether they arrived.
     ///
     /// At the begin of a connection: nothing that is still in the queue is in the server's count then.
     func hold(_ hold: Hold) throws {
@@ -103,8 +104,11 @@ struct OutboundQueue {
             """, [.integer(account)])
         try database.run(
             """
-            UPDATE session SET holding = CASE WHEN archive AND EXISTS (SELECT 1 FROM queue q
-                JOIN message m ON m.id = q.message WHERE q.account = ?1 AND m.state = 'sent')
+            UPDATE session SET holding = CASE WHEN (archive
+                    -- The server has not said yet whether it keeps one.
+                    OR NOT EXISTS (SELECT 1 FROM catchup WHERE account = ?1 AND archive = ''))
+                AND EXISTS (SELECT 1 FROM queue q
+                    JOIN message m ON m.id = q.message WHERE q.account = ?1 AND m.state = 'sent')
                 THEN max(holding, ?2) ELSE 0 END WHERE account = ?1
             """, [.integer(account), .integer(hold.rawValue)])
     }

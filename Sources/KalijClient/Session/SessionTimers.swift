@@ -13,20 +13,20 @@ final class SessionTimers {
     var heard = false
 
     /// A session must be there within `seconds`.
-    func deadline(_ seconds: Double, on loop: EventLoop, _ body: @escaping () -> Void) {
+    func deadline(_ seconds: Double, on loop: any Schedule, _ body: @escaping () -> Void) {
         deadline?.cancel()
         deadline = loop.schedule(after: seconds, body)
     }
 
     /// The session is there.
-    func established(stableAfter seconds: Double, on loop: EventLoop) {
+    func established(stableAfter seconds: Double, on loop: any Schedule) {
         deadline?.cancel()
         deadline = nil
         stable = loop.schedule(after: seconds) { [weak self] in self?.wasStable = true }
     }
 
     /// An answer must come within `seconds`.
-    func awaitAnswer(_ seconds: Double, on loop: EventLoop, _ body: @escaping () -> Void) {
+    func awaitAnswer(_ seconds: Double, on loop: any Schedule, _ body: @escaping () -> Void) {
         answer?.cancel()
         answer = loop.schedule(after: seconds, body)
     }
@@ -36,13 +36,13 @@ final class SessionTimers {
         answer = nil
     }
 
-    func keepalive(_ seconds: Double, on loop: EventLoop, _ body: @escaping () -> Void) {
+    func keepalive(_ seconds: Double, on loop: any Schedule, _ body: @escaping () -> Void) {
         keepalive?.cancel()
         keepalive = loop.schedule(after: seconds, body)
     }
 
     /// The archive is to be asked again in `seconds`.
-    func archive(_ seconds: Double, on loop: EventLoop, _ body: @escaping () -> Void) {
+    func archive(_ seconds: Double, on loop: any Schedule, _ body: @escaping () -> Void) {
         archive?.cancel()
         archive = loop.schedule(after: seconds, body)
     }

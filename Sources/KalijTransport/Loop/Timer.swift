@@ -5,7 +5,7 @@ public final class Timer {
     var body: (() -> Void)?
     private weak var loop: EventLoop?
 
-    init(loop: EventLoop, deadline: Double, order: UInt64, body: @escaping () -> Void) {
+    init(loop: EventLoop?, deadline: Double, order: UInt64, body: @escaping () -> Void) {
         self.loop = loop
         self.deadline = deadline
         self.order = order

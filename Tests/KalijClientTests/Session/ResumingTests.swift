@@ -85,6 +85,26 @@ struct ResumingTests {
         #expect(try desk.history() == ["out one (acked)", "out two (acked)", "out three (sent)"])
     }
 
+    // Simulation, seed 48: an account's first session, ended by the server before it had answered its first question.
+    @Test(
+        "a session lost before the server said whether it has an archive: what left in it waits until it has",
+        arguments: [true, false])
+    func lostBeforeFeatures(_ hasArchive: Bool) throws {
+        let desk = try Desk.online()
+        try desk.accept("one")
+        try desk.write()
+        _ = try desk.steps.resumeFailed(HandledCount(0))
+        try desk.bind(resumeID: "session-2")
+        #expect(try desk.queue() == ["iq get query"])
+        try desk.answerFeatures(archive: hasArchive)
+        if hasArchive {
+            try desk.answerPage(complete: true)
+            try desk.answerPage(complete: true)
+            #expect(try desk.queue().filter { $0 == "message chat one" }.count == 1)
+        }
+        #expect(try desk.history() == ["out one (sent)" + (hasArchive ? "" : " unsettled")])
+    }
+
     @Test("a failed resumption without h: what the archive shows has arrived, the rest is sent again, in order, once")
     func failedWithoutCount() throws {
         let (desk, _) = try written()

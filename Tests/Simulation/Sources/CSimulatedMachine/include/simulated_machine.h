@@ -1,0 +1,56 @@
+#ifndef SIMULATED_MACHINE_H
+#define SIMULATED_MACHINE_H
+#include <stddef.h>
+#include <stdint.h>
+
+// A machine whose disk lives in memory: SQLite's default VFS once it is installed, and a source of randomness that can be
+// seeded. One thread uses it. What runs is said to be the code of a process; a process that is dead may go on running,
+// but nothing that it does reaches the disk any more.
+
+enum {
+    MACHINE_READ = 1,
+    MACHINE_WRITE = 2,
+    MACHINE_SYNC = 4,
+    MACHINE_TRUNCATE = 8,
+    MACHINE_DELETE = 16,
+    MACHINE_OPEN = 32,
+    MACHINE_LOCK = 64,
+};
+
+/// What was done since the last reset.
+struct machine_counts {
+    long writes, syncs, kills, power_failures, failed, lost_writes, torn_writes;
+};
+
+/// Makes the disk SQLite's default one.
+void machine_install(void);
+/// Forgets all files. No database may be open.
+void machine_reset(uint64_t seed);
+/// From now on the code of `process` (1 to 8191) runs.
+void machine_run_as(int process);
+/// Milliseconds since 1970, for SQLite.
+void machine_set_time(int64_t milliseconds);
+
+/// Kills `process` now: its locks are gone, and what it does afterwards does not happen.
+void machine_kill(int process);
+/// Kills `process` right after its operation number `operations` from now on that changes anything.
+void machine_kill_after(int process, long operations);
+int machine_is_dead(int process);
+/// The code of a dead process has come to its end and closed everything: shared memory is as it was when it died.
+/// Returns how many files it has left open, which is a fault of the test.
+int machine_bury(int process);
+
+/// Operations of `process` of the kinds in `mask` fail with SQLite's `code`: the next `count` ones after `after` others.
+void machine_fail(int process, int mask, long after, long count, int code);
+/// How many operations that change anything `process` has done.
+long machine_operations(int process);
+
+/// The power fails: of what was not synced some survives and some does not. All processes must be dead and buried.
+void machine_power_failure(uint64_t seed);
+
+struct machine_counts machine_counts(void);
+
+/// From now on the machine's randomness is that of `seed`: /dev/urandom, and what SQLite asks for.
+void machine_seed_randomness(uint64_t seed);
+
+#endif

@@ -1,0 +1,69 @@
+/// One TCP connection: bytes arrive late and in pieces, but in order; or not at all any more.
+final class Link {
+    enum Side { case client, server }
+
+    enum Arrival {
+        case bytes([UInt8])
+        /// The other side has ended.
+        case end
+        /// The connection was reset.
+        case reset
+    }
+
+    private let world: World
+    private let latency: ClosedRange<Int64>
+    var onClient: (Arrival) -> Void = { _ in }
+    var onServer: (Arrival) -> Void = { _ in }
+    /// When the last byte in each direction arrives.
+    private var last: [Int64] = [0, 0]
+    private(set) var isBroken = false
+    /// For whoever stands behind it: nothing more is to be expected.
+    var isOver = false
+    /// Each side ends once.
+    private var hasEnded = [false, false]
+
+    init(_ world: World, latency: ClosedRange<Int64>) {
+        self.world = world
+        self.latency = latency
+    }
+
+    func send(_ bytes: [UInt8], from side: Side) {
+        guard !isBroken, !hasEnded[side.index] else { return }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            // Now and then in pieces, wherever the network likes to cut.
+            let count = world.random.chance(15) ? world.random.pick(1...rest.count) : rest.count
+            arrive(.bytes(Array(rest.prefix(count))), from: side)
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Ends one direction behind what was sent.
+    func end(from side: Side) {
+        guard !isBroken, !hasEnded[side.index] else { return }
+        hasEnded[side.index] = true
+        arrive(.end, from: side)
+    }
+
+    /// Nothing arrives any more. Both sides are told, or neither is.
+    func cut(silently: Bool) {
+        guard !isBroken else { return }
+        isBroken = true
+        guard !silently else { return }
+        world.after(world.random.pick(latency)) { [onClient] in onClient(.reset) }
+        world.after(world.random.pick(latency)) { [onServer] in onServer(.reset) }
+    }
+
+    private func arrive(_ arrival: Arrival, from side: Side) {
+        let time = max(last[side.index], world.now + world.random.pick(latency))
+        last[side.index] = time
+        world.after(time - world.now) { [weak self] in
+            guard let self, !isBroken else { return }
+            side == .client ? onServer(arrival) : onClient(arrival)
+        }
+    }
+}
+
+extension Link.Side {
+    fileprivate var index: Int { self == .client ? 0 : 1 }
+}

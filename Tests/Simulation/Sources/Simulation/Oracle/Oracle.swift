@@ -1,0 +1,165 @@
+import CSimulatedMachine
+import KalijStore
+
+@testable import KalijClient
+
+/// What was promised and does not hold.
+public struct Violation: Sendable, CustomStringConvertible {
+    /// The promises of `durability.md`.
+    public enum Promise: String, Sendable, CaseIterable {
+        case promise1 = "1 (received once, in order)"
+        case promise2 = "2 (sent once, in order)"
+        case promise3 = "3 (called once)"
+        /// No acknowledged stanza is ever missing.
+        case acknowledged = "acknowledged is stored"
+        /// What XEP-0198 demands of a client.
+        case stream = "XEP-0198"
+        /// The simulation itself came to an end that it should not.
+        case simulation = "none, the simulation"
+    }
+
+    public let promise: Promise
+    public let text: String
+
+    init(_ promise: Promise, _ text: String) {
+        self.promise = promise
+        self.text = text
+    }
+
+    public var description: String { "promise \(promise.rawValue): \(text)" }
+}
+
+/// Compares the database with the server's own record.
+struct Oracle {
+    let simulation: Simulation
+
+    init(_ simulation: Simulation) { self.simulation = simulation }
+
+    private struct Row {
+        let key: String
+        let origin: String?
+        let body: String?
+        let direction: String
+        let state: String?
+        let isUnsettled: Bool
+    }
+
+    private struct Call {
+        let number: Int
+        let count: Int
+        let outcomes: String
+    }
+
+    /// A process number that no other one has.
+    private static let observer: Int32 = 8191
+
+    private func reading<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        machine_run_as(Self.observer)
+        defer { machine_run_as(0) }
+        return try body(try Database(path: simulation.directory.databasePath, durability: .process))
+    }
+
+    private func readRows(_ database: Database) throws -> [Row] {
+        try database.prepare(
+            """
+            SELECT stanza_id, sender, message_id, origin_id, body, direction, state, settled FROM message ORDER BY position, id
+            """
+        ).all { row in
+            Row(
+                key: "\(row.text(0)) \(row.text(1)) \(row.text(2))", origin: row.optionalText(3),
+                body: row.optionalText(4), direction: row.text(5), state: row.optionalText(6),
+                isUnsettled: !row.bool(7))
+        }
+    }
+
+    private func readCalls(_ database: Database) throws -> [Call] {
+        try database.prepare("SELECT number, count(*), group_concat(outcome) FROM simulated_call GROUP BY number")
+            .all { row in Call(number: Int(row.integer(0)), count: Int(row.integer(1)), outcomes: row.text(2)) }
+    }
+
+    /// At rest everything holds.
+    func check() throws -> [Violation] {
+        let (rows, calls) = try reading { database in (try readRows(database), try readCalls(database)) }
+        return received(rows) + sent(rows) + called(calls) + simulation.server.faults.map { Violation(.stream, $0) }
+    }
+
+    /// Promise 1: what the server archived is there, once, and in its order.
+    private func received(_ rows: [Row]) -> [Violation] {
+        var violations: [Violation] = []
+        var count: [String: Int] = [:]
+        for row in rows { count[row.body ?? "", default: 0] += 1 }
+        let archived = simulation.expected
+        for body in archived where count[body] != 1 {
+            violations.append(Violation(.promise1, "\(body) is there \(count[body] ?? 0) times"))
+        }
+        let known = Set(archived)
+        let shown = rows.compactMap(\.body).filter { known.contains($0) }
+        if violations.isEmpty, shown != archived {
+            let place = zip(shown, archived).first { $0 != $1 }
+            violations.append(
+                Violation(.promise1, "in the place of \(place?.1 ?? "-") the history shows \(place?.0 ?? "-")"))
+        }
+        return violations
+    }
+
+    /// Promise 2: what was accepted reached the server, once, and in order; what perhaps was, did so if it is stored.
+    private func sent(_ rows: [Row]) -> [Violation] {
+        let isArchived = simulation.plan.profile.hasArchive
+        // Where nobody can be asked, what left in a session that was lost is reported, and not sent again.
+        let unknown = Set(isArchived ? [] : rows.filter(\.isUnsettled).compactMap(\.body))
+        let accepted = simulation.record.accepted
+        let taken = simulation.server.taken.map(\.body)
+        var violations: [Violation] = []
+        var count: [String: Int] = [:]
+        for body in taken { count[body, default: 0] += 1 }
+        let stored = rows.filter { $0.direction == "out" && ($0.body ?? "").hasPrefix("out-") }.compactMap(\.body)
+        for body in Set(accepted + stored).sorted()
+        where count[body] != 1 && !(unknown.contains(body) && count[body] == nil) {
+            violations.append(Violation(.promise2, "\(body) reached the server \(count[body] ?? 0) times"))
+        }
+        for body in accepted where !stored.contains(body) {
+            violations.append(Violation(.promise2, "\(body) was accepted and is not stored"))
+        }
+        for body in Set(taken).subtracting(stored).sorted() {
+            violations.append(Violation(.promise2, "\(body) was sent and is not stored"))
+        }
+        let known = Set(accepted)
+        if violations.isEmpty,
+            taken.filter({ known.contains($0) }) != accepted.filter({ count[$0] != nil })
+        {
+            violations.append(Violation(.promise2, "sent as \(taken), accepted as \(accepted)"))
+        }
+        for row in rows
+        where row.direction == "out" && ["queued", "sent"].contains(row.state) && !unknown.contains(row.body ?? "") {
+            violations.append(Violation(.promise2, "\(row.body ?? "-") is still \(row.state ?? "-")"))
+        }
+        return violations
+    }
+
+    /// Promise 3: each callback is called or invalidated, once.
+    private func called(_ calls: [Call]) -> [Violation] {
+        var violations: [Violation] = []
+        var count: [Int: (Int, String)] = [:]
+        for call in calls { count[call.number] = (call.count, call.outcomes) }
+        for number in simulation.record.waiting.sorted() where count[number]?.0 != 1 {
+            let (times, outcomes) = count[number] ?? (0, "")
+            violations.append(Violation(.promise3, "callback \(number) was called \(times) times: \(outcomes)"))
+        }
+        return violations
+    }
+
+    /// At any time: no stanza that was acknowledged is missing, and no message that was accepted.
+    func checkAcknowledged() throws -> [Violation] {
+        let bodies = try reading { Set(try readRows($0).compactMap(\.body)) }
+        let server = simulation.server
+        var violations: [Violation] = []
+        for message in server.archive.messages
+        where server.acknowledgedMessages.contains(message.number) && !bodies.contains(message.body) {
+            violations.append(Violation(.acknowledged, "\(message.body) was acknowledged and is not in the database"))
+        }
+        for body in simulation.record.accepted where !bodies.contains(body) {
+            violations.append(Violation(.promise2, "\(body) was accepted and is not in the database"))
+        }
+        return violations
+    }
+}

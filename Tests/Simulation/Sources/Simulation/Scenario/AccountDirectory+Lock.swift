@@ -1,0 +1,7 @@
+import Glibc
+
+@testable import KalijClient
+
+extension AccountDirectory {
+    func removeLockFile() { unlink(lockPath) }
+}

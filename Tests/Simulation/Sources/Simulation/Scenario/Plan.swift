@@ -1,0 +1,143 @@
+/// What is to happen in a simulation: made from a seed, and made smaller when it fails.
+struct Plan {
+    let seed: UInt64
+    let profile: Profile
+    /// Microseconds that a piece of bytes takes.
+    let latency: ClosedRange<Int64>
+    var actions: [Action]
+
+    struct Action {
+        /// Microseconds since the begin.
+        let time: Int64
+        let kind: Kind
+    }
+
+    enum Kind {
+        /// A contact sends a message.
+        case incoming(Int, contact: Int)
+        /// Another resource of the account sends one.
+        case elsewhere(Int)
+        /// A message comes for another resource alone.
+        case hidden(Int)
+        /// The user has a message accepted, by a process of its own that may be killed after so many operations.
+        case accept(Int, contact: Int, operations: Int?)
+        /// The application asks a contact, who answers after so many milliseconds or never; it waits so many seconds.
+        case ask(Int, answer: Int?, patience: Int)
+        /// The application has a timer set.
+        case timer(Int, seconds: Int)
+        /// The process is killed after so many operations on the disk or turns of its loop.
+        case kill(operations: Int?, turns: Int)
+        /// It is told to end, and another one starts.
+        case replace
+        /// It is frozen for so many milliseconds; another one may take over meanwhile.
+        case freeze(milliseconds: Int, isReplaced: Bool)
+        case cut(silently: Bool)
+        case powerFailure(operations: Int?)
+        /// So many operations of some kinds fail, after so many others.
+        case ioErrors(mask: Int, after: Int, count: Int, isFull: Bool)
+        case restartServer(milliseconds: Int)
+        /// The process is killed, and its session expires before the next one starts.
+        case expire
+        /// The archive forgets so many percent of its messages, of those that the client has.
+        case expireArchive(percent: Int)
+    }
+}
+
+extension Plan.Kind {
+    fileprivate var needsArchive: Bool {
+        switch self {
+        case .elsewhere, .hidden, .powerFailure, .expireArchive: true
+        default: false
+        }
+    }
+
+    var isStanza: Bool {
+        switch self {
+        case .incoming, .elsewhere, .hidden, .accept, .ask: true
+        default: false
+        }
+    }
+
+    var isFault: Bool {
+        switch self {
+        case .kill, .replace, .freeze, .cut, .powerFailure, .ioErrors, .restartServer, .expire, .expireArchive: true
+        case .accept(_, _, let operations): operations != nil
+        default: false
+        }
+    }
+}
+
+extension Plan {
+    /// A plan with at least 50 stanzas and 3 faults.
+    init(seed: UInt64, profile: Profile? = nil) {
+        var random = Seeded(seed &* 0x2545_F491_4F6C_DD1D &+ 1)
+        self.seed = seed
+        let profiles = Profile.all
+        let server = profiles[Int(seed % UInt64(profiles.count))]
+        let hasArchive = random.chance(85)
+        self.profile = profile ?? (hasArchive ? server : server.withoutArchive)
+        latency = random.pick(weighted: [
+            (5, 200...2000), (3, 1000...40_000), (1, 20_000...300_000),
+        ])
+        let length = Int64(random.pick(10...40)) * 1_000_000
+        var actions: [Action] = []
+        for number in 0..<random.pick(60...80) {
+            var kind = Self.traffic(number, &random)
+            // What is for others alone nobody can find where there is no archive.
+            if !self.profile.hasArchive, kind.needsArchive { kind = .incoming(number, contact: 0) }
+            actions.append(Action(time: random.pick(0...length), kind: kind))
+        }
+        for number in 0..<random.pick(4...10) {
+            var kind = Self.fault(&random)
+            // Without an archive nothing is promised for a power failure.
+            if !self.profile.hasArchive, kind.needsArchive { kind = .cut(silently: false) }
+            let time = random.pick(0...length)
+            actions.append(Action(time: time, kind: kind))
+            // Traffic comes in bursts, and faults are worst in the middle of them.
+            for extra in 0..<random.pick(0...4) {
+                let near = max(0, time + random.pick(-30_000...30_000))
+                let message = 1000 + number * 10 + extra
+                actions.append(
+                    Action(
+                        time: near,
+                        kind: random.chance(50)
+                            ? .incoming(message, contact: random.pick(0...2))
+                            : .accept(message, contact: random.pick(0...1), operations: nil)))
+            }
+        }
+        self.actions = actions.enumerated().sorted { ($0.1.time, $0.0) < ($1.1.time, $1.0) }.map(\.1)
+    }
+
+    private static func traffic(_ number: Int, _ random: inout Seeded) -> Kind {
+        switch random.pick(0...99) {
+        case 0..<45: .incoming(number, contact: random.pick(0...2))
+        case 45..<50: .elsewhere(number)
+        case 50..<54: .hidden(number)
+        case 54..<88:
+            .accept(
+                number, contact: random.pick(weighted: [(9, 0), (9, 1), (1, 3)]),
+                operations: random.chance(6) ? random.pick(1...40) : nil)
+        case 88..<96:
+            .ask(number, answer: random.chance(75) ? random.pick(0...8000) : nil, patience: random.pick(2...60))
+        default: .timer(number, seconds: random.pick(0...30))
+        }
+    }
+
+    private static func fault(_ random: inout Seeded) -> Kind {
+        switch random.pick(0...99) {
+        case 0..<36:
+            .kill(operations: random.chance(60) ? random.pick(1...60) : nil, turns: random.pick(0...12))
+        case 36..<40: .replace
+        case 40..<47: .freeze(milliseconds: random.pick(100...40_000), isReplaced: random.chance(50))
+        case 47..<62: .cut(silently: random.chance(30))
+        case 62..<75: .powerFailure(operations: random.chance(60) ? random.pick(1...60) : nil)
+        case 75..<85:
+            .ioErrors(
+                mask: random.pick(weighted: [(4, 2 | 4 | 8), (2, 1), (2, 4), (2, 2), (1, 127)]),
+                after: random.pick(0...20), count: random.pick(1...30), isFull: random.chance(50))
+        case 85..<92: .restartServer(milliseconds: random.pick(100...3000))
+        case 92..<97: .expire
+        default: .expireArchive(percent: random.pick(10...100))
+        }
+    }
+}

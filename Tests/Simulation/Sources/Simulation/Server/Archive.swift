@@ -1,0 +1,114 @@
+import KalijXML
+
+/// A message as the server has it: the record that everything is compared with.
+struct ArchivedMessage {
+    let id: String
+    /// Bare or full addresses, as the server saw them.
+    let from: String
+    let to: String
+    let messageID: String
+    let body: String
+    /// The stanza as it is delivered and archived, without the stanza-id.
+    let stanza: String
+    /// Milliseconds since 1970.
+    let at: Int64
+    /// Microseconds of the world from which on pages show it.
+    var visible: Int64
+    /// Tells it from all others.
+    let number: Int
+
+    /// What tells it from all others for the client.
+    var key: String { "\(id) \(from) \(messageID)" }
+
+    /// As it is delivered: with its place in the archive, if there is one; delayed, if it comes late.
+    func delivered(to account: String, isStamped: Bool, isLate: Bool = false) -> String {
+        let delay = isLate ? "<delay xmlns='urn:xmpp:delay' from='example.org' stamp='\(Stamp.text(at))'/>" : ""
+        let stanzaID = isStamped ? "<stanza-id xmlns='urn:xmpp:sid:0' by='\(account)' id='\(id)'/>" : ""
+        let end = stanza.index(stanza.endIndex, offsetBy: -"</message>".count)
+        return stanza[..<end] + stanzaID + delay + "</message>"
+    }
+}
+
+/// An archive (XEP-0313) of one account.
+struct Archive {
+    /// All that ever were in it, in its order.
+    private(set) var messages: [ArchivedMessage] = []
+    /// How many of the first ones it has forgotten.
+    private var forgotten = 0
+
+    /// - Parameter places: how many places before the end it goes.
+    mutating func add(_ message: ArchivedMessage, places: Int = 0) {
+        messages.insert(message, at: max(0, messages.count - places))
+    }
+
+    /// How many of the first ones the client says it has, by asking for what is behind them.
+    private var claimed = 0
+
+    mutating func claim(_ after: String?) {
+        guard let index = messages.lastIndex(where: { $0.id == after }) else { return }
+        claimed = max(claimed, index + 1)
+    }
+
+    /// Forgets so many percent of its messages, the oldest first, of those that the client says it has.
+    /// - Returns: how many it has forgotten now.
+    mutating func expire(percent: Int) -> Int {
+        let before = forgotten
+        forgotten = max(forgotten, min(claimed, messages.count * percent / 100))
+        return forgotten - before
+    }
+
+    struct Page {
+        let messages: [ArchivedMessage]
+        let isComplete: Bool
+    }
+
+    struct Query {
+        let queryID: String?
+        let max: Int
+        let after: String?
+        let before: String?
+        let start: Int64?
+        let end: Int64?
+        let with: String?
+    }
+
+    /// What a query asks for; nil if it refers to a message that there is not.
+    func page(_ query: Query, now: Int64) -> Page? {
+        var found = messages.dropFirst(forgotten).filter { message in
+            message.visible <= now && message.at >= query.start ?? .min && message.at <= query.end ?? .max
+                && query.with.map { message.from.hasPrefix($0) || message.to.hasPrefix($0) } ?? true
+        }
+        if let after = query.after {
+            // Of twins the last one: the servers go by the id alone, and page over the other.
+            guard let index = found.lastIndex(where: { $0.id == after }) else { return nil }
+            found.removeFirst(index + 1)
+        }
+        guard let before = query.before else {
+            return Page(messages: Array(found.prefix(query.max)), isComplete: found.count <= query.max)
+        }
+        if !before.isEmpty {
+            guard let index = found.firstIndex(where: { $0.id == before }) else { return nil }
+            found.removeLast(found.count - index)
+        }
+        return Page(messages: Array(found.suffix(query.max)), isComplete: found.count <= query.max)
+    }
+}
+
+extension Archive.Query {
+    /// Reads a `<query xmlns='urn:xmpp:mam:2'/>`.
+    init(_ query: Element) {
+        let set = query.child("set", "http://jabber.org/protocol/rsm")
+        let fields = query.child("x", "jabber:x:data")?.children ?? []
+        func field(_ name: String) -> String? {
+            fields.first { $0.name == "field" && $0["var"] == name }?.children.first { $0.name == "value" }?.text
+        }
+        func child(_ name: String) -> String? { set?.child(name, "http://jabber.org/protocol/rsm")?.text }
+        func time(_ name: String) -> Int64? {
+            guard let text = field(name) else { return nil }
+            return Stamp.milliseconds(text)
+        }
+        self.init(
+            queryID: query["queryid"], max: Swift.min(100, child("max").flatMap { Int($0) } ?? 50),
+            after: child("after"), before: child("before"), start: time("start"), end: time("end"), with: field("with"))
+    }
+}

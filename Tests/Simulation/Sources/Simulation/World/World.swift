@@ -1,0 +1,128 @@
+import CSimulatedMachine
+import Synchronization
+
+@testable import KalijClient
+
+/// Time, and what happens in it: one thing after the other, in the order of its time and then of its planning.
+final class World {
+    /// Microseconds since the world began.
+    private(set) var now: Int64 = 0
+    var random: Seeded
+    var counts = Counts()
+    private var heap: [Event] = []
+    private var order = 0
+    private let time = SharedTime()
+    private let report: ((String) -> Void)?
+
+    /// 2026-11-21T12:00:00Z.
+    static let begin: Int64 = 1_795_262_400_000
+
+    private struct Event {
+        let time: Int64
+        let order: Int
+        let body: () -> Void
+    }
+
+    init(seed: UInt64, trace: ((String) -> Void)?) {
+        random = Seeded(seed)
+        report = trace
+        setTime()
+    }
+
+    /// Milliseconds since 1970.
+    var milliseconds: Int64 { Self.begin + now / 1000 }
+    var clock: Clock {
+        let time = time
+        return Clock(now: { time.value }, monotonic: { time.value * 1_000_000 })
+    }
+
+    func after(_ microseconds: Int64, _ body: @escaping () -> Void) {
+        order += 1
+        push(Event(time: now + max(0, microseconds), order: order, body: body))
+    }
+
+    /// Lets time pass until `end`.
+    func run(until end: Int64) {
+        while let next = heap.first, next.time <= end {
+            pop()
+            if next.time > now {
+                now = next.time
+                setTime()
+            }
+            next.body()
+        }
+        now = max(now, end)
+        setTime()
+    }
+
+    var isTracing: Bool { report != nil }
+
+    func trace(_ text: @autoclosure () -> String) {
+        guard let report else { return }
+        let (seconds, rest) = (now / 1_000_000, now % 1_000_000 / 100)
+        let fraction = String(rest + 10000).dropFirst()
+        report("\(String(repeating: " ", count: max(0, 4 - "\(seconds)".count)))\(seconds).\(fraction)  \(text())")
+    }
+
+    private func setTime() {
+        time.value = milliseconds
+        machine_set_time(milliseconds)
+    }
+
+    // MARK: A binary heap
+
+    private func isBefore(_ left: Int, _ right: Int) -> Bool {
+        (heap[left].time, heap[left].order) < (heap[right].time, heap[right].order)
+    }
+
+    private func push(_ event: Event) {
+        heap.append(event)
+        var index = heap.count - 1
+        while index > 0, isBefore(index, (index - 1) / 2) {
+            heap.swapAt(index, (index - 1) / 2)
+            index = (index - 1) / 2
+        }
+    }
+
+    private func pop() {
+        heap.swapAt(0, heap.count - 1)
+        heap.removeLast()
+        var index = 0
+        while true {
+            var least = index
+            for child in [2 * index + 1, 2 * index + 2] where child < heap.count && isBefore(child, least) {
+                least = child
+            }
+            if least == index { return }
+            heap.swapAt(index, least)
+            index = least
+        }
+    }
+}
+
+/// The time for those who may ask from any thread.
+private final class SharedTime: Sendable {
+    private let time = Mutex<Int64>(0)
+    var value: Int64 {
+        get { time.withLock { $0 } }
+        set { time.withLock { $0 = newValue } }
+    }
+}
+
+/// What happened, for the table.
+public struct Counts: Sendable, Encodable {
+    public var stanzas = 0
+    public var kills = 0
+    public var freezes = 0
+    public var takeovers = 0
+    public var cuts = 0
+    public var restarts = 0
+    public var expiries = 0
+    /// Messages that the archive has forgotten.
+    public var forgotten = 0
+    public var powerFailures = 0
+    public var ioErrors = 0
+    public var resumes = 0
+    public var failedResumes = 0
+    public var binds = 0
+}

@@ -1,0 +1,4 @@
+import Glibc
+import Simulation
+
+exit(Command.run(Array(CommandLine.arguments.dropFirst())))

@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+"""Plays conversations to a server, a real one or the simulated one, and compares what it does with what stands in them.
+
+    play.py --simulated PROGRAM "Prosody 0.12" FILE...     the simulated server, which PROGRAM serves
+    play.py --port N --ca FILE --kind prosody FILE...      a real one (direct TLS, users alice and bob, password secret)
+
+A line is `NAME COMMAND ARGUMENTS`; a line that begins with `=>` says what comes of it, on all servers or, with the name
+of a kind in front (`=> prosody: ...`), on those. A restart is asked for by the line `restart` on standard output; it has
+happened when a line comes on standard input.
+"""
+import argparse, base64, select, socket, ssl, subprocess, sys, time
+import xml.etree.ElementTree as ET
+
+CLIENT, SM, SASL = "{jabber:client}", "{urn:xmpp:sm:3}", "{urn:ietf:params:xml:ns:xmpp-sasl}"
+MAM, RSM, FORWARD = "{urn:xmpp:mam:2}", "{http://jabber.org/protocol/rsm}", "{urn:xmpp:forward:0}"
+HEADER = ("<?xml version='1.0'?><stream:stream xmlns='jabber:client' to='localhost' version='1.0' "
+          "xmlns:stream='http://etherx.jabber.org/streams'>")
+
+
+class Client:
+    def __init__(self, open_socket):
+        self.socket = open_socket()
+        self.parser = ET.XMLPullParser(["start", "end"])
+        self.depth, self.elements, self.is_closed, self.handled, self.is_counting = 0, [], False, 0, False
+        self.bodies, self.error, self.session = [], None, None
+
+    def write(self, text):
+        try:
+            self.socket.sendall(text.encode())
+        except OSError:
+            self.is_closed = True
+
+    def read(self, seconds):
+        """Takes in what comes within the time; true if anything did."""
+        pending = getattr(self.socket, "pending", lambda: 0)()
+        if self.is_closed or not (pending or select.select([self.socket], [], [], seconds)[0]):
+            return False
+        try:
+            data = self.socket.recv(65536)
+        except OSError:
+            data = b""
+        if not data:
+            self.is_closed = True
+            return False
+        self.parser.feed(data)
+        for event, element in self.parser.read_events():
+            self.depth += 1 if event == "start" else -1
+            if event == "end" and self.depth == 1:
+                self.take(element)
+            elif event == "end" and self.depth == 0:
+                self.is_closed = True
+        return True
+
+    def take(self, element):
+        if element.tag in (CLIENT + "message", CLIENT + "presence", CLIENT + "iq"):
+            self.handled += self.is_counting
+            body = element.find(CLIENT + "body")
+            if body is not None:
+                self.bodies.append(body.text)
+        if element.tag.endswith("}error") and "streams" in element.tag:
+            self.error = element[0].tag.split("}")[1] if len(element) else "error"
+        if element.tag == SM + "r":
+            return
+        self.elements.append(element)
+
+    def wait(self, *tags, seconds=15):
+        """The next element of these kinds; None if the stream ends first."""
+        end = time.time() + seconds
+        while True:
+            for element in self.elements:
+                if element.tag in tags:
+                    self.elements.remove(element)
+                    return element
+            if self.is_closed or time.time() > end:
+                return None
+            self.read(0.2)
+
+    def settle(self, seconds=1.0):
+        while self.read(seconds):
+            pass
+
+    def restart(self):
+        self.parser, self.depth = ET.XMLPullParser(["start", "end"]), 0
+        self.write(HEADER)
+
+
+class Player:
+    def __init__(self, open_socket, restart):
+        self.open_socket, self.restart, self.clients = open_socket, restart, {}
+
+    def play(self, name, command, *words):
+        if name == "server":
+            self.restart()
+            return "restarted"
+        return getattr(self, "do_" + command.replace("-", "_"))(name, *words) or ""
+
+    def do_connect(self, name, user):
+        for _ in range(100):
+            try:
+                client = self.clients[name] = Client(self.open_socket)
+                break
+            except OSError:
+                time.sleep(0.1)
+        client.write(HEADER)
+        client.wait("{http://etherx.jabber.org/streams}features")
+        token = base64.b64encode(f"\0{user}\0secret".encode()).decode()
+        client.write(f"<auth xmlns='{SASL[1:-1]}' mechanism='PLAIN'>{token}</auth>")
+        if client.wait(SASL + "success", SASL + "failure") is None:
+            return "refused"
+        client.restart()
+        client.wait("{http://etherx.jabber.org/streams}features")
+        return "connected"
+
+    def do_bind(self, name, resource):
+        client = self.clients[name]
+        client.write(f"<iq type='set' id='bind'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'>"
+                     f"<resource>{resource}</resource></bind></iq>")
+        answer = client.wait(CLIENT + "iq")
+        return "bound" if answer is not None and answer.get("type") == "result" else "not bound"
+
+    def do_enable(self, name):
+        client = self.clients[name]
+        client.write("<enable xmlns='urn:xmpp:sm:3' resume='true'/>")
+        answer = client.wait(SM + "enabled", SM + "failed")
+        if answer is None or answer.tag != SM + "enabled":
+            return "failed"
+        client.session, client.is_counting = answer.get("id"), True
+        return "enabled, resumable" if answer.get("resume") in ("true", "1") else "enabled"
+
+    def do_available(self, name):
+        self.clients[name].write("<presence/>")
+        self.clients[name].settle()
+
+    def do_say(self, name, recipient, *bodies):
+        for body in bodies:
+            self.clients[name].write(
+                f"<message type='chat' to='{recipient}' id='{name}-{body}'><body>{body}</body></message>")
+        self.clients[name].settle(0.5)
+
+    def do_hear(self, name):
+        client = self.clients[name]
+        client.settle()
+        bodies, client.bodies = client.bodies, []
+        return " ".join(bodies) or "nothing"
+
+    def do_ask_count(self, name):
+        self.clients[name].write("<r xmlns='urn:xmpp:sm:3'/>")
+        answer = self.clients[name].wait(SM + "a")
+        return "nothing" if answer is None else answer.get("h")
+
+    def do_acknowledge(self, name, less="0"):
+        client = self.clients[name]
+        client.write(f"<a xmlns='urn:xmpp:sm:3' h='{client.handled - int(less)}'/>")
+        client.settle(0.3)
+
+    def do_drop(self, name):
+        client = self.clients[name]
+        client.socket.close()
+        client.is_closed = True
+        time.sleep(0.5)
+
+    def do_resume(self, name, other, less="0"):
+        """Resumes the session of another client, with its count or so much less."""
+        client, old = self.clients[name], self.clients[other]
+        count = old.handled - int(less)
+        client.write(f"<resume xmlns='urn:xmpp:sm:3' previd='{old.session}' h='{count}'/>")
+        answer = client.wait(SM + "resumed", SM + "failed")
+        if answer is None:
+            return "closed"
+        counted = "" if answer.get("h") is None else f" with {answer.get('h')}"
+        if answer.tag == SM + "resumed":
+            client.session, client.is_counting = old.session, True
+            # What comes behind <resumed/> may have been counted already as that of no session.
+            client.handled = count + len([e for e in client.elements if e.tag.startswith(CLIENT)])
+            return "resumed" + counted
+        condition = answer[0].tag.split("}")[1] if len(answer) else "no reason"
+        return f"failed{counted}, {condition}"
+
+    def do_page(self, name, maximum, after=None):
+        """A page of the archive, behind the message with that text."""
+        client = self.clients[name]
+        place = "" if after is None else f"<after>{self.ids.get(after, after)}</after>"
+        client.write(f"<iq type='set' id='page'><query xmlns='urn:xmpp:mam:2' queryid='q'>"
+                     f"<set xmlns='{RSM[1:-1]}'><max>{maximum}</max>{place}</set></query></iq>")
+        bodies = []
+        while True:
+            element = client.wait(CLIENT + "message", CLIENT + "iq")
+            if element is None:
+                return "closed"
+            result = element.find(MAM + "result")
+            if result is not None:
+                body = result.find(f"{FORWARD}forwarded/{CLIENT}message/{CLIENT}body").text
+                self.ids[body] = result.get("id")
+                bodies.append(body)
+            elif element.get("id") == "page":
+                break
+        if element.get("type") == "error":
+            return "error " + [e.tag.split("}")[1] for e in element.find(CLIENT + "error")][0]
+        fin = element.find(MAM + "fin")
+        return " ".join(bodies or ["nothing"]) + (", complete" if fin.get("complete") == "true" else "")
+
+    def do_state(self, name):
+        client = self.clients[name]
+        client.settle()
+        return (client.error or "closed") if client.is_closed else "open"
+
+    ids = {}
+
+
+def play(path, player, kind):
+    wrong, line, actual, expected = 0, None, None, None
+
+    def check():
+        nonlocal wrong
+        if line is None or expected is None or expected == actual:
+            return
+        wrong += 1
+        print(f"{path}: {line}\n  expected: {expected}\n  actual:   {actual}")
+
+    with open(path) as file:
+        for text in [text.strip() for text in file] + ["end"]:
+            if not text or text.startswith("#"):
+                continue
+            if text.startswith("=>"):
+                words = text[2:].strip()
+                owner, colon, rest = words.partition(": ")
+                if colon and owner in ("prosody", "ejabberd"):
+                    if owner == kind:
+                        expected = rest
+                else:
+                    expected = words
+                continue
+            check()
+            if text == "end":
+                break
+            line, expected = text, None
+            actual = player.play(*text.split())
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--simulated", nargs=2, metavar=("PROGRAM", "SERVER"))
+    parser.add_argument("--port", type=int)
+    parser.add_argument("--ca")
+    parser.add_argument("--kind", choices=["prosody", "ejabberd"])
+    parser.add_argument("files", nargs="+")
+    options = parser.parse_args()
+    wrong = 0
+    for path in options.files:
+        child = None
+        if options.simulated:
+            child = subprocess.Popen(
+                [options.simulated[0], "serve", options.simulated[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                text=True)
+            port, kind = int(child.stdout.readline().split()[1]), options.simulated[1].split()[0].lower()
+
+            def open_socket():
+                return socket.create_connection(("127.0.0.1", port), 10)
+
+            def restart():
+                child.stdin.write("restart\n")
+                child.stdin.flush()
+                time.sleep(0.5)
+        else:
+            kind, context = options.kind, ssl.create_default_context(cafile=options.ca)
+
+            def open_socket():
+                plain = socket.create_connection(("127.0.0.1", options.port), 10)
+                return context.wrap_socket(plain, server_hostname="localhost")
+
+            def restart():
+                print("restart", flush=True)
+                sys.stdin.readline()
+        wrong += play(path, Player(open_socket, restart), kind)
+        if child:
+            child.stdin.close()
+            child.wait()
+    print("no difference" if wrong == 0 else f"{wrong} differences")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Breaks one rule of the engine at a time, in a copy of the sources, and has the simulator find it.
+
+Each mutation is caught when at least one of the seeds violates the promise that the rule is for. A mutation whose text is
+no longer in the sources is an error, so that the table cannot go stale unnoticed.
+"""
+import argparse, collections, filecmp, json, os, shutil, subprocess, sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+
+def mirror(copy):
+    """Makes the copy's sources those of the package; what is the same keeps its time, so that little is compiled."""
+    wanted = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "Package.swift", "Sources", "Tests"], cwd=ROOT, check=True,
+        stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    for name in wanted:
+        source, target = os.path.join(ROOT, name), os.path.join(copy, name)
+        if not os.path.isfile(source) or os.path.exists(target) and filecmp.cmp(source, target, shallow=False):
+            continue
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.copyfile(source, target)
+
+
+def replace(path, old, new):
+    with open(path) as file:
+        text = file.read()
+    if text.count(old) != 1:
+        sys.exit(f"{path}: the text to be replaced is there {text.count(old)} times:\n{old}")
+    with open(path, "w") as file:
+        file.write(text.replace(old, new))
+
+
+def build(copy):
+    done = subprocess.run(
+        ["nice", "-n", "10", "swift", "build", "-c", "release", "-Xswiftc", "-enable-testing"],
+        cwd=os.path.join(copy, "Tests/Simulation"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        sys.exit("the mutant does not compile:\n" + "\n".join(
+            line for line in done.stdout.splitlines() if "error" in line))
+
+
+def run(copy, seeds, jobs):
+    """Which promises the seeds violate, and how many seeds were run until the first."""
+    program = os.path.join(copy, "Tests/Simulation/.build/release/simulate")
+    environment = dict(os.environ, SWIFT_DETERMINISTIC_HASHING="1", SWIFT_BACKTRACE="enable=no")
+    broken, first, done, crashed = collections.Counter(), {}, 0, 0
+    step = 50
+    for start in range(1, seeds + 1, step * jobs):
+        children = [
+            subprocess.Popen(["nice", "-n", "10", program, "run", str(start + job * step), str(step)],
+                             stdout=subprocess.PIPE, text=True, env=environment)
+            for job in range(jobs)]
+        for child in children:
+            for line in child.stdout:
+                outcome = json.loads(line)
+                done += 1
+                for promise in {text.split(":")[0] for text in outcome["violations"]}:
+                    broken[promise] += 1
+                    first.setdefault(promise, outcome["seed"])
+            crashed += child.wait() != 0
+        if broken:
+            break
+    return broken, first, done, crashed
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seeds", type=int, default=1000)
+    parser.add_argument("--only", help="the name of one mutation")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+    with open(os.path.join(HERE, "mutations.json")) as file:
+        mutations = json.load(file)
+    copy = os.path.join(HERE, ".build/mutants")
+    os.makedirs(copy, exist_ok=True)
+    escaped = 0
+    print("| rule that is broken | promise that catches it | seeds with it | of | first seed | other promises |")
+    print("|---|---|---|---|---|---|", flush=True)
+    for mutation in mutations:
+        if options.only and mutation["name"] != options.only:
+            continue
+        mirror(copy)
+        for change in mutation["changes"]:
+            replace(os.path.join(copy, change["file"]), "\n".join(change["old"]), "\n".join(change["new"]))
+        build(copy)
+        broken, first, done, crashed = run(copy, options.seeds, options.jobs)
+        wanted = "promise " + mutation["promise"]
+        others = ", ".join(f"{name[8:]} {count}" for name, count in broken.items() if name != wanted)
+        caught = broken[wanted] > 0 and not crashed
+        escaped += not caught
+        print(f"| {mutation['name']} | {mutation['promise']}{'' if caught else ' — NOT CAUGHT'} | {broken[wanted]} "
+              f"| {done} | {first.get(wanted, '-')} | {others or '-'}{' CRASHED' if crashed else ''} |", flush=True)
+    sys.exit(1 if escaped else 0)
+
+
+if __name__ == "__main__":
+    main()
