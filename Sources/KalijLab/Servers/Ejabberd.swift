@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// ejabberd 23.01 of Debian 12, started without its `ejabberdctl`, which insists on root.
@@ -54,20 +55,35 @@ public final class Ejabberd: XMPPServer {
         // nested elements is a segmentation fault of the whole server (measured). 8192 words of 1024 is the most.
         var launch = laboratory.launch(
             try Tool.erl.path(),
-            ["+sss", "8192", "+sssdcpu", "8192", "-noinput", "-mnesia", "dir", "\"\(folder)/spool\"", "-s", "ejabberd"])
+            [
+                "+sss", "8192", "+sssdcpu", "8192", "-noinput", "-mnesia", "dir", "\"\(folder)/spool\"",
+                "-s", "ejabberd", "-eval", archiveWatch,
+            ])
         launch.environment.merge([
             "ERL_LIBS": Self.libraries, "EJABBERD_CONFIG_PATH": folder + "/ejabberd.yml",
             "EJABBERD_LOG_PATH": logPath, "EJABBERD_PID_PATH": folder + "/pid", "HOME": folder,
             "ERL_CRASH_DUMP": "/dev/null", "TZ": "UTC",
         ]) { $1 }
         launch.directory = folder
+        unlink(archiveMark)
         launch.errors = .file(folder + "/console")
         let started = try Subprocess(launch)
         process.withLock { $0 = started }
         try await waitForLine(
             "Start accepting TCP connections at 127.0.0.1:\(port + 2)", in: logPath, after: old, of: started,
             failure: "Failed to open socket", console: folder + "/console")
+        for _ in 0..<1000 where access(archiveMark, F_OK) != 0 { try await Task.sleep(for: .milliseconds(20)) }
     }
+
+    /// A message that comes before the archive's database worker has started is lost to the archive (measured): its name is
+    /// not even known then.
+    private var archiveWatch: String {
+        """
+        F = fun G() -> case whereis(ejabberd_sql_localhost_1) of undefined -> timer:sleep(20), G(); \
+        _ -> file:write_file("\(archiveMark)", "") end end, spawn(F).
+        """
+    }
+    private var archiveMark: String { folder + "/archive-runs" }
 
     public func stop() async {
         let running = process.withLock { process in

@@ -122,7 +122,9 @@ extension MachineTests {
             }
         }
 
-        @Test("what the old connection of a session says goes nowhere; ejabberd tells it why, Prosody ends it", arguments: Profile.all)
+        @Test(
+            "what the old connection of a session says goes nowhere; ejabberd tells it why, Prosody ends it",
+            arguments: Profile.all)
         func conflict(_ profile: Profile) throws {
             let server = server(profile)
             let client = try Client(server)
