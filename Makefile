@@ -1,7 +1,8 @@
 # `make demo` and `make test` need nothing but Debian 12 and a Swift toolchain of 6.2 or later: they install what is missing.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install install-build build release demo test lint docs format bench fuzz fuzz-coverage clean
+.PHONY: help install install-build build release demo push-demo test lint model docs examples format bench fuzz \
+    fuzz-coverage clean
 
 KILLS ?= 50
 MESSAGES ?= 500
@@ -12,19 +13,24 @@ MINUTES ?= 10
 TARGET ?=
 
 SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
-    Fuzz/Package.swift Fuzz/Sources Fuzz/Tests
+    Fuzz/Package.swift Fuzz/Sources Fuzz/Tests Examples/Question/Package.swift Examples/Question/Sources
 RELEASE := .build/release/kalij
+PUSH := .build/release/kalij-push
+EXAMPLE := Examples/Question/.build/debug/question
 STRICT := -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
 
 help:  ## this list
 	@echo "make demo     the main job: kills on a real server, compared with its archive"
 	@echo "              KILLS=$(KILLS) MESSAGES=$(MESSAGES) SERVER=$(SERVER) SEED=... (SERVER: prosody or ejabberd)"
+	@echo "make push-demo  a push server on Prosody: a push is triggered, queued, discarded (half a minute)"
 	@echo "make test     everything: build without warnings, lint, unit tests, real servers, real kills"
 	@echo "make build    debug build"
-	@echo "make release  the command $(RELEASE), linked with Swift's library statically"
+	@echo "make release  the commands $(RELEASE) and $(PUSH), linked with Swift's library statically"
 	@echo "make format   formats the sources"
 	@echo "make lint     checks format and style, and compiles every query in the sources (after a build, 10 s)"
-	@echo "make docs     the documentation of KalijXML in .build/docs; no warning, no symbol without a comment"
+	@echo "make model    checks the models of handing over (Documentation/Models) with spin, a minute or two"
+	@echo "make docs     the documentation of KalijXML and KalijHandlers in .build/docs; no warning, no symbol without a comment"
+	@echo "make examples  builds Examples/"
 	@echo "make bench    compares with other programs (release build, takes minutes)"
 	@echo "make fuzz     fuzzes what reads input, MINUTES=$(MINUTES) CPU minutes for each target; TARGET=parser for one"
 	@echo "make fuzz-coverage  what the committed inputs of the fuzzers reach of KalijXML"
@@ -49,17 +55,24 @@ LINK := -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs -Xlinker 
 release: install-build
 	@[ ! -e $(RELEASE) ] || [ $(RELEASE) -nt Scripts/link-order.txt ] || rm $(RELEASE)
 	swift build -c release --static-swift-stdlib --product kalij $(LINK)
+	swift build -c release --static-swift-stdlib --product kalij-push $(LINK)
 
 demo: release
 	@Scripts/install-packages $(if $(filter ejabberd,$(SERVER)),test,demo)
 	@$(RELEASE) demo --kills $(KILLS) --messages $(MESSAGES) --server $(SERVER) $(if $(SEED),--seed $(SEED))
 
+push-demo: release
+	swift build -c release --static-swift-stdlib --product kalij-push-demo $(LINK)
+	@Scripts/install-packages demo
+	@.build/release/kalij-push-demo "$(CURDIR)/$(PUSH)"
+
 # The unit tests run side by side. Those with real servers and processes run one after the other: they measure times and
 # memory, and on two cores they would starve each other.
-test: build lint docs release
+test: build lint docs release examples
 	swift test --skip-build $(STRICT) --skip '^(Integration|Processes)\.' --skip QueryLiteralTests
-	KALIJ_BINARY="$(CURDIR)/$(RELEASE)" \
+	KALIJ_BINARY="$(CURDIR)/$(RELEASE)" KALIJ_PUSH_BINARY="$(CURDIR)/$(PUSH)" KALIJ_EXAMPLE="$(CURDIR)/$(EXAMPLE)" \
 	    swift test --skip-build $(STRICT) --no-parallel --filter '^(Integration|Processes)\.'
+	@Scripts/check-models --short
 	@$(MAKE) --no-print-directory -C Fuzz corpus
 	@$(MAKE) --no-print-directory -C Benchmarks allocations
 	@echo "All tests passed."
@@ -71,10 +84,19 @@ lint: install
 	@! grep -nE '@@[A-Z]+@@' README.md ARCHITECTURE.md CHANGELOG.md Documentation/*.md
 	swift test $(STRICT) --filter QueryLiteralTests
 
+model: install
+	@Scripts/check-models
+
 # The examples in the articles are tests, which Scripts/documentation-examples makes.
 docs: install
 	@Scripts/documentation-examples --check
 	@Scripts/build-documentation $(STRICT)
+
+# Packages of their own, as their users have them. A plan is made anew each time: files that came or went in a package that
+# is depended on by its path are not noticed.
+examples: install-build
+	@rm -f Examples/Question/.build/debug.yaml
+	swift build --package-path Examples/Question $(STRICT)
 
 format:
 	swift format format --in-place --recursive $(SOURCES)

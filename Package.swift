@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
 // Tiers: a target imports only targets on lower lines. ARCHITECTURE.md draws them.
@@ -9,8 +9,12 @@ let package = Package(
         .library(name: "KalijHandlers", targets: ["KalijHandlers"]),
         .library(name: "KalijAddress", targets: ["KalijAddress"]),
         .library(name: "KalijStream", targets: ["KalijStream"]),
+        .library(name: "KalijStore", targets: ["KalijStore"]),
         .library(name: "KalijClient", targets: ["KalijClient"]),
         .executable(name: "kalij", targets: ["kalij"]),
+        .library(name: "KalijPush", targets: ["KalijPush", "KalijHTTP", "KalijTransport"]),
+        .library(name: "KalijPushLab", targets: ["KalijPushLab"]),
+        .executable(name: "kalij-push", targets: ["kalij-push"]),
     ],
     targets: [
         // System libraries, each behind its own module map.
@@ -20,6 +24,8 @@ let package = Package(
         .systemLibrary(name: "CIDN", pkgConfig: "libidn", providers: [.apt(["libidn-dev"])]),
         .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
         .target(name: "KalijXML", dependencies: ["CLibXML2", "CPCRE2", "COpenSSL"]),
@@ -29,6 +35,7 @@ let package = Package(
         .target(name: "KalijStore", dependencies: ["CSQLite"]),
         .target(name: "KalijRoles", dependencies: ["KalijStore"]),
         .target(name: "KalijTransport", dependencies: ["COpenSSL", "CCares", "CLinux"]),
+        .target(name: "KalijHTTP", dependencies: ["CNghttp2", "COpenSSL", "KalijTransport"]),
         .target(
             name: "KalijClient",
             dependencies: [
@@ -41,6 +48,17 @@ let package = Package(
                 .embedInCode("Resources/prosody.cfg.lua"), .embedInCode("Resources/ejabberd.yml"),
                 .embedInCode("Resources/peer.py"), .embedInCode("Resources/scripted.py"),
             ]),
+        .target(
+            name: "KalijPush",
+            dependencies: [
+                "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijTransport", "KalijHTTP", "COpenSSL",
+            ]),
+        .executableTarget(
+            name: "kalij-push", dependencies: ["KalijPush", "KalijTransport", "CMicroHTTPD"],
+            resources: [.embedInCode("Resources/operator.html")]),
+        .executableTarget(name: "kalij-push-demo", dependencies: ["KalijLab"]),
+        // Stand-ins for push services, for tests and measurements alone.
+        .target(name: "KalijPushLab", dependencies: ["CNghttp2", "COpenSSL", "KalijTransport", "KalijXML"]),
         .executableTarget(
             name: "kalij",
             dependencies: [
@@ -53,13 +71,18 @@ let package = Package(
         .testTarget(name: "KalijXMLTests", dependencies: ["KalijXML", "TestSupport"]),
         .testTarget(name: "KalijAddressTests", dependencies: ["KalijAddress", "TestSupport"]),
         .testTarget(
-            name: "KalijHandlersTests", dependencies: ["KalijHandlers", "KalijXML", "KalijAddress"],
+            name: "KalijHandlersTests", dependencies: ["KalijHandlers", "KalijXML", "KalijAddress", "KalijClient"],
             exclude: ["Fixtures"]),
         .testTarget(
             name: "KalijStreamTests", dependencies: ["KalijStream", "KalijXML", "KalijAddress", "TestSupport"]),
         .testTarget(name: "KalijStoreTests", dependencies: ["KalijStore", "TestSupport"]),
         .testTarget(name: "KalijRolesTests", dependencies: ["KalijRoles", "KalijStore", "TestSupport"]),
         .testTarget(name: "KalijTransportTests", dependencies: ["KalijTransport", "COpenSSL", "TestSupport"]),
+        .testTarget(
+            name: "KalijHTTPTests", dependencies: ["KalijHTTP", "KalijPushLab", "KalijTransport", "COpenSSL"]),
+        .testTarget(
+            name: "KalijPushTests",
+            dependencies: ["KalijPush", "KalijHTTP", "KalijXML", "KalijStore", "KalijPushLab", "KalijTransport"]),
         .testTarget(
             name: "KalijClientTests",
             dependencies: [
@@ -70,6 +93,6 @@ let package = Package(
         // Against other people's programs; `Programs` is what runs inside those.
         .testTarget(name: "Differential", dependencies: ["KalijXML", "TestSupport"], exclude: ["Programs"]),
         .testTarget(name: "Integration", dependencies: ["KalijLab"]),
-        .testTarget(name: "Processes", dependencies: ["KalijLab"]),
+        .testTarget(name: "Processes", dependencies: ["KalijLab", "KalijPushLab"]),
     ]
 )

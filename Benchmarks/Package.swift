@@ -18,6 +18,12 @@ let package = Package(
             name: "handlers",
             dependencies: ["KalijClient", "KalijHandlers"].map { .product(name: $0, package: "kalij") }),
         .executableTarget(
+            name: "push",
+            dependencies: [
+                .product(name: "KalijPush", package: "kalij"), .product(name: "KalijPushLab", package: "kalij"),
+                .product(name: "KalijXML", package: "kalij"),
+            ]),
+        .executableTarget(
             name: "hostile",
             dependencies: [.product(name: "KalijXML", package: "kalij"), "CYardstickXML2"]),
         // Counts what is asked of malloc.

@@ -9,6 +9,13 @@
 #include <openssl/x509v3.h>
 #include <openssl/bio.h>
 #include <openssl/x509_vfy.h>
+#include <openssl/pkcs12.h>
+#include <openssl/provider.h>
+#include <openssl/pem.h>
+#include <openssl/ecdsa.h>
+#include <openssl/core_names.h>
+#include <openssl/params.h>
+#include <openssl/rsa.h>
 
 /* Macros that Swift cannot import. */
 static inline int kalij_ssl_set_sni(SSL *s, const char *name) { return (int)SSL_set_tlsext_host_name(s, name); }
@@ -23,3 +30,10 @@ static inline void kalij_ssl_ctx_prepare(SSL_CTX *c) {
 static inline void kalij_bio_retry_read(BIO *b) { BIO_set_retry_read(b); }
 static inline void kalij_bio_retry_write(BIO *b) { BIO_set_retry_write(b); }
 static inline void kalij_bio_clear_retry(BIO *b) { BIO_clear_retry_flags(b); }
+static inline int kalij_ssl_ctx_add1_chain_cert(SSL_CTX *c, X509 *x) { return (int)SSL_CTX_add1_chain_cert(c, x); }
+/* OSSL_PARAM is a structure that OpenSSL keeps pointers into for the call alone. */
+static inline int kalij_hmac_sha256_init(EVP_MAC_CTX *c, const unsigned char *key, size_t n) {
+    char digest[] = "SHA256";
+    OSSL_PARAM p[2] = { OSSL_PARAM_construct_utf8_string("digest", digest, 0), OSSL_PARAM_construct_end() };
+    return EVP_MAC_init(c, key, n, p);
+}

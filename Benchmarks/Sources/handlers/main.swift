@@ -40,7 +40,8 @@ final class World {
         account = try AccountTable(driven.database).account(nil, in: directory)
         runner = StepRunner(
             database: driven.database, fence: driven.fence, barrier: try Barrier(path: directory.databasePath),
-            clock: .system, known: try KnownHandlers([Fetched.self]))
+            clock: .system, known: try KnownHandlers([Fetched.self]),
+            mark: CallMark(path: directory.markPath, fence: driven.fence.owner.number))
         steps = SessionSteps(runner: runner, account: account)
     }
 

@@ -16,6 +16,7 @@ public struct AccountDirectory: Sendable {
 
     public var databasePath: String { path + "/kalij.db" }
     var lockPath: String { path + "/driver.lock" }
+    var markPath: String { path + "/driver.calls" }
 
     /// Whether there is a database.
     public var exists: Bool { access(databasePath, F_OK) == 0 }

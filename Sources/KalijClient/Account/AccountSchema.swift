@@ -24,6 +24,7 @@ extension Schema {
         CREATE TABLE session(
             account INTEGER PRIMARY KEY REFERENCES account(id) ON DELETE CASCADE,
             number INTEGER NOT NULL,        -- grows with each bind
+            carbons INTEGER NOT NULL DEFAULT 0, -- whether the server copies what other clients of the account see
             resume_id TEXT,                 -- NULL: nothing to resume
             jid TEXT,                       -- the full address that the server bound
             handled INTEGER NOT NULL,       -- inbound stanzas handled, modulo 2^32
@@ -83,9 +84,10 @@ extension Schema {
             responder TEXT NOT NULL,        -- who was asked; '' is the account itself
             asked_at INTEGER NOT NULL,
             deadline INTEGER NOT NULL,
-            sent INTEGER NOT NULL DEFAULT 0, -- whether its bytes have left, so that an answer may be on the way
+            sent INTEGER NOT NULL DEFAULT 0, -- when its bytes last left, so that an answer may be on the way; 0: not yet
             name TEXT NOT NULL,             -- the handler's
             handler BLOB NOT NULL,
+            crashes INTEGER NOT NULL DEFAULT 0, -- processes that ended while they called it
             PRIMARY KEY (account, id)) WITHOUT ROWID;
         CREATE INDEX request_deadline ON request(account, deadline);
         CREATE INDEX request_name ON request(account, name);
@@ -96,7 +98,8 @@ extension Schema {
             account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
             at INTEGER NOT NULL,
             name TEXT NOT NULL,
-            handler BLOB NOT NULL);
+            handler BLOB NOT NULL,
+            crashes INTEGER NOT NULL DEFAULT 0);
         CREATE INDEX timer_order ON timer(account, at);
 
         CREATE TABLE promise(
@@ -114,7 +117,8 @@ extension Schema {
             promise INTEGER NOT NULL,
             next INTEGER,                   -- the promise that the handler is to settle
             name TEXT NOT NULL,
-            handler BLOB NOT NULL);
+            handler BLOB NOT NULL,
+            crashes INTEGER NOT NULL DEFAULT 0);
         CREATE INDEX waiter_promise ON waiter(account, promise);
 
         -- Handlers that could not be called.
@@ -127,7 +131,7 @@ extension Schema {
             reason TEXT NOT NULL,
             handler BLOB NOT NULL);
 
-        -- What `kalij iq` has asked, and what became of it.
+        -- What was asked on the command line, and what became of it.
         CREATE TABLE question(
             id INTEGER PRIMARY KEY,
             account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
@@ -137,7 +141,8 @@ extension Schema {
             answered_at INTEGER,
             outcome TEXT,                   -- 'result', 'error', 'timeout', 'invalidated'
             reason TEXT,
-            answer BLOB);
+            answer BLOB,
+            round_trip INTEGER);            -- milliseconds from when the request last left until the answer came
 
         -- What was read of each archive (XEP-0313), as far as it hangs together. Between two ranges, and before the first,
         -- is a gap, unless `bottom` says otherwise; behind the last one is the tail.
@@ -221,6 +226,29 @@ extension Schema {
             session INTEGER NOT NULL,
             count INTEGER NOT NULL,
             attempts INTEGER NOT NULL);
+
+        -- What entities with the same hash say of themselves (XEP-0115, XEP-0390), verified; for all accounts.
+        CREATE TABLE capability(
+            id INTEGER PRIMARY KEY,
+            hash TEXT NOT NULL UNIQUE,      -- with its kind and algorithm
+            info BLOB NOT NULL,             -- the <query/>
+            used_at INTEGER NOT NULL);      -- to the day
+        CREATE INDEX capability_use ON capability(used_at);
+
+        -- Who said what of itself in the present session: those whose presence tells a hash, and those who were asked.
+        CREATE TABLE entity(
+            id INTEGER PRIMARY KEY,
+            account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+            jid TEXT NOT NULL,
+            hash TEXT NOT NULL,             -- '' if there is none
+            node TEXT NOT NULL,             -- what to ask it about
+            state INTEGER NOT NULL,         -- 0: to be asked; 1: asked; 2: known by its hash; 3: spoke for itself; 4: given up
+            asked_at INTEGER NOT NULL DEFAULT 0,
+            info BLOB);                     -- what it said of itself, where no hash verifies it
+        CREATE UNIQUE INDEX entity_jid ON entity(account, jid);
+        CREATE INDEX entity_hash ON entity(hash, account);
+        CREATE INDEX entity_open ON entity(account, state) WHERE state < 2;
+        CREATE INDEX entity_own_word ON entity(account, id) WHERE info IS NOT NULL;
 
         CREATE TABLE slow_step(kind TEXT PRIMARY KEY, count INTEGER NOT NULL, longest INTEGER NOT NULL) WITHOUT ROWID;
 

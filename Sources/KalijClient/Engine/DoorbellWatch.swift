@@ -17,6 +17,8 @@ final class DoorbellWatch {
     private let loop: EventLoop
     private var watch: Watch?
     private var callers: [Int32: Watch] = [:]
+    /// Those of the callers who want to be told.
+    private var ears: Set<Int32> = []
 
     init(directory: String, loop: EventLoop) throws {
         let listener = try Doorbell.Listener(directory: directory)
@@ -45,7 +47,11 @@ final class DoorbellWatch {
             close(descriptor)
         }
         callers = [:]
+        ears = []
     }
+
+    /// Tells those who wait in other processes that something has happened.
+    func tell() { ears.forEach(Doorbell.tell) }
 
     private func accept() {
         while let caller = listener?.accept() {
@@ -64,10 +70,15 @@ final class DoorbellWatch {
         if count == 1 {
             // The connection stays open until this process has let go: its end is the answer.
             if byte == Doorbell.please { onPlease() }
+            if byte == Doorbell.tell {
+                ears.insert(caller)
+                // What happened before was not told: it is to look once more.
+                Doorbell.tell(caller)
+            }
         } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
             callers.removeValue(forKey: caller)?.cancel()
             close(caller)
-            onRing()
+            if ears.remove(caller) == nil { onRing() }
         }
     }
 }

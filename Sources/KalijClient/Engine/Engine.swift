@@ -24,7 +24,8 @@ public final class Engine {
         public var timing: Timing
         /// How many days the first reading of an archive looks back; nil: as stored with the account, at first 14.
         public var historyDays: Int?
-        /// The application's handlers. Those of all its processes that drive must be the same.
+        /// The application's handlers. Those of all its processes that drive must be the same; a name that one of the
+        /// engine's own has (`catch-up.`, `promise.`, `question.`, ...) is refused.
         public var handlers: [any Handler<Step>.Type] = []
         /// Who is told when one of them cannot be called.
         public var owners: [any HandlerOwner.Type] = []
@@ -40,20 +41,20 @@ public final class Engine {
 
     /// The engine's loop, for what its process wants to watch on the same thread: signals, standard input.
     public let loop: EventLoop
-    private let directory: AccountDirectory
+    let directory: AccountDirectory
     private let options: Options
     private let clock: Clock
-    private let database: Database
-    private let fence: Fence
-    private let isCareful: Bool
+    let database: Database
+    let fence: Fence
+    let isCareful: Bool
     /// Waits for promises from any task of this process.
     public let awaiter: PromiseAwaiter
-    private var doorbell: DoorbellWatch
+    private(set) var doorbell: DoorbellWatch
     private var network: NetworkMonitor?
-    private var context: DriverContext?
-    private var drivers: [Int64: AccountDriver] = [:]
+    private(set) var context: DriverContext?
+    var drivers: [Int64: AccountDriver] = [:]
     private var accepting: Database?
-    private var failure: (any Error)?
+    private(set) var failure: (any Error)?
     private var isStopping = false
     /// Whether it stops because everything was sent.
     private var isDone = false
@@ -75,9 +76,11 @@ public final class Engine {
         awaiter = PromiseAwaiter { id in waker.enqueue { question.ask(id) } }
         (database, fence, isCareful) = try Self.takeOver(directory, options.role, clock)
         doorbell = try DoorbellWatch(directory: directory.path, loop: loop)
+        let mark = CallMark(path: directory.markPath, fence: fence.owner.number)
+        if isCareful { try mark.countCrash(in: database) }
         let runner = StepRunner(
             database: database, fence: fence, barrier: try Barrier(path: directory.databasePath), clock: clock,
-            known: known)
+            known: known, mark: mark)
         context = DriverContext(
             loop: loop, runner: runner, timing: options.timing, report: onEvent,
             fatal: { [weak self] in self?.fail($0) }, changed: { [weak self] in self?.endIfDone() }, awaiter: awaiter)
@@ -141,6 +144,7 @@ public final class Engine {
     /// - Returns: what `body` returns, once it is committed.
     /// - Throws: `DirectoryError.whichAccount`, `StoreError`, `FenceError.stale`, or what `body` throws; then nothing has
     ///   happened.
+    @discardableResult
     public func perform<Result>(for jid: JID? = nil, _ body: (Step) throws -> Result) throws -> Result {
         let account = try AccountTable(database).account(jid, in: directory)
         guard let context, let driver = drivers[account.id] else { throw EngineError.notDriven(account: account.jid) }
@@ -208,19 +212,6 @@ public final class Engine {
         }
     }
 
-    /// Logs out the accounts of `directory` that were told to leave, without going online.
-    /// - Parameters:
-    ///   - options: with the application's handlers, which are told that nothing will come.
-    /// - Throws: `FenceError.held` if another process drives: that one does it; `StoreError`.
-    public static func logOutLeaving(_ directory: AccountDirectory, options: Options = Options()) throws {
-        let engine = try Engine(directory, options: options) { _ in }
-        for account in try AccountTable(engine.database).all() where account.state.isToLeave {
-            guard let context = engine.context else { continue }
-            _ = try SessionSteps(runner: context.runner, account: account).logOut(removing: account.state == .removing)
-        }
-        if !engine.isCareful { try engine.fence.letGo(engine.database) }
-    }
-
     /// Tries the stanzas of the quarantine again that are to be, without going online.
     /// - Parameters:
     ///   - options: with the application's handlers.
@@ -242,7 +233,7 @@ public final class Engine {
     private func logOutLeaving() throws {
         for account in try AccountTable(database).all() where account.state.isToLeave {
             guard let driver = drivers[account.id] else { continue }
-            driver.logOut(removing: account.state == .removing) { [weak self] in
+            driver.logOut(removing: account.state == .removing, within: options.timing.logout) { [weak self] _ in
                 self?.drivers[account.id] = nil
                 self?.endIfDone()
             }
@@ -263,7 +254,9 @@ public final class Engine {
         drivers.values.forEach { $0.queueChanged() }
     }
 
+    /// Something has happened that this engine, or somebody in another process, may have waited for.
     private func endIfDone() {
+        doorbell.tell()
         guard !isStopping else { return }
         if drivers.isEmpty {
             stop()

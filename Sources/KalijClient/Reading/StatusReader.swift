@@ -24,6 +24,8 @@ public struct StatusReader {
         public let isResumable: Bool
         /// When the last session was bound or resumed, in milliseconds since 1970.
         public let lastOnline: Int64?
+        /// Whether the server copies in this session what other clients of the account send and get (XEP-0280).
+        public let hasCarbons: Bool
         public let hasArchive: Bool
         /// How the reading of the archive stands: `before-presence`, `after-presence`, `done`; nil if it never began.
         public let catchUp: String?
@@ -82,14 +84,15 @@ public struct StatusReader {
                 (SELECT count(*) FROM message WHERE account = s.account AND state = 'sent'),
                 (SELECT count(*) FROM message WHERE account = s.account AND state = 'sent' AND settled = 0),
                 (SELECT count(*) FROM message WHERE account = s.account AND state = 'failed'),
-                (SELECT count(*) FROM queue WHERE account = s.account)
+                (SELECT count(*) FROM queue WHERE account = s.account), s.carbons
             FROM session s LEFT JOIN catchup c ON c.account = s.account AND c.archive = ''
             WHERE s.account = ?
             """
         ).first([.integer(account.id)]) { row in
             AccountStatus(
                 account: account, boundJID: row.optionalText(0), isResumable: row.bool(1),
-                lastOnline: row.optionalInteger(2), hasArchive: row.bool(3), catchUp: row.optionalText(4),
+                lastOnline: row.optionalInteger(2), hasCarbons: row.bool(12) && !row.isNull(0), hasArchive: row.bool(3),
+                catchUp: row.optionalText(4),
                 catchUpProblem: row.optionalText(5), storedMessages: Int(row.integer(6)),
                 queuedMessages: Int(row.integer(7)), sentMessages: Int(row.integer(8)),
                 unsettledMessages: Int(row.integer(9)), failedMessages: Int(row.integer(10)),

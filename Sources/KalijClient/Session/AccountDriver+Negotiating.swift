@@ -22,6 +22,7 @@ extension AccountDriver {
         case .resumed(let count): try resumed(count)
         case .resumeFailed(let count, _):
             commit(try steps.resumeFailed(count))
+            guard leaving == nil else { return leave() }
             try negotiate(.bind(resource: account.resource))
         case .bound(let jid): try bound(jid)
         case .stanza(let stanza): commit(try steps.handle(stanza, count: nil))
@@ -36,6 +37,8 @@ extension AccountDriver {
     private func choose(_ features: StreamFeatures) throws {
         managesStream = features.offersStreamManagement
         let session = try steps.load()
+        // Only what can be resumed is there to be ended.
+        if leaving != nil, !features.offersStreamManagement || unansweredResumes >= 2 { return leave() }
         guard let id = session.resumeID, features.offersStreamManagement else {
             return try negotiate(.bind(resource: account.resource))
         }
@@ -63,6 +66,7 @@ extension AccountDriver {
         emit(.online(jid: session.jid ?? "", resumed: true))
         // The answer comes behind the redelivered stanzas, and so marks their end.
         if isCareful { requestAcknowledgement(within: context.timing.acknowledgement) }
+        askBeforeLeaving()
         context.mayHaveEnded()
     }
 

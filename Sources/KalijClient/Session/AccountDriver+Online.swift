@@ -109,8 +109,9 @@ extension AccountDriver {
 
     private func acknowledged(_ newly: UInt32) {
         writer.acknowledged(newly)
-        // A server that is behind is asked again when there is something new, not at once.
-        mayRequest = newly > 0
+        // A server that is behind is asked again when there is something new, not at once. What was written behind the
+        // request that it answers is new.
+        if newly > 0 { mayRequest = true }
         timers.answered()
         isCareful = false
     }
@@ -119,6 +120,7 @@ extension AccountDriver {
         guard case .online(.some) = stage, !writer.isRequested else { return }
         connection?.send(StreamManagement.request)
         writer.isRequested = true
+        mayRequest = false
         awaitAcknowledgement(seconds)
     }
 

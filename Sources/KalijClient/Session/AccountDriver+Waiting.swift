@@ -64,6 +64,7 @@ extension AccountDriver {
 
     /// An acknowledgement came, and was handled.
     func acknowledgementCame() {
+        leaveIfResumed()
         switch expiry {
         case .none: break
         case .wanted:
@@ -82,16 +83,6 @@ extension AccountDriver {
             // What is left of the others waits for a connection.
             if let deadline = try steps.nextDeadline(after: time) { watch(deadline: deadline) }
             try flush()
-        }
-    }
-
-    /// Ends everything that the account waits for, and its session, and forgets how to log in.
-    func logOut(removing: Bool, _ finished: @escaping () -> Void) {
-        attempt {
-            let effects = try steps.logOut(removing: removing)
-            context.emit(effects.events)
-            context.settled(effects.settled)
-            endStream(finished)
         }
     }
 }

@@ -46,6 +46,8 @@ final class AccountDriver {
     let deadlines = DueTimer()
     let dueTimers = DueTimer()
     var expiry = Expiry.none
+    /// A logout that is under way.
+    var leaving: Leaving?
 
     enum Stage {
         case offline
@@ -219,6 +221,7 @@ final class AccountDriver {
         end()
         stage = .refused(error)
         emit(.refused(reason: error.description))
+        leave(without: error.description)
         context.mayHaveEnded()
     }
 
@@ -229,9 +232,12 @@ final class AccountDriver {
         if timers.wasStable { backoff.reset() }
         end()
         stage = .offline
+        guard leaving == nil else { return leave(without: reason) }
         let delay = backoff.next(random: context.random())
         emit(.offline(reason: reason, retryIn: delay))
         retry = context.loop.schedule(after: delay) { [weak self] in self?.connect() }
+        // A deadline that passed during the negotiation waited for its outcome.
+        watchWaiting()
     }
 
     private var isResumePending: Bool {
@@ -291,10 +297,21 @@ final class AccountDriver {
         stop(finished)
     }
 
+    /// What RFC 6121 4.5.1 wants before a stream ends.
+    private static let unavailable = Array("<presence type='unavailable'/>".utf8)
+
     /// Ends the stream and with it the session: the server closes it for good.
     func endStream(_ finished: @escaping () -> Void) {
         retry?.cancel()
-        if isOnline { connection?.send(StreamManagement.end) }
+        if case .online(let management) = stage, !isWaitingForStorage {
+            connection?.isReading = false
+            if management != nil {
+                requestsToAnswer = max(1, requestsToAnswer)
+                try? acknowledge()
+            }
+            connection?.send(Self.unavailable)
+        }
+        connection?.send(StreamManagement.end)
         stop(finished)
     }
 

@@ -74,6 +74,8 @@ public struct Timing: Sendable {
     public var networkCheck: Double = 10
     /// Before the archive is read once more after a bind, or asked again if it could not answer.
     public var archiveRetry: Double = 5
+    /// For reaching the server to end a session there, when an account is logged out.
+    public var logout: Double = 5
     /// How long a session must last before the next connection is tried without the delay of the failures before.
     public var stable: Double = 10
     /// The longest time between two attempts.

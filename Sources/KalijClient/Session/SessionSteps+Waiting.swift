@@ -43,10 +43,7 @@ extension SessionSteps {
     func logOut(removing: Bool) throws -> Step.Effects {
         try runner.run("logout", for: account) { step in
             let reason = removing ? Invalidation.accountRemoved : .loggedOut
-            try Requests(step: step).invalidateAll(reason)
-            try Timers(step: step).invalidateAll(reason)
-            try Promises(step: step).rejectAll(reason)
-            try step.finish()
+            try invalidateAll(reason, in: step)
             if removing {
                 try remove(step)
             } else {
@@ -54,6 +51,18 @@ extension SessionSteps {
             }
             step.emit(.loggedOut(removed: removing))
         }
+    }
+
+    /// A handler that is told may ask something else, which is over as soon; but not for ever.
+    private func invalidateAll(_ reason: Invalidation, in step: Step) throws {
+        for _ in 0..<10 {
+            try Requests(step: step).invalidateAll(reason)
+            try Timers(step: step).invalidateAll(reason)
+            try Promises(step: step).rejectAll(reason)
+            try step.finish()
+        }
+        try Requests(step: step).buryAll("it asked again and again, of an account that ends")
+        try Timers(step: step).buryAll("it was set again and again, of an account that ends")
     }
 
     private func forgetLogin(_ step: Step) throws {

@@ -47,6 +47,8 @@ struct SessionSteps {
     func bound(_ jid: JID) throws -> Step.Effects {
         try runner.run("bound", for: account) { step in
             try CatchUp(step: step).forgetQuestions()
+            try Carbons(step: step).sessionLost()
+            try Entities(step: step).removeAll()
             try holdOrReport(step)
             try forgetSession(step)
             try step.database.run(
@@ -66,6 +68,8 @@ struct SessionSteps {
             try step.database.run(
                 "UPDATE session SET resume_id = ? WHERE account = ?", [.optional(resumeID), .integer(account.id)])
             try markOnline(step)
+            // First: the archive is read behind it, and so shows what is not copied yet.
+            try Carbons(step: step).sessionBegan()
             try ArchiveFeature(step: step).ask()
         }
     }

@@ -8,7 +8,8 @@ struct Dispatcher {
         switch stanza.name {
         case "message": try message(stanza)
         case "iq": try iq(stanza)
-        default: break  // presence: nothing depends on it yet
+        case "presence": try Announcements(step: step).received(stanza)
+        default: break
         }
     }
 

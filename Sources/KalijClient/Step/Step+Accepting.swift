@@ -8,6 +8,7 @@ extension Step {
     ///   - now: milliseconds since 1970.
     /// - Returns: what `body` returns, once everything is on the disk.
     /// - Throws: `StoreError`, or what `body` throws; then nothing has happened.
+    @discardableResult
     public static func accept<Result>(
         for account: Account, in database: Database, now: Int64, _ body: (Step) throws -> Result
     ) throws -> Result {

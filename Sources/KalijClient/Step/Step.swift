@@ -15,14 +15,22 @@ public final class Step {
     /// The step's only clock: milliseconds since 1970.
     public let now: Int64
     private let known: KnownHandlers
+    /// Where the handler that is called is written down; nil in a process that calls none.
+    let mark: CallMark?
     private(set) var effects = Effects()
     /// Promises whose waiting handlers are called before the commit.
     private var delivering: [Int64] = []
+    /// How long the answer took that the step is for, in milliseconds from when its request last left, perhaps in another
+    /// process; nil if the step is for something else.
+    public private(set) var roundTrip: Int64?
     /// Whether stanza-ids by the account's own archive are trusted; known once the stanza is counted.
     private(set) var trustsArchive = false
     private var reservedPosition: Int64?
 
-    init(database: Database, account: Account, now: Int64, known: KnownHandlers = .none) {
+    init(
+        database: Database, account: Account, now: Int64, known: KnownHandlers = .none, mark: CallMark? = nil
+    ) {
+        self.mark = mark
         self.database = database
         self.account = account
         self.now = now
@@ -60,6 +68,9 @@ public final class Step {
         effects.settled[promise] = outcome
         deliver(promise)
     }
+
+    /// Says that an answer came to a request that left at `time`.
+    func answered(after time: Int64) { roundTrip = time > 1 ? max(0, now - time) : nil }
 
     /// Says that a handler that waited does so no longer.
     func handlerCalled() { effects.handled = true }

@@ -8,11 +8,15 @@ final class StepRunner {
     private let barrier: Barrier
     private let clock: Clock
     private let known: KnownHandlers
+    private let mark: CallMark?
     /// Whether something was committed that a power failure could still undo.
     private var isDirty = true
 
-    init(database: Database, fence: Fence, barrier: Barrier, clock: Clock, known: KnownHandlers) {
+    init(
+        database: Database, fence: Fence, barrier: Barrier, clock: Clock, known: KnownHandlers, mark: CallMark? = nil
+    ) {
         self.known = known
+        self.mark = mark
         self.database = database
         self.fence = fence
         self.barrier = barrier
@@ -25,7 +29,8 @@ final class StepRunner {
     /// Runs `body` as one step of `account`; nothing of it is visible unless this returns.
     /// - Throws: `FenceError.stale` if another process took over, `StoreError`, or what `body` throws.
     func run(_ kind: StaticString, for account: Account, _ body: (Step) throws -> Void) throws -> Step.Effects {
-        let step = Step(database: database, account: account, now: clock.now(), known: known)
+        let step = Step(database: database, account: account, now: clock.now(), known: known, mark: mark)
+        defer { mark?.clear() }
         let start = clock.monotonic()
         try database.transaction {
             try fence.check(database)

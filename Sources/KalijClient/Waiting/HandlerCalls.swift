@@ -7,40 +7,53 @@ struct HandlerCalls {
     let step: Step
 
     /// Calls a handler; what it throws makes the step void, so that what called it comes again.
-    func call(_ bytes: [UInt8], _ input: Any, from origin: DeadLetter.Origin) throws {
-        guard let ready = try ready(bytes, origin, { try $0.ready($1, input) }) else { return }
+    func call(_ handler: TakenHandler, _ input: Any) throws {
+        guard let ready = try ready(handler, { try $0.ready($1, input) }) else { return }
+        mark(handler)
         try ready(step)
     }
 
     /// Calls a handler that nothing calls again: if it throws, its effects alone are undone, and it is a dead letter.
-    func callAlone(_ bytes: [UInt8], _ input: Any, from origin: DeadLetter.Origin) throws {
-        guard let ready = try ready(bytes, origin, { try $0.ready($1, input) }) else { return }
-        try alone(bytes, origin, ready)
+    func callAlone(_ handler: TakenHandler, _ input: Any) throws {
+        guard let ready = try ready(handler, { try $0.ready($1, input) }) else { return }
+        try alone(handler, ready)
     }
 
     /// Tells a handler that it will never be called. If it throws, its effects alone are undone: a handler that cannot
     /// give up must not keep the account from going on.
-    func invalidate(_ bytes: [UInt8], _ reason: Invalidation, from origin: DeadLetter.Origin) throws {
-        guard let ready = try ready(bytes, origin, { try $0.readyToInvalidate($1, reason) }) else { return }
-        try alone(bytes, origin, ready)
+    func invalidate(_ handler: TakenHandler, _ reason: Invalidation) throws {
+        guard let ready = try ready(handler, { try $0.readyToInvalidate($1, reason) }) else { return }
+        try alone(handler, ready)
     }
 
     private func ready(
-        _ bytes: [UInt8], _ origin: DeadLetter.Origin,
+        _ handler: TakenHandler,
         _ body: (HandlerRegistry<Step>, StoredHandler) throws -> HandlerRegistry<Step>.Ready
     ) throws -> HandlerRegistry<Step>.Ready? {
         step.handlerCalled()
         do {
-            return try body(step.handlers, try StoredHandler(bytes: bytes))
-        } catch {
-            try DeadLetters(step: step).bury(bytes, because: "\(error)", from: origin)
+            guard handler.crashes < TakenHandler.mostCrashes else {
+                try bury(handler, "\(handler.crashes) processes ended while they called it")
+                return nil
+            }
+            return try body(step.handlers, try StoredHandler(bytes: handler.bytes))
+        } catch let error as HandlerError {
+            try bury(handler, "\(error)")
             return nil
         }
     }
 
-    private func alone(
-        _ bytes: [UInt8], _ origin: DeadLetter.Origin, _ ready: HandlerRegistry<Step>.Ready
-    ) throws {
+    /// Gives a handler up.
+    func bury(_ handler: TakenHandler, _ reason: String) throws {
+        try DeadLetters(step: step).bury(handler.bytes, because: reason, from: handler.origin)
+    }
+
+    private func mark(_ handler: TakenHandler) {
+        step.mark?.set(CallMark.Row(account: step.account.id, origin: handler.origin, id: handler.id))
+    }
+
+    private func alone(_ handler: TakenHandler, _ ready: HandlerRegistry<Step>.Ready) throws {
+        mark(handler)
         do {
             try step.undoable { try ready(step) }
         } catch let error as StoreError where error.isMachineError {
@@ -48,7 +61,7 @@ struct HandlerCalls {
         } catch let error as FenceError {
             throw error
         } catch {
-            try DeadLetters(step: step).bury(bytes, because: "it failed: \(error)", from: origin)
+            try bury(handler, "it failed: \(error)")
         }
     }
 }

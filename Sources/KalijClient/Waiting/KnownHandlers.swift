@@ -29,8 +29,8 @@ struct KnownHandlers: Sendable {
     private static var own: [any Handler<Step>.Type] {
         [
             FeaturesKnown.self, PageRead.self, PageFilled.self, BeginKnown.self, RoomFeaturesKnown.self,
-            PromiseFollowed.self,
-            QuestionAnswered.self,
+            PromiseFollowed.self, QuestionAnswered.self, CapabilitiesTold.self, InfoTold.self, InfoKnown.self,
+            ItemsTold.self, ServerToldFeatures.self, CarbonsEnabled.self,
         ]
     }
 }

@@ -18,7 +18,7 @@ struct Requests {
         try database.run(
             "INSERT INTO request(account, id, responder, asked_at, deadline, name, handler) VALUES (?, ?, ?, ?, ?, ?, ?)",
             [
-                account, .text(id), .text(responder.map { Responders(step.account).key($0) } ?? ""),
+                account, .text(id), .text(Responders(step).key(responder)),
                 .integer(step.now), .integer(deadline), .text(handler.name), .blob(handler.bytes),
             ])
         step.await(request: deadline)
@@ -28,17 +28,20 @@ struct Requests {
     /// Anything else is dropped: an answer to nothing, a second one, one from somebody else.
     func answered(by iq: Element) throws {
         guard let id = iq["id"] else { return }
-        let asked = try database.statement("SELECT responder FROM request WHERE account = ? AND id = ?")
-            .first([account, .text(id)]) { $0.text(0) }
-        guard let asked, Responders(step.account).mayAnswer(iq["from"], for: asked) else { return }
+        let waiting = try database.statement("SELECT responder, sent FROM request WHERE account = ? AND id = ?")
+            .first([account, .text(id)]) { ($0.text(0), $0.integer(1)) }
+        guard let (asked, sent) = waiting, try Responders(step).mayAnswer(iq["from"], for: asked) else { return }
         guard let handler = try take(id) else { return }
-        try HandlerCalls(step: step).call(handler, IQReply(iq), from: .request)
+        step.answered(after: sent)
+        try HandlerCalls(step: step).call(handler, IQReply(iq))
     }
 
     /// Takes the handler of a request away, for good.
-    private func take(_ id: String) throws -> [UInt8]? {
-        try database.statement("DELETE FROM request WHERE account = ? AND id = ? RETURNING handler")
-            .first([account, .text(id)]) { $0.blob(0) }
+    private func take(_ id: String) throws -> TakenHandler? {
+        try database.statement("DELETE FROM request WHERE account = ? AND id = ? RETURNING handler, crashes")
+            .first([account, .text(id)]) {
+                TakenHandler(origin: .request, id: id, bytes: $0.blob(0), crashes: $0.integer(1))
+            }
     }
 
     // MARK: What is not answered
@@ -55,17 +58,17 @@ struct Requests {
     func expireNext(_ which: Expired, until time: Int64) throws -> Bool {
         let due = try database.statement(
             "SELECT id FROM request WHERE account = ?1 AND deadline <= ?2 AND sent <= ?3 ORDER BY deadline LIMIT 1"
-        ).first([account, .integer(time), .integer(which == .all ? 1 : 0)]) { $0.text(0) }
+        ).first([account, .integer(time), .integer(which == .all ? .max : 0)]) { $0.text(0) }
         guard let due, let handler = try take(due) else { return false }
         if which == .unsent { try unqueue(due) }
-        try HandlerCalls(step: step).callAlone(handler, IQReply.timeout, from: .request)
+        try HandlerCalls(step: step).callAlone(handler, IQReply.timeout)
         return true
     }
 
     /// Tells those whose answer is lost with the session. What was never sent goes on waiting, and is sent in the next.
     func sessionLost() throws {
         try invalidate(
-            try database.statement("SELECT id FROM request WHERE account = ? AND sent = 1 ORDER BY asked_at")
+            try database.statement("SELECT id FROM request WHERE account = ? AND sent > 0 ORDER BY asked_at")
                 .all([account]) { $0.text(0) }, .sessionLost)
     }
 
@@ -76,10 +79,16 @@ struct Requests {
                 .all([account]) { $0.text(0) }, reason)
     }
 
+    /// Gives up all that still wait.
+    func buryAll(_ reason: String) throws {
+        let ids = try database.statement("SELECT id FROM request WHERE account = ?").all([account]) { $0.text(0) }
+        for id in ids { if let handler = try take(id) { try HandlerCalls(step: step).bury(handler, reason) } }
+    }
+
     private func invalidate(_ ids: [String], _ reason: Invalidation) throws {
         for id in ids {
             if let handler = try take(id) {
-                try HandlerCalls(step: step).invalidate(handler, reason, from: .request)
+                try HandlerCalls(step: step).invalidate(handler, reason)
             }
         }
     }
@@ -90,7 +99,8 @@ struct Requests {
     static func leave(_ entries: [OutboundQueue.Entry], in step: Step) throws {
         for id in entries.compactMap(\.request) {
             try step.database.run(
-                "UPDATE request SET sent = 1 WHERE account = ? AND id = ?", [.integer(step.account.id), .text(id)])
+                "UPDATE request SET sent = ? WHERE account = ? AND id = ?",
+                [.integer(max(1, step.now)), .integer(step.account.id), .text(id)])
         }
     }
 

@@ -25,14 +25,14 @@ struct Timers {
             "SELECT id FROM timer WHERE account = ? AND at <= ? ORDER BY at, id LIMIT 1"
         ).first([account, .integer(step.now)]) { $0.integer(0) }
         guard let due, let handler = try take(due) else { return false }
-        try HandlerCalls(step: step).callAlone(handler, (), from: .timer)
+        try HandlerCalls(step: step).callAlone(handler, ())
         return true
     }
 
     /// Takes a timer back; false if it has fired already.
     func cancel(_ timer: ScheduledTimer, telling reason: Invalidation) throws -> Bool {
         guard let handler = try take(timer.id) else { return false }
-        try HandlerCalls(step: step).invalidate(handler, reason, from: .timer)
+        try HandlerCalls(step: step).invalidate(handler, reason)
         return true
     }
 
@@ -42,8 +42,16 @@ struct Timers {
         for id in ids { _ = try cancel(ScheduledTimer(id: id), telling: reason) }
     }
 
-    private func take(_ id: Int64) throws -> [UInt8]? {
-        try step.database.statement("DELETE FROM timer WHERE account = ? AND id = ? RETURNING handler")
-            .first([account, .integer(id)]) { $0.blob(0) }
+    /// Gives up all that still wait.
+    func buryAll(_ reason: String) throws {
+        let ids = try step.database.statement("SELECT id FROM timer WHERE account = ?").all([account]) { $0.integer(0) }
+        for id in ids { if let handler = try take(id) { try HandlerCalls(step: step).bury(handler, reason) } }
+    }
+
+    private func take(_ id: Int64) throws -> TakenHandler? {
+        try step.database.statement("DELETE FROM timer WHERE account = ? AND id = ? RETURNING handler, crashes")
+            .first([account, .integer(id)]) {
+                TakenHandler(origin: .timer, id: "\(id)", bytes: $0.blob(0), crashes: $0.integer(1))
+            }
     }
 }

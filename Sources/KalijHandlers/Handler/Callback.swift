@@ -2,6 +2,7 @@
 ///
 /// It is stored like the handler in it; the compiler checks what it is called with.
 public struct Callback<Context, Input>: Codable, Sendable, Hashable {
+    /// The handler.
     public let stored: StoredHandler
 
     /// Binds `handler`.

@@ -4,13 +4,14 @@
 /// property may be missing from what was stored, any other may not. What the caller supplies is the ``Input``.
 ///
 /// ```swift
-/// struct BundleFetched: Handler {
-///     static let name = "omemo.bundle-fetched"
-///     static var instance: KeyPath<Step, OMEMO> { \.omemo }
-///     var device: UInt32
-///     func call(_ reply: Reply, in omemo: OMEMO) throws { ... }
+/// struct Greeted: Handler {
+///     static let name = "example.greeted"
+///     var language: String
+///     func call(_ answer: String, in log: Log) { log.lines.append("\(answer) (\(language))") }
 /// }
 /// ```
+///
+/// <doc:CallbacksThatSurvive> teaches it.
 ///
 /// A handler is called synchronously, by whichever process has what it waits for. Everything that it changes has to go
 /// through the instance that it is given.
@@ -56,6 +57,7 @@ extension Handler {
 }
 
 extension Handler where Instance == Context {
+    /// The context itself.
     public static var instance: KeyPath<Context, Instance> { \.self }
 }
 
@@ -69,8 +71,10 @@ public protocol InvalidatableHandler<Context>: Handler {
 
 /// Why a handler will never be called. Extensible: switch over it with a default.
 public struct Invalidation: Hashable, Codable, Sendable, CustomStringConvertible {
+    /// E.g. `logged out`. It is stored: never changed once it was released.
     public let name: String
 
+    /// A reason of that name.
     public init(_ name: String) { self.name = name }
 
     public init(from decoder: any Decoder) throws { name = try decoder.singleValueContainer().decode(String.self) }

@@ -27,6 +27,7 @@ public struct HandlerError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let duplicateName = Code(text: "two handlers have this name")
     }
 
+    /// What kind of failure it is.
     public let code: Code
     /// The handler's name; empty if the stored bytes do not even give that.
     public let handler: String
@@ -37,6 +38,7 @@ public struct HandlerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What was expected, where it helps.
     public let detail: String?
 
+    /// An error for a handler's own use, e.g. in ``Handler/migrate(_:from:)``.
     public init(
         _ code: Code, _ handler: String, version: Int? = nil, argument: String? = nil, detail: String? = nil
     ) {

@@ -4,7 +4,9 @@ import Synchronization
 ///
 /// It is a class so that all who hold it see that it was invalidated. It can be bound by another handler.
 public final class StoredHandler: Codable, Sendable, Hashable, CustomStringConvertible {
+    /// The name of its type (``Handler/name``).
     public let name: String
+    /// The version of the format in which its values are bound (``Handler/version``).
     public let version: Int
     /// The values that it binds, by the names of its properties.
     public let values: [String: StoredValue]

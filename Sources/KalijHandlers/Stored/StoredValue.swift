@@ -1,14 +1,22 @@
 /// A bound value as it is stored.
 public enum StoredValue: Hashable, Sendable {
+    /// Nothing: an optional value that was written as nil.
     case null
+    /// A `Bool`.
     case bool(Bool)
+    /// An integer of any width.
     case integer(Int64)
     /// Only what is too large for ``integer(_:)``.
     case unsigned(UInt64)
+    /// A `Double` or a `Float`.
     case double(Double)
+    /// A `String`.
     case text(String)
+    /// `Data`, a list of bytes, or a `UUID`.
     case bytes([UInt8])
+    /// A list.
     case list([StoredValue])
+    /// A value with names: a type with properties, or a dictionary.
     case map([String: StoredValue])
 
     /// What `value` is stored as.

@@ -40,6 +40,21 @@ public struct Peer: Sendable {
         return entries
     }
 
+    /// Has the server push to a device from now on (XEP-0357), and logs out.
+    /// - Parameters:
+    ///   - service: the push service's address.
+    ///   - node: the device's token.
+    ///   - module: the push module's name; nil to name none.
+    /// - Throws: ``LaboratoryError`` if the server refuses.
+    public func enablePush(service: String, node: String, module: String?) async throws {
+        let arguments = ["--service", service, "--node", node] + (module.map { ["--module", $0] } ?? [])
+        let launch = try command("push", arguments)
+        let output = try await laboratory.run(launch.executable, launch.arguments, environment: launch.environment)
+        guard output.contains("\"enabled\"") else {
+            throw LaboratoryError("push was not enabled: \(output.suffix(300))")
+        }
+    }
+
     /// Sends a stanza as it is, however strange.
     /// - Throws: ``LaboratoryError`` if the server ends the connection over it.
     public func send(raw stanza: String) async throws {
@@ -62,11 +77,14 @@ public struct Peer: Sendable {
     ///   - label: the word before the number in each body.
     ///   - rate: messages a second; 0 for as fast as the server answers, with at most ten on the way.
     ///   - count: how many, nil for no end.
+    ///   - resource: of the client's full address; nil for one that the server chooses.
     /// - Throws: ``LaboratoryError`` if it is not logged in within 30 s.
-    public func chat(with recipient: String, label: String, rate: Double, count: Int? = nil) async throws -> Chat {
+    public func chat(
+        with recipient: String, label: String, rate: Double, count: Int? = nil, resource: String? = nil
+    ) async throws -> Chat {
         var arguments = ["--to", recipient, "--label", label, "--rate", "\(rate)"]
         if let count { arguments += ["--count", "\(count)"] }
-        var launch = try command("chat", arguments)
+        var launch = try command("chat", arguments, resource: resource)
         let files = laboratory.path("chat-\(user)-\(UInt32.random(in: 0...UInt32.max))")
         launch.output = .file(files + ".out")
         launch.errors = .file(files + ".err")
@@ -79,9 +97,11 @@ public struct Peer: Sendable {
     /// - Parameters:
     ///   - resource: of the client's full address.
     ///   - delay: each answer takes a random time of at most so many seconds.
+    ///   - capabilities: whether it announces what it can do (XEP-0115), and answers who asks.
     /// - Throws: ``LaboratoryError`` if it is not logged in within 30 s.
-    public func answering(resource: String, delay: Double) async throws -> Chat {
-        var launch = try command("answer", ["--delay", "\(delay)"], resource: resource)
+    public func answering(resource: String, delay: Double, capabilities: Bool = false) async throws -> Chat {
+        let arguments = ["--delay", "\(delay)"] + (capabilities ? ["--caps"] : [])
+        var launch = try command("answer", arguments, resource: resource)
         let files = laboratory.path("answer-\(user)-\(UInt32.random(in: 0...UInt32.max))")
         launch.output = .file(files + ".out")
         launch.errors = .file(files + ".err")

@@ -4,7 +4,9 @@
 peer.py chat      numbered messages without pause, everything received is reported
 peer.py archive   the whole archive of an account, in the server's order
 peer.py raw       the bytes of standard input, sent as they are
-peer.py answer    answers each <question xmlns='urn:example:question'/>, some time later
+peer.py push      has the server push to a device (XEP-0357), and goes away
+peer.py answer    answers each <question xmlns='urn:example:question'/>, some time later; with --caps it announces what it
+                  can do in its presence, and answers who asks
 
 The password comes from PEER_PASSWORD. One JSON object a line on standard output.
 Exit status: 0 done, 69 no connection, 70 the server answered with an error, 77 authentication refused.
@@ -27,6 +29,7 @@ DELAY = "urn:xmpp:delay"
 SID = "urn:xmpp:sid:0"
 CLIENT = "jabber:client"
 QUESTION = "urn:example:question"
+DISCO = "http://jabber.org/protocol/disco#info"
 
 
 def say(event, **fields):
@@ -50,6 +53,10 @@ class Peer(slixmpp.ClientXMPP):
         self.add_event_handler("connection_failed", lambda why: self.end(69, "no connection: %s" % why))
         self.add_event_handler("ssl_invalid_chain", lambda why: self.end(69, "certificate: %s" % why))
         self.add_event_handler("disconnected", self.lost)
+        if getattr(options, "caps", False):
+            for plugin in ("xep_0030", "xep_0115", "xep_0199"):
+                self.register_plugin(plugin)
+            self.add_filter("in", self.note_discovery)
 
     def end(self, status, why=None):
         if self.stopping:
@@ -61,6 +68,14 @@ class Peer(slixmpp.ClientXMPP):
             sys.stderr.write("peer: %s\n" % why)
         self.abort()
         self.finished.set_result(None)
+
+    def note_discovery(self, stanza):
+        """Says who asks what this client can do, and what is learned of others by the hash in their presence."""
+        query = stanza.xml.find("{%s}query" % DISCO)
+        if query is not None and stanza["type"] in ("get", "result"):
+            say("asked about itself" if stanza["type"] == "get" else "told", sender=str(stanza["from"]),
+                id=stanza["id"], body=query.get("node"))
+        return stanza
 
     def lost(self, why):
         self.end(69, "the connection ended: %s" % why)
@@ -219,6 +234,8 @@ async def answer(peer):
 
     peer.register_handler(slixmpp.xmlstream.handler.Callback(
         "question", slixmpp.xmlstream.matcher.MatchXPath("{%s}iq/{%s}question" % (CLIENT, QUESTION)), asked))
+    if peer.options.caps:
+        await peer.plugin["xep_0115"].update_caps()
     peer.send_presence()
     await peer.barrier()
     say("ready")
@@ -235,10 +252,28 @@ async def raw(peer):
     say("sent")
 
 
+async def push(peer):
+    """Enables push for --node through --service with --module, and logs out, so that messages are pushed."""
+    options = peer.options
+    enable = ElementTree.Element("{urn:xmpp:push:0}enable", {"jid": options.service, "node": options.node})
+    form = ElementTree.SubElement(enable, "{jabber:x:data}x", {"type": "submit"})
+    fields = {"FORM_TYPE": "http://jabber.org/protocol/pubsub#publish-options"}
+    if options.module:
+        fields["pushModule"] = options.module
+    for name, value in fields.items():
+        field = ElementTree.SubElement(form, "{jabber:x:data}field", {"var": name})
+        ElementTree.SubElement(field, "{jabber:x:data}value").text = value
+    iq = peer.make_iq_set()
+    iq.append(enable)
+    peer.send_presence()
+    await iq.send(timeout=60)
+    say("enabled")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("chat", "archive", "raw", "answer"):
+    for name in ("chat", "archive", "raw", "answer", "push"):
         command = commands.add_parser(name)
         command.add_argument("--jid", required=True)
         command.add_argument("--host", default="127.0.0.1")
@@ -250,12 +285,17 @@ def main():
             command.add_argument("--rate", type=float, default=0.0)
             command.add_argument("--count", type=int)
             command.add_argument("--first", type=int, default=1)
+        if name == "push":
+            command.add_argument("--service", required=True)
+            command.add_argument("--node", required=True)
+            command.add_argument("--module")
         if name == "archive":
             command.add_argument("--page", type=int, default=100)
         if name == "answer":
             command.add_argument("--delay", type=float, default=5.0)
+            command.add_argument("--caps", action="store_true")
     options = parser.parse_args()
-    peer = Peer(options, {"chat": chat, "archive": archive, "raw": raw, "answer": answer}[options.command])
+    peer = Peer(options, {"chat": chat, "archive": archive, "raw": raw, "answer": answer, "push": push}[options.command])
     peer.connect((options.host, options.port))
     peer.loop.run_until_complete(peer.finished)
     sys.exit(peer.status)

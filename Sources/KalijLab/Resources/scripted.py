@@ -97,21 +97,24 @@ def negotiate(client):
 
 
 def answer_iqs(client):
-    """Answers what asks for features with an error, so that the client announces its presence."""
-    match = client.until(rb"<iq [^>]*>.*?</iq>")
-    identifier = re.search(rb"id=['\"]([^'\"]*)", match.group()).group(1)
-    client.send(b"<iq type='error' id='" + identifier + b"'><error type='cancel'><service-unavailable "
-                b"xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>")
-    client.until(rb"<presence[^>]*>")
+    """Answers what asks for features with an error, until the client announces its presence; returns how many."""
+    answered = 0
+    while True:
+        match = client.until(rb"<iq [^>]*>.*?</iq>|<presence[^>]*>")
+        if match.group().startswith(b"<presence"):
+            return answered
+        identifier = re.search(rb"id=['\"]([^'\"]*)", match.group()).group(1)
+        client.send(b"<iq type='error' id='" + identifier + b"'><error type='cancel'><service-unavailable "
+                    b"xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>")
+        answered += 1
 
 
 def replay(client, path):
     data = open(path, "rb").read()
     stanzas = len(re.findall(rb"<(?:message|iq|presence)[ />]", data))
     requests = data.count(b"<r xmlns")
-    answer_iqs(client)
-    # The features answer is a stanza too, so the count ends one later.
-    goal = stanzas + 1
+    # The answers are stanzas too, so the count ends that much later.
+    goal = stanzas + answer_iqs(client)
     connection = client.connection
     connection.setblocking(False)
     start = time.monotonic()

@@ -32,6 +32,17 @@ public final class Ejabberd: XMPPServer {
             "@RESUME@": "\(options.resumeSeconds)",
         ]
         var configuration = resourceText(PackageResources.ejabberd_yml)
+        if let port = options.componentPort {
+            let listener = """
+                listen:
+                  - port: \(port)
+                    ip: 127.0.0.1
+                    module: ejabberd_service
+                    access: all
+                    hosts: {push.localhost: {password: component-key}}
+                """
+            configuration = configuration.replacing("listen:", with: listener)
+        }
         for (name, value) in values { configuration = configuration.replacing(name, with: value) }
         try writeText(configuration, to: folder + "/ejabberd.yml")
         try await makeArchive(folder + "/archive.sqlite", laboratory: laboratory)

@@ -11,6 +11,9 @@ func threeFreePorts() throws -> Int {
     throw LaboratoryError("found no three free ports on 127.0.0.1 between 20000 and 32000")
 }
 
+/// A TCP port that is free on 127.0.0.1 right now, below the range that the system gives to outgoing connections.
+public func freePort() throws -> Int { try threeFreePorts() }
+
 private func isFree(_ port: Int) -> Bool {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return false }

@@ -28,7 +28,9 @@ public final class Prosody: XMPPServer {
     }
 
     private var environment: [String: String] {
-        ["SERVER_DIR": folder, "SERVER_PORT": "\(port)", "SMACKS_TTL": "\(options.resumeSeconds)"]
+        var values = ["SERVER_DIR": folder, "SERVER_PORT": "\(port)", "SMACKS_TTL": "\(options.resumeSeconds)"]
+        if let port = options.componentPort { values["COMPONENT_PORT"] = "\(port)" }
+        return values
     }
 
     public func start() async throws {

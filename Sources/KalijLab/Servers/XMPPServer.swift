@@ -8,10 +8,13 @@ public enum ServerKind: String, Sendable, CaseIterable, Codable {
 public struct ServerOptions: Sendable {
     /// How long a session without a connection can be resumed, in seconds.
     public var resumeSeconds: Int
+    /// The port on which the component `push.localhost` (XEP-0114, key "component-key") is let in; nil for none.
+    public var componentPort: Int?
 
     /// Sessions can be resumed for ten minutes unless told otherwise.
-    public init(resumeSeconds: Int = 600) {
+    public init(resumeSeconds: Int = 600, componentPort: Int? = nil) {
         self.resumeSeconds = resumeSeconds
+        self.componentPort = componentPort
     }
 }
 

@@ -60,8 +60,51 @@ public enum Doorbell {
         }
     }
 
+    /// Somebody's end who waits for what the driver does: told whenever something that was waited for has happened.
+    public final class Ear {
+        private let descriptor: Int32
+
+        init(_ descriptor: Int32) { self.descriptor = descriptor }
+        deinit { close(descriptor) }
+
+        /// What was heard.
+        public enum Heard: Sendable {
+            /// Something may have happened since the last time: look.
+            case something
+            /// The driver has let go, or is dead.
+            case end
+            /// Nothing in that time.
+            case nothing
+        }
+
+        /// Waits for at most `seconds`. The first time returns as soon as the driver listens: what happens from then on
+        /// is told.
+        public func wait(seconds: Double) -> Heard {
+            var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let milliseconds = Int32(min(max(0, seconds * 1000), 3_600_000).rounded(.up))  // fits: an hour at most
+            guard poll(&request, 1, milliseconds) > 0 else { return .nothing }
+            var bytes: UInt64 = 0
+            let count = read(descriptor, &bytes, MemoryLayout<UInt64>.size)
+            if count > 0 { return .something }
+            return count < 0 && (errno == EAGAIN || errno == EINTR) ? .nothing : .end
+        }
+    }
+
+    /// Listens to the process that drives in `directory`; nil if none does.
+    public static func ear(directory path: String) -> Ear? {
+        guard let descriptor = connected(path) else { return nil }
+        var byte = Doorbell.tell
+        guard send(descriptor, &byte, 1, Int32(MSG_NOSIGNAL)) == 1 else {
+            close(descriptor)
+            return nil
+        }
+        return Ear(descriptor)
+    }
+
     /// Takes hold of the bell of the process that drives in `directory`; nil if none listens.
-    public static func bell(directory path: String) -> Bell? {
+    public static func bell(directory path: String) -> Bell? { connected(path).map(Bell.init) }
+
+    private static func connected(_ path: String) -> Int32? {
         let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return nil }
         defer { close(directory) }
@@ -71,11 +114,20 @@ public enum Doorbell {
             close(descriptor)
             return nil
         }
-        return Bell(descriptor)
+        return descriptor
     }
 
     /// What a bell says to ask the driver to let go.
     public static let please: UInt8 = 1
+    /// What an ear says to be told.
+    public static let tell: UInt8 = 2
+
+    /// Tells an ear at the driver's end of its connection.
+    public static func tell(_ connection: Int32) {
+        var byte = tell
+        // The connection does not block; if it is full there is something to be read already.
+        _ = send(connection, &byte, 1, Int32(MSG_NOSIGNAL))
+    }
 
     static let name = "driver.sock"
 

@@ -41,7 +41,10 @@ public struct CapabilityHash: Hashable, Sendable {
 
     /// The hashes of a presence that can be verified here, the best first: none if they are missing, in the oldest
     /// format, which has no hash, or made by functions that we do not know.
-    public static func all(of presence: Element) -> [CapabilityHash] {
+    public static func all(of presence: Element) -> [CapabilityHash] { announced(in: presence).filter(\.isVerifiable) }
+
+    /// All hashes of a presence, the best format first, whether they can be verified here or not.
+    public static func announced(in presence: Element) -> [CapabilityHash] {
         var hashes: [CapabilityHash] = []
         for hash: Element in presence.find("{urn:xmpp:caps}c/{urn:xmpp:hashes:2}hash") {
             guard let algorithm = hash["algo"] else { continue }
@@ -53,8 +56,11 @@ public struct CapabilityHash: Hashable, Sendable {
         {
             hashes.append(CapabilityHash(format: .software(node: node), algorithm: algorithm, value: value))
         }
-        return hashes.filter { !$0.value.isEmpty && Digest(named: $0.algorithm) != nil }
+        return hashes.filter { !$0.value.isEmpty }
     }
+
+    /// Whether its hash function is known here.
+    public var isVerifiable: Bool { Digest(named: algorithm) != nil }
 
     /// The node to ask the entity for (XEP-0115 section 6.2, XEP-0390 section 4.3).
     public var node: String {
@@ -81,6 +87,27 @@ public struct CapabilityHash: Hashable, Sendable {
     /// Whether it is the hash of `info`, so that it holds for everybody who sends it.
     public func verifies(_ info: DiscoveryInfo) -> Bool {
         CapabilityHash(of: info, format: format, algorithm: algorithm) == self
+    }
+
+    /// What the information is stored under: the same for all software, because the hash tells enough.
+    public var key: String {
+        switch format {
+        case .software: "caps \(algorithm) \(value)"
+        case .structured: "caps2 \(algorithm) \(value)"
+        }
+    }
+
+    /// Whether `key` is that of a hash of `info`; false for a text that is no key.
+    public static func verifies(key: String, _ info: DiscoveryInfo) -> Bool {
+        let parts = key.split(separator: " ", maxSplits: 2).map(String.init)
+        guard parts.count == 3 else { return false }
+        let format: Format
+        switch parts[0] {
+        case "caps": format = .software(node: "")
+        case "caps2": format = .structured
+        default: return false
+        }
+        return CapabilityHash(of: info, format: format, algorithm: parts[1])?.key == key
     }
 }
 

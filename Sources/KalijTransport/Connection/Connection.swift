@@ -70,7 +70,7 @@ public final class Connection {
     public func open() {
         guard case .new = state else { return }
         do throws(TLSProblem) {
-            let context = try TLSContext(caFile: tls.caFile)
+            let context = try TLSContext(caFile: tls.caFile, identity: tls.identity)
             self.context = context
             let dialer = Dialer(
                 loop: loop, target: target, tls: tls, context: context, limits: limits, resolver: resolver

@@ -131,7 +131,15 @@ final class TLSChannel: Channel {
         return TLSInfo(
             version: String(cString: SSL_get_version(ssl)),
             cipher: String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(ssl))),
-            notAfter: hasTime ? Int64(timegm(&fields)) : nil, tlsExporter: exporter)
+            notAfter: hasTime ? Int64(timegm(&fields)) : nil, tlsExporter: exporter, alpn: chosenProtocol())
+    }
+
+    private func chosenProtocol() -> String? {
+        var start: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(ssl, &start, &count)
+        // OpenSSL's bytes live as long as the session; they are copied.
+        return start.map { String(decoding: UnsafeBufferPointer(start: $0, count: Int(count)), as: UTF8.self) }
     }
 }
 

@@ -6,7 +6,7 @@ final class TLSContext {
     let pointer: OpaquePointer
 
     /// - Throws: ``TLSProblem`` if the CA file cannot be read, with the reason.
-    init(caFile: String?) throws(TLSProblem) {
+    init(caFile: String?, identity: TLSIdentity? = nil) throws(TLSProblem) {
         ERR_clear_error()
         guard let pointer = SSL_CTX_new(TLS_client_method()) else { throw TLSProblem(.tls, "OpenSSL cannot start") }
         self.pointer = pointer
@@ -21,6 +21,9 @@ final class TLSContext {
             }
         } else {
             loadSystemStore()
+        }
+        if let identity, !identity.use(in: pointer) {
+            throw TLSProblem(.configuration, "the client certificate cannot be used: \(TLSProblem.lastError() ?? "")")
         }
     }
 

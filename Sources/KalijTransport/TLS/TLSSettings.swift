@@ -7,11 +7,16 @@ public struct TLSSettings: Sendable {
     public var serverName: String
     /// The protocols offered in direct TLS (XEP-0368 3). Not sent after STARTTLS.
     public var alpn: [String]
+    /// What we show to a server that asks for a certificate; nil for none.
+    public var identity: TLSIdentity?
 
-    public init(serverName: String, caFile: String? = nil, alpn: [String] = ["xmpp-client"]) {
+    public init(
+        serverName: String, caFile: String? = nil, alpn: [String] = ["xmpp-client"], identity: TLSIdentity? = nil
+    ) {
         self.caFile = caFile
         self.serverName = serverName
         self.alpn = alpn
+        self.identity = identity
     }
 }
 
@@ -25,8 +30,11 @@ public struct TLSInfo: Sendable, Equatable {
     public let notAfter: Int64?
     /// The data of the channel binding `tls-exporter` (RFC 9266), 32 bytes; nil before TLS 1.3.
     public let tlsExporter: [UInt8]?
+    /// The protocol that the server has chosen of those offered (RFC 7301); nil if it has chosen none.
+    public let alpn: String?
 
-    public init(version: String, cipher: String, notAfter: Int64?, tlsExporter: [UInt8]?) {
+    public init(version: String, cipher: String, notAfter: Int64?, tlsExporter: [UInt8]?, alpn: String? = nil) {
+        self.alpn = alpn
         self.version = version
         self.cipher = cipher
         self.notAfter = notAfter

@@ -1,39 +1,127 @@
+import Glibc
 import KalijAddress
 import KalijClient
 import KalijRoles
 import KalijStore
+import KalijTransport
 import KalijXML
 
-/// Asks a question and waits for what becomes of it.
-struct Asking {
+/// Asks questions and waits for what becomes of them: rounds of some at once, one round after the other.
+final class Asking {
     private let shared: SharedOptions
+    private let account: JID?
+    private let seconds: Int
+    private let database: Database
+    private var rounds: ArraySlice<[Element]>
+    private let pause: Int64
+    /// The questions of the present round, and when it is given up.
+    private var open: [Int64] = []
+    private var deadline: Int64 = 0
+    /// When the next round begins; nil while one is under way.
+    private var nextRound: Int64?
+    private var isDone = false
+    private let tell: (Questions.Question) -> Void
 
-    init(_ shared: SharedOptions) { self.shared = shared }
-
-    /// Accepts `request`, sees that it is sent, and waits for the answer.
-    /// - Parameter finish: gets the question as it is when the waiting ends, answered or not.
-    func ask(
-        _ request: Element, of jid: JID?, within seconds: Int, _ finish: (Questions.Question) -> ExitStatus
-    ) throws -> ExitStatus {
+    /// - Parameters:
+    ///   - account: who asks; nil is the only account.
+    ///   - seconds: how long an answer may take.
+    ///   - pause: seconds between two rounds.
+    ///   - tell: gets each question as it is when the waiting for it ends, answered or not.
+    /// - Throws: `DirectoryError`, `StoreError`
+    init(
+        _ rounds: [[Element]], of account: JID?, within seconds: Int, pause: Double = 0, _ shared: SharedOptions,
+        tell: @escaping (Questions.Question) -> Void
+    ) throws {
         guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
-        let database = try shared.directory.open(.machine, role: .share, now: Clock.system.now())
-        let questions = Questions(database)
-        let id = try accept(request, of: jid, in: database, within: seconds)
-        // What times out is told by who drives, a moment later.
-        try Driving(shared).wait(within: seconds + 5) { try questions.question(id)?.outcome != nil }
-        guard let question = try questions.question(id) else {
-            throw Failure(.badConfiguration, "the account is gone")
-        }
-        return finish(question)
+        self.shared = shared
+        self.account = account
+        self.seconds = seconds
+        self.tell = tell
+        self.rounds = rounds[...]
+        self.pause = Int64(pause * 1_000_000_000)
+        database = try shared.directory.open(.machine, role: .share, now: Clock.system.now())
+        nextRound = 0
     }
 
-    private func accept(_ request: Element, of jid: JID?, in database: Database, within seconds: Int) throws -> Int64 {
-        let account = try AccountTable(database).account(jid, in: shared.directory)
+    /// Accepts the questions, sees that they are sent, and waits for what becomes of them.
+    func run() throws {
+        try Waiting(directory: shared.directory).wait(
+            until: { try self.look() }, next: { self.next }, drive: { try self.drive() })
+    }
+
+    /// When to look at the latest.
+    private var next: Int64 { nextRound ?? deadline }
+
+    /// Tells what has become of the round, and begins the next when its time has come; true once all are over.
+    private func look() throws -> Bool {
+        guard !isDone else { return true }
+        let now = Clock.system.monotonic()
+        if let nextRound {
+            if now >= nextRound { try begin(at: now) }
+            return false
+        }
+        let questions = try open.map { id in
+            guard let question = try Questions(database).question(id) else {
+                throw Failure(.badConfiguration, "the account is gone")
+            }
+            return question
+        }
+        guard now > deadline || questions.allSatisfy({ $0.outcome != nil }) else { return false }
+        questions.forEach(tell)
+        isDone = rounds.isEmpty
+        nextRound = now + pause
+        return isDone
+    }
+
+    private func begin(at now: Int64) throws {
+        nextRound = nil
+        open = try rounds.removeFirst().map(accept)
+        // What times out is told by who drives, a moment later.
+        deadline = now + Int64(seconds + 5) * 1_000_000_000  // fits: a day of nanoseconds
+    }
+
+    private func accept(_ request: Element) throws -> Int64 {
+        let account = try AccountTable(database).account(account, in: shared.directory)
         guard account.state == .active else { throw Failure(.badConfiguration, "\(account.jid) is logged out") }
         // Held before the commit and let go after it, so that the driver looks even if this process dies in between.
         let bell = Doorbell.bell(directory: shared.directory.path)
         defer { _ = consume bell }
-        return try Questions(database).ask(
-            request, of: account, now: Clock.system.now(), within: .seconds(seconds))
+        return try Questions(database).ask(request, of: account, now: Clock.system.now(), within: .seconds(seconds))
+    }
+
+    /// Drives until all are over.
+    /// - Throws: `FenceError` if another process drives.
+    private func drive() throws {
+        let printer = EventPrinter(json: false, verbose: shared.verbose)
+        var failure: (any Error)?
+        var lookAgain: () -> Void = {}
+        var options = Engine.Options(role: .background)
+        options.mayEnd = { [self] in
+            defer { lookAgain() }
+            return try look()
+        }
+        let engine = try Engine(shared.directory, options: options) { [verbose = shared.verbose] event in
+            if verbose { printer.print(event) }
+        }
+        var timer: Timer?
+        lookAgain = { [self] in
+            timer?.cancel()
+            timer = engine.loop.schedule(after: Double(next - Clock.system.monotonic()) / 1_000_000_000) { [self] in
+                do {
+                    if try look() { engine.stop() } else { lookAgain() }
+                } catch {
+                    failure = error
+                    engine.stop()
+                }
+            }
+        }
+        defer {
+            timer?.cancel()
+            lookAgain = {}
+        }
+        lookAgain()
+        try engine.loop.watchSignals([SIGTERM, SIGINT]) { _ in exit(ExitStatus.tryAgain.rawValue) }
+        try engine.run()
+        if let failure { throw failure }
     }
 }

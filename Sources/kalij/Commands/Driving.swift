@@ -11,26 +11,22 @@ struct Driving {
     /// Waits until `isEnough`, for at most `seconds`.
     func wait(within seconds: Int, until isEnough: @escaping () throws -> Bool) throws {
         let deadline = Clock.system.monotonic() + Int64(seconds) * 1_000_000_000
-        while try !isEnough(), Clock.system.monotonic() < deadline {
-            if try !drive(until: isEnough, deadline) { usleep(50_000) }  // another process drives
-        }
+        try Waiting(directory: shared.directory).wait(
+            until: { try isEnough() || Clock.system.monotonic() >= deadline }, next: { deadline },
+            drive: { try drive(until: isEnough, deadline) })
     }
 
-    /// Drives until `isEnough`; false if another process drives.
-    private func drive(until isEnough: @escaping () throws -> Bool, _ deadline: Int64) throws -> Bool {
+    /// Drives until `isEnough`.
+    /// - Throws: `FenceError` if another process drives.
+    private func drive(until isEnough: @escaping () throws -> Bool, _ deadline: Int64) throws {
         let printer = EventPrinter(json: false, verbose: shared.verbose)
         let budget = Double(max(0, deadline - Clock.system.monotonic())) / 1_000_000_000
         var options = Engine.Options(role: .background, budget: budget)
         options.mayEnd = isEnough
-        do {
-            let engine = try Engine(shared.directory, options: options) { [verbose = shared.verbose] event in
-                if verbose { printer.print(event) }
-            }
-            try engine.loop.watchSignals([SIGTERM, SIGINT]) { _ in exit(ExitStatus.tryAgain.rawValue) }
-            try engine.run()
-            return true
-        } catch is FenceError {
-            return false
+        let engine = try Engine(shared.directory, options: options) { [verbose = shared.verbose] event in
+            if verbose { printer.print(event) }
         }
+        try engine.loop.watchSignals([SIGTERM, SIGINT]) { _ in exit(ExitStatus.tryAgain.rawValue) }
+        try engine.run()
     }
 }

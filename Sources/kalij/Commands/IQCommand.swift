@@ -16,7 +16,8 @@ enum IQCommand: Command {
         tell yet.
 
         With --json the line is the question: {"id":1,"account":"...","to":"...","asked_at":"...","answered_at":"...",
-        "outcome":"result","answer":"<iq ..."}; `outcome` is result, error, timeout or invalidated, with a `reason`.
+        "outcome":"result","answer":"<iq ...","round_trip_ms":3}; `outcome` is result, error, timeout or invalidated, with a
+        `reason`; the round trip is that from when the request last left.
 
         example:
           kalij iq example.org "<query xmlns='jabber:iq:version'/>"
@@ -33,7 +34,9 @@ enum IQCommand: Command {
         let request = try request(
             to: try JID(arguments.words[0]), arguments.words[1], type: arguments.has("--set") ? .set : .get)
         let account = try arguments.value("--account").map { try JID($0) }
-        return try Asking(shared).ask(request, of: account, within: seconds) { show($0, shared) }
+        var status = ExitStatus.tryAgain
+        try Asking([[request]], of: account, within: seconds, shared) { status = show($0, shared) }.run()
+        return status
     }
 
     private static func request(to recipient: JID, _ word: String, type: RequestType) throws -> Element {
@@ -56,10 +59,6 @@ enum IQCommand: Command {
         } else {
             Output.error("no answer from \(question.recipient): \(question.reason ?? "it still waits")")
         }
-        switch question.outcome {
-        case "result": return .done
-        case "error": return .nothing
-        default: return .tryAgain
-        }
+        return ExitStatus(of: question)
     }
 }

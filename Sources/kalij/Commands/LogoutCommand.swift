@@ -6,21 +6,31 @@ import KalijStore
 
 enum LogoutCommand: Command {
     static let name = "logout"
-    static let usage = "JID [--remove]"
+    static let usage = "JID [--remove] [--offline]"
     static let summary = "end an account's session and forget how to log in"
     static let details = """
         Ends the account's session and forgets its password or keys. What waits for an answer is told that none will come.
         Messages stay and can be read with `kalij history`; those that are not sent yet are sent after the next
         `kalij login JID`. With --remove everything that is stored about the account is deleted, messages included.
 
-        A running `kalij run` is told, and does it at once; the other accounts are not disturbed.
+        A running `kalij run` is told, and does it at once; the other accounts are not disturbed. If none runs, this process
+        does it: it resumes the session for a moment to end it at the server. Where the server cannot be reached within 5 s,
+        or with --offline, it is done here alone, which standard error says; the server ends the session when it has
+        waited long enough for us.
+
+        With --json the line is {"event":"logout","account":"...","removed":false}, with "unreached":"..." if the session was
+        left to the server.
         """
-    static let options: [Arguments.Option] = [.flag("--remove", "delete everything that is stored about the account")]
+    static let options: [Arguments.Option] = [
+        .flag("--remove", "delete everything that is stored about the account"),
+        .flag("--offline", "do not connect to the server to end the session there; a running `kalij run` does"),
+    ]
 
     private struct Record: Encodable {
         let event = "logout"
         let account: String
         let removed: Bool
+        let unreached: String?
     }
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
@@ -37,27 +47,35 @@ enum LogoutCommand: Command {
             return .done
         }
         _ = consume bell
-        try wait(shared) {
+        let report = try wait(shared, online: !arguments.has("--offline")) {
             try table.all().first { $0.jid == jid }.map { $0.state == .out } ?? true
         }
+        let unreached = report.unreached[jid]
+        if let unreached { Output.note("the session was not ended at the server: \(unreached)") }
         if shared.json {
-            Output.line(try JSONLine.of(Record(account: jid.description, removed: removing)))
+            Output.line(
+                try JSONLine.of(Record(account: jid.description, removed: removing, unreached: unreached)))
         } else {
             Output.line(removing ? "\(jid) is removed" : "\(jid) is logged out; its messages are kept")
         }
+        if report.wasRung { Background.sendWhatIsQueued(shared) }
         return .done
     }
 
     /// Waits until whoever drives has done it, or does it.
-    private static func wait(_ shared: SharedOptions, _ isDone: () throws -> Bool) throws {
-        for _ in 0..<200 {
-            if try isDone() { return }
-            do {
-                try Engine.logOutLeaving(shared.directory)
-            } catch is FenceError {
-                usleep(50_000)  // another process drives, and does it
-            }
-        }
-        throw Failure(.tryAgain, "the process that drives has not done it yet; it will")
+    private static func wait(
+        _ shared: SharedOptions, online: Bool, _ isDone: () throws -> Bool
+    ) throws -> LogoutReport {
+        let deadline = Clock.system.monotonic() + 10_000_000_000
+        var report = LogoutReport()
+        try Waiting(directory: shared.directory).wait(
+            until: {
+                if try isDone() { return true }
+                guard Clock.system.monotonic() < deadline else {
+                    throw Failure(.tryAgain, "the process that drives has not done it yet; it will")
+                }
+                return false
+            }, next: { deadline }, drive: { report = try Engine.logOutLeaving(shared.directory, online: online) })
+        return report
     }
 }

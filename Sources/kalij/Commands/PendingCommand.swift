@@ -6,7 +6,8 @@ enum PendingCommand: Command {
     static let summary = "list what waits for an answer, or what came"
     static let details = """
         Lists what waits: requests that were sent and not answered, timers, handlers of promises; what is due first at the
-        top. With --results: what became of the requests of `kalij iq`, oldest first. Reads the database only; a running
+        top. With --results: what became of the requests of `kalij iq`,
+        `ping` and `disco`, oldest first. Reads the database only; a running
         process is not disturbed. Exit status 1 if there is nothing.
 
         With --json each line is an object: {"origin":"request","account":"...","handler":"...","id":"...",

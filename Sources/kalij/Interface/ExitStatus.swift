@@ -1,3 +1,5 @@
+import KalijClient
+
 /// What the command's exit status says; the numbers are those of <sysexits.h> where it has one.
 enum ExitStatus: Int32 {
     case done = 0
@@ -15,6 +17,20 @@ enum ExitStatus: Int32 {
     case refused = 77
     /// The database or the configuration cannot be used.
     case badConfiguration = 78
+
+    /// What became of a question.
+    init(of question: Questions.Question) {
+        switch question.outcome {
+        case "result": self = .done
+        case "error": self = .nothing
+        default: self = .tryAgain
+        }
+    }
+
+    /// That of several questions: an answer that is missing may come, an error is one.
+    static func of(_ all: [ExitStatus]) -> ExitStatus {
+        all.contains(.tryAgain) ? .tryAgain : all.contains(.nothing) ? .nothing : .done
+    }
 }
 
 /// What ends a command before it is done.

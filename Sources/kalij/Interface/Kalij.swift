@@ -14,8 +14,8 @@ enum Kalij {
     static var commands: [any Command.Type] {
         [
             LoginCommand.self, RunCommand.self, SendCommand.self, HistoryCommand.self, StatusCommand.self,
-            IQCommand.self, PendingCommand.self, QuarantineCommand.self, LogoutCommand.self, QueryCommand.self,
-            DemoCommand.self,
+            IQCommand.self, DiscoCommand.self, PingCommand.self, PendingCommand.self, QuarantineCommand.self,
+            LogoutCommand.self, QueryCommand.self, DemoCommand.self,
         ]
     }
 

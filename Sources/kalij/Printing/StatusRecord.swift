@@ -28,13 +28,14 @@ struct StatusRecord: Encodable {
         let jid: String?
         let resumable: Bool
         let lastOnline: String?
+        let carbons: Bool
         let archive: Bool
         let catchUp: String?
         let catchUpProblem: String?
         let stored, queued, sent, unsettled, failed, queuedStanzas: Int
 
         private enum CodingKeys: String, CodingKey {
-            case account, state, jid, resumable, archive, stored, queued, sent, unsettled, failed
+            case account, state, jid, resumable, carbons, archive, stored, queued, sent, unsettled, failed
             case lastOnline = "last_online"
             case catchUp = "catch_up"
             case catchUpProblem = "catch_up_problem"
@@ -62,7 +63,8 @@ struct StatusRecord: Encodable {
             AccountRecord(
                 account: status.account.jid.description, state: status.account.state.rawValue, jid: status.boundJID,
                 resumable: status.isResumable,
-                lastOnline: status.lastOnline.map(Stamp.of), archive: status.hasArchive, catchUp: status.catchUp,
+                lastOnline: status.lastOnline.map(Stamp.of), carbons: status.hasCarbons, archive: status.hasArchive,
+                catchUp: status.catchUp,
                 catchUpProblem: status.catchUpProblem, stored: status.storedMessages, queued: status.queuedMessages,
                 sent: status.sentMessages, unsettled: status.unsettledMessages, failed: status.failedMessages,
                 queuedStanzas: status.queuedStanzas)
@@ -100,7 +102,8 @@ struct StatusRecord: Encodable {
         var lines = ["account: \(account.account)" + (account.state == "active" ? "" : ", logged out")]
         lines.append(
             "  session: " + (account.jid ?? "none") + (account.resumable ? ", can be resumed" : "")
-                + (account.lastOnline.map { ", last online \($0)" } ?? ""))
+                + (account.lastOnline.map { ", last online \($0)" } ?? "")
+                + (account.carbons ? ", with copies of what other clients see" : ""))
         let catchUp = account.catchUpProblem ?? (account.catchUp == "done" ? "read to its end" : "being read")
         lines.append("  archive: " + (account.archive ? catchUp : "none known"))
         lines.append(

@@ -30,7 +30,7 @@ struct PendingRecord: Encodable {
     }
 }
 
-/// A question, as `iq` and `pending --results` print it.
+/// A question, as `iq`, `ping` and `pending --results` print it.
 struct QuestionRecord: Encodable {
     let id: Int64
     let account: String
@@ -40,11 +40,13 @@ struct QuestionRecord: Encodable {
     let outcome: String?
     let reason: String?
     let answer: String?
+    let roundTrip: Int64?
 
     private enum CodingKeys: String, CodingKey {
         case id, account, to, outcome, reason, answer
         case askedAt = "asked_at"
         case answeredAt = "answered_at"
+        case roundTrip = "round_trip_ms"
     }
 
     init(_ question: Questions.Question) {
@@ -56,6 +58,7 @@ struct QuestionRecord: Encodable {
         outcome = question.outcome
         reason = question.reason
         answer = question.answer
+        roundTrip = question.roundTrip
     }
 
     /// For a person.

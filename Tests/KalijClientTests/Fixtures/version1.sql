@@ -22,6 +22,7 @@ CREATE TABLE account(
 CREATE TABLE session(
     account INTEGER PRIMARY KEY REFERENCES account(id) ON DELETE CASCADE,
     number INTEGER NOT NULL,        -- grows with each bind
+    carbons INTEGER NOT NULL DEFAULT 0, -- whether the server copies what other clients of the account see
     resume_id TEXT,                 -- NULL: nothing to resume
     jid TEXT,                       -- the full address that the server bound
     handled INTEGER NOT NULL,       -- inbound stanzas handled, modulo 2^32
@@ -81,9 +82,10 @@ CREATE TABLE request(
     responder TEXT NOT NULL,        -- who was asked; '' is the account itself
     asked_at INTEGER NOT NULL,
     deadline INTEGER NOT NULL,
-    sent INTEGER NOT NULL DEFAULT 0, -- whether its bytes have left, so that an answer may be on the way
+    sent INTEGER NOT NULL DEFAULT 0, -- when its bytes last left, so that an answer may be on the way; 0: not yet
     name TEXT NOT NULL,             -- the handler's
     handler BLOB NOT NULL,
+    crashes INTEGER NOT NULL DEFAULT 0, -- processes that ended while they called it
     PRIMARY KEY (account, id)) WITHOUT ROWID;
 CREATE INDEX request_deadline ON request(account, deadline);
 CREATE INDEX request_name ON request(account, name);
@@ -94,7 +96,8 @@ CREATE TABLE timer(
     account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
     at INTEGER NOT NULL,
     name TEXT NOT NULL,
-    handler BLOB NOT NULL);
+    handler BLOB NOT NULL,
+    crashes INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX timer_order ON timer(account, at);
 
 CREATE TABLE promise(
@@ -112,7 +115,8 @@ CREATE TABLE waiter(
     promise INTEGER NOT NULL,
     next INTEGER,                   -- the promise that the handler is to settle
     name TEXT NOT NULL,
-    handler BLOB NOT NULL);
+    handler BLOB NOT NULL,
+    crashes INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX waiter_promise ON waiter(account, promise);
 
 -- Handlers that could not be called.
@@ -125,7 +129,7 @@ CREATE TABLE dead_letter(
     reason TEXT NOT NULL,
     handler BLOB NOT NULL);
 
--- What `kalij iq` has asked, and what became of it.
+-- What was asked on the command line, and what became of it.
 CREATE TABLE question(
     id INTEGER PRIMARY KEY,
     account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
@@ -135,7 +139,8 @@ CREATE TABLE question(
     answered_at INTEGER,
     outcome TEXT,                   -- 'result', 'error', 'timeout', 'invalidated'
     reason TEXT,
-    answer BLOB);
+    answer BLOB,
+    round_trip INTEGER);            -- milliseconds from when the request last left until the answer came
 
 -- What was read of each archive (XEP-0313), as far as it hangs together. Between two ranges, and before the first,
 -- is a gap, unless `bottom` says otherwise; behind the last one is the tail.
@@ -220,6 +225,29 @@ CREATE TABLE attempt(
     count INTEGER NOT NULL,
     attempts INTEGER NOT NULL);
 
+-- What entities with the same hash say of themselves (XEP-0115, XEP-0390), verified; for all accounts.
+CREATE TABLE capability(
+    id INTEGER PRIMARY KEY,
+    hash TEXT NOT NULL UNIQUE,      -- with its kind and algorithm
+    info BLOB NOT NULL,             -- the <query/>
+    used_at INTEGER NOT NULL);      -- to the day
+CREATE INDEX capability_use ON capability(used_at);
+
+-- Who said what of itself in the present session: those whose presence tells a hash, and those who were asked.
+CREATE TABLE entity(
+    id INTEGER PRIMARY KEY,
+    account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+    jid TEXT NOT NULL,
+    hash TEXT NOT NULL,             -- '' if there is none
+    node TEXT NOT NULL,             -- what to ask it about
+    state INTEGER NOT NULL,         -- 0: to be asked; 1: asked; 2: known by its hash; 3: spoke for itself; 4: given up
+    asked_at INTEGER NOT NULL DEFAULT 0,
+    info BLOB);                     -- what it said of itself, where no hash verifies it
+CREATE UNIQUE INDEX entity_jid ON entity(account, jid);
+CREATE INDEX entity_hash ON entity(hash, account);
+CREATE INDEX entity_open ON entity(account, state) WHERE state < 2;
+CREATE INDEX entity_own_word ON entity(account, id) WHERE info IS NOT NULL;
+
 CREATE TABLE slow_step(kind TEXT PRIMARY KEY, count INTEGER NOT NULL, longest INTEGER NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE barrier(id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL);
@@ -240,12 +268,12 @@ INSERT INTO archive_range VALUES (1, 1, '', 'archive-1', 201, 1795262400000, 'ar
 INSERT INTO catchup(account, archive, number, phase, since) VALUES (1, '', 2, 'done', 1794052800000);
 INSERT INTO filling(account, archive, gaps, wanted) VALUES (1, '', 0, 100);
 -- The handler: ["catch-up.page", 1, {"query": "q"}], as KalijHandlers stores it.
-INSERT INTO request VALUES (1, 'question-1', '', 1795262400000, 1795262520000, 1, 'catch-up.page', x'836d63617463682d75702e7061676501a16571756572796171');
-INSERT INTO timer VALUES (3, 1, 1795262400000, 'example.gone', x'836c6578616d706c652e676f6e6501a0');
+INSERT INTO request VALUES (1, 'question-1', '', 1795262400000, 1795262520000, 1, 'catch-up.page', x'836d63617463682d75702e7061676501a16571756572796171', 0);
+INSERT INTO timer VALUES (3, 1, 1795262400000, 'example.gone', x'836c6578616d706c652e676f6e6501a0', 0);
 INSERT INTO promise VALUES (5, 1, 1795348800000, NULL);
-INSERT INTO waiter VALUES (2, 1, 5, NULL, 'promise.followed', x'837070726f6d6973652e666f6c6c6f77656401a168666f6c6c6f77657206');
+INSERT INTO waiter VALUES (2, 1, 5, NULL, 'promise.followed', x'837070726f6d6973652e666f6c6c6f77656401a168666f6c6c6f77657206', 0);
 INSERT INTO dead_letter VALUES (1, 1, 1795262400000, 'request', 'example.gone', 'no such handler is known', x'836c6578616d706c652e676f6e6501a0');
-INSERT INTO question VALUES (1, 1, 'question-0', 'example.net', 1795262400000, 1795262401000, 'result', NULL, x'3c69712f3e');
+INSERT INTO question VALUES (1, 1, 'question-0', 'example.net', 1795262400000, 1795262401000, 'result', NULL, x'3c69712f3e', 12);
 INSERT INTO quarantine VALUES (1, 1, 1795262400000, 'over the limit on depth', 'message', 'mallory@example.com/x', 120000, x'3c6d657373616765', NULL, NULL);
 INSERT INTO attempt VALUES (1, 3, 4294967290, 1);
 INSERT INTO slow_step VALUES ('stanza', 1, 1200);

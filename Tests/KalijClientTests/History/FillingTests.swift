@@ -124,6 +124,17 @@ struct FillingTests {
         #expect(try desk.questions("filled").isEmpty)
     }
 
+    @Test("a server that shows ten times what it was asked for does not hide a gap")
+    func tooMuch() throws {
+        let desk = try Desk.read(1)
+        _ = try desk.want(older: 10)
+        try desk.show((1...1001).map { "z\($0)" }, of: "filling")
+        let told = try desk.fin("filled", first: "z1", last: "z1001").told
+        #expect(told == ["filled 1000: the server's archive shows more than it was asked for"])
+        #expect(try desk.ranges() == ["a1...a1"])
+        #expect(try desk.shown().contains("[not fetched]"))
+    }
+
     @Test("an archive that has lost the first message is asked up to its time")
     func lostFirst() throws {
         let desk = try Desk.read(3)

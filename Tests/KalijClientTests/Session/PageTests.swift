@@ -42,6 +42,41 @@ struct PageTests {
         #expect(each <= Self.threshold)
     }
 
+    @Test("1,000 messages of an archive, each result a step of its own, cost at most 7 pages each")
+    func archived() throws {
+        let desk = try Desk.online()
+        try desk.answerFeatures(archive: true)
+        func show(_ numbers: Range<Int>) throws {
+            for number in numbers {
+                // Random ids, as servers give them.
+                let id = UUID().uuidString.lowercased()
+                try desk.receive(try desk.result(id, xml: message(number, by: "")))
+                if number % 100 == 99 { try desk.fin("page", last: id) }
+            }
+        }
+        try show(0..<500)
+        try desk.database.execute("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA wal_autocheckpoint=0")
+        try show(500..<1500)
+        let each = Double(try pages(desk)) / 1000
+        print("pages of the write-ahead log per message of an archive: \(each)")
+        #expect(each <= 7)
+    }
+
+    @Test("what reading an archive looks up does not grow with the history")
+    func readingArchive() throws {
+        let desk = try Desk.caughtUp()
+        for sql in [
+            "SELECT id FROM message WHERE account = 1 AND archive = '' AND stanza_id = 'x' AND sender = 'a' AND message_id = 'b'",
+            "SELECT position FROM message WHERE account = 1 AND archive = '' AND stanza_id = 'x'",
+            "SELECT id FROM message WHERE account = 1 AND sender = 'a' AND origin_id = 'x' AND stanza_id IS NULL AND direction = 'in'",
+            "SELECT id FROM archive_range WHERE account = 1 AND archive = '' ORDER BY last_position DESC LIMIT 1",
+            "SELECT id FROM quarantine WHERE account = 1 AND retry = 'wanted' ORDER BY id LIMIT 1",
+        ] {
+            let plan = try desk.database.prepare("EXPLAIN QUERY PLAN " + sql).all { $0.text(3) }.joined(separator: "; ")
+            #expect(plan.hasPrefix("SEARCH"), "\(sql): \(plan)")
+        }
+    }
+
     @Test("what sending a message reads does not grow with the history")
     func sending() throws {
         let desk = try Desk.caughtUp()

@@ -35,7 +35,9 @@ struct QueryTests {
         #expect(try answers(to: "<iq type='\(type)' from='a@b/c' id='u'/>").isEmpty)
     }
 
-    @Test("an answer counts from the account alone, and once", arguments: ["mallory@example.net", "example.org"])
+    @Test(
+        "an answer counts from the account alone, and once",
+        arguments: ["mallory@example.net", "juliet@example.org/garden"])
     func responder(_ from: String) throws {
         let desk = try Desk.online()
         let id = try #require(try desk.questions("features").last)

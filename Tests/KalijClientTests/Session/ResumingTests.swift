@@ -100,7 +100,7 @@ struct ResumingTests {
         if hasArchive {
             try desk.answerPage(complete: true)
             try desk.answerPage(complete: true)
-            #expect(try desk.queue().last == "message chat one")
+            #expect(try desk.queue().filter { $0 == "message chat one" }.count == 1)
         }
         #expect(try desk.history() == ["out one (sent)" + (hasArchive ? "" : " unsettled")])
     }

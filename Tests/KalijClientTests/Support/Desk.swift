@@ -60,9 +60,17 @@ final class Desk {
         return desk
     }
 
-    func bind(resumeID: String? = "session-1") throws {
+    /// - Parameter askingServer: whether the question for the server's own features is left waiting; else it is as if it
+    ///   had been answered long ago, by a server that can do nothing.
+    func bind(resumeID: String? = "session-1", askingServer: Bool = false) throws {
         _ = try steps.bound(try JID("juliet@example.org/balcony"))
         _ = try steps.established(resumeID: resumeID)
+        guard !askingServer else { return }
+        try database.execute(
+            """
+            DELETE FROM queue WHERE request IN (SELECT id FROM request WHERE name = 'carbons.server');
+            DELETE FROM request WHERE name = 'carbons.server';
+            """)
     }
 
     // MARK: From the server
@@ -153,6 +161,22 @@ final class Desk {
         }
     }
 
+    /// The ids of the requests that wait under the full name of a handler, oldest first.
+    func waiting(_ name: String) throws -> [String] {
+        try database.prepare(
+            "SELECT r.id FROM request r JOIN queue q ON q.request = r.id WHERE r.name = ? ORDER BY q.id"
+        )
+        .all([.text(name)]) { $0.text(0) }
+    }
+
+    /// A request as it waits in the queue.
+    func request(_ id: String) throws -> Element {
+        let stanza = try database.prepare("SELECT stanza FROM queue WHERE request = ?").first([.text(id)]) {
+            $0.blob(0)
+        }
+        return try Element.parse(Desk.inClient(String(decoding: try #require(stanza), as: UTF8.self)))
+    }
+
     func questions(_ kind: String) throws -> [String] {
         try database.prepare("SELECT id FROM request WHERE name = ?").all([.text("catch-up." + kind)]) { $0.text(0) }
     }
@@ -165,7 +189,7 @@ final class Desk {
         try [
             "account", "session", "queue", "message", "request", "timer", "promise", "waiter", "dead_letter",
             "question",
-            "archive_range", "catchup", "filling", "quarantine", "attempt",
+            "archive_range", "catchup", "filling", "quarantine", "attempt", "capability", "entity",
         ].flatMap { table in
             let columns = try database.prepare("SELECT name FROM pragma_table_info('\(table)')").all { $0.text(0) }
             let row = columns.map { "quote(\($0))" }.joined(separator: "||' '||")

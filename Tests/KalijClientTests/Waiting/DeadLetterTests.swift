@@ -51,7 +51,7 @@ struct DeadLetterTests {
         {
             try desk.database.execute(
                 """
-                INSERT INTO request VALUES (1, 'garbage-\(index)', '', 0, \(Desk.noon + 10), 1, 'log.logged', \(blob(bytes)));
+                INSERT INTO request VALUES (1, 'garbage-\(index)', '', 0, \(Desk.noon + 10), 1, 'log.logged', \(blob(bytes)), 0);
                 INSERT INTO timer(account, at, name, handler) VALUES (1, 0, 'log.rung', \(blob(bytes)));
                 """)
         }

@@ -55,29 +55,6 @@ struct RequestTests {
         #expect(try desk.log() == ["one: item-not-found"])
     }
 
-    /// RFC 6120 8.1.2.1: a stanza without 'from' is from the account itself; 10.3.3: for the account answers its server.
-    @Test(
-        "who may answer",
-        arguments: [
-            (nil, nil, true), (nil, "juliet@example.org", true), (nil, "juliet@example.org/balcony", true),
-            (nil, "example.org", false), (nil, "romeo@example.net", false), (nil, "", false),
-            ("juliet@example.org", nil, true), ("juliet@example.org", "JULIET@example.org", true),
-            ("example.org", "example.org", true), ("example.org", nil, true),
-            ("example.org", "juliet@example.org", false), ("example.org", "example.org/x", false),
-            ("romeo@example.net", "romeo@example.net", true), ("romeo@example.net", "Romeo@Example.net", true),
-            ("romeo@example.net", nil, false), ("romeo@example.net", "romeo@example.net/orchard", false),
-            ("romeo@example.net", "juliet@example.org", false), ("romeo@example.net", "example.net", false),
-            ("romeo@example.net/a", "romeo@example.net/b", false), ("romeo@example.net/a", "romeo@example.net", false),
-            ("romeo@example.net/a", "romeo@example.net/A", false),
-        ] as [(String?, String?, Bool)])
-    func responder(asked: String?, from: String?, counts: Bool) throws {
-        let desk = try Desk.logging()
-        let id = try desk.ask("one", to: asked)
-        try desk.receive(result(id, from: from))
-        #expect(try desk.log() == (counts ? ["one: result"] : []))
-        #expect(try desk.count("request") == (counts ? 0 : 1))
-    }
-
     @Test("another's id, a second answer, and one after the deadline change nothing and are not answered")
     func nothing() throws {
         let desk = try Desk.logging()

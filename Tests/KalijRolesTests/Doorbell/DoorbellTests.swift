@@ -27,6 +27,22 @@ import Testing
         #expect(bell == nil)
     }
 
+    @Test("An ear is told when something happens, and hears the end of the driver")
+    func ear() throws {
+        #expect(Doorbell.ear(directory: try path()) == nil)
+        let listener = try Doorbell.Listener(directory: path())
+        let ear = try #require(Doorbell.ear(directory: path()))
+        #expect(ear.wait(seconds: 0.05) == .nothing)
+        let caller = try #require(listener.accept())
+        var byte: UInt8 = 0
+        #expect(read(caller, &byte, 1) == 1 && byte == Doorbell.tell)
+        for _ in 0..<1_000_000 / 8 { Doorbell.tell(caller) }  // more than fits: nobody waits for a slow one
+        #expect(ear.wait(seconds: 1) == .something)
+        close(caller)
+        while ear.wait(seconds: 1) == .something {}
+        #expect(ear.wait(seconds: 1) == .end)
+    }
+
     @Test("There is no bell where nobody listens, also where somebody listened once")
     func nobody() throws {
         #expect(Doorbell.bell(directory: try path()) == nil)

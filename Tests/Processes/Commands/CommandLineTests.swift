@@ -18,6 +18,12 @@ import Testing
             ([], "no command given"), (["fly"], "unknown command \"fly\""),
             (["run", "--fast"], "unknown option --fast"),
             (["history", "--limit", "many"], "--limit takes a whole number from 1"), (["send"], "too few arguments"),
+            (["history", "--older", "0"], "--older takes a whole number from 1"),
+            (["run", "--history-days", "-1"], "--history-days takes a whole number from 0"),
+            (["quarantine", "show"], "`show` needs the ID of a stanza"),
+            (["quarantine", "drop"], "`drop` needs the ID of a stanza, or --all"),
+            (["quarantine", "show", "one"], "\"one\" is not the ID of a stanza"),
+            (["quarantine", "eat"], "`quarantine` takes list, show, retry or drop"),
             (["login", "a@b", "--server", "nowhere"], "--server takes HOST:PORT"),
             (["status", "now"], "superfluous argument"),
             (["demo", "--server", "openfire"], "--server takes prosody or ejabberd"),
@@ -31,7 +37,7 @@ import Testing
 
     @Test(
         "every command has a help that goes to standard output",
-        arguments: ["login", "run", "send", "history", "status", "query", "demo"])
+        arguments: ["login", "run", "send", "history", "quarantine", "status", "query", "demo"])
     func help(command: String) throws {
         let outcome = try kalij(command, "--help")
         #expect(outcome.status == 0)
@@ -45,7 +51,10 @@ import Testing
 
     @Test(
         "without an account: 78, and how to get one",
-        arguments: [["run"], ["status"], ["history"], ["send", "a@b", "Hi"]])
+        arguments: [
+            ["run"], ["status"], ["history"], ["history", "--fill"], ["quarantine"], ["quarantine", "retry"],
+            ["send", "a@b", "Hi"],
+        ])
     func noAccount(arguments: [String]) throws {
         let outcome = try run(arguments)
         #expect(outcome.status == 78)

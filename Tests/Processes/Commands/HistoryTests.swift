@@ -12,23 +12,39 @@ import Testing
         try outcome.objects().filter { $0["event"] as? String == "gap" }.compactMap { $0["reason"] as? String }
     }
 
-    @Test(
-        "the first login looks back as far as it is told; older messages are fetched page by page, with a driver and without",
-        arguments: ServerKind.allCases)
-    func older(kind: ServerKind) async throws {
+    /// A server whose archive holds `count` messages from bob to alice.
+    private func archived(_ count: Int, on kind: ServerKind) async throws -> (Laboratory, any XMPPServer, [String]) {
         let laboratory = try Laboratory()
-        defer { laboratory.close() }
         let server = try await makeServer(kind, in: laboratory)
         try await server.start()
         for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
         let bob = Peer("bob", password: "secret", server: server, laboratory: laboratory)
-        let sent = (1...250).map { "message \($0)" }
-        let stanzas = sent.enumerated().map {
-            "<message to='alice@localhost' type='chat' id='m\($0)'><body>\($1)</body></message>"
+        let sent = (1...count).map { "message \($0)" }
+        // One that tells that the archive works: ejabberd loses what comes before its database has started.
+        let alice = Peer("alice", password: "secret", server: server, laboratory: laboratory)
+        for (number, body) in sent.enumerated() where number == 0 {
+            while try await alice.archive().isEmpty { try await bob.send(raw: Self.stanza(number, body)) }
         }
-        try await bob.send(raw: stanzas.joined())
-        // The archive may be written a little later.
-        try await Task.sleep(for: .seconds(1))
+        let first = try await alice.archive().count
+        try await bob.send(raw: sent.enumerated().dropFirst().map { Self.stanza($0, $1) }.joined())
+        for _ in 0..<20 {
+            if try await alice.archive().count >= first + count - 1 { break }
+        }
+        return (laboratory, server, Array(repeating: sent[0], count: first) + sent.dropFirst())
+    }
+
+    private static func stanza(_ number: Int, _ body: String) -> String {
+        "<message to='alice@localhost' type='chat' id='m\(number)'><body>\(body)</body></message>"
+    }
+
+    @Test(
+        "the first login looks back as far as it is told; older messages are fetched page by page, with a driver and without",
+        arguments: ServerKind.allCases)
+    func older(kind: ServerKind) async throws {
+        let (laboratory, server, sent) = try await archived(250, on: kind)
+        defer { laboratory.close() }
+        // Archives are asked by the second.
+        try await Task.sleep(for: .seconds(2))
         let kalij = try Kalij(data: laboratory.path("data"))
         let login = try kalij(
             "login", "alice@localhost", "--server", "127.0.0.1:\(server.port)", "--ca", server.certificateAuthority,
@@ -54,5 +70,47 @@ import Testing
         #expect(try bodies(all) == sent)
         #expect(try gaps(all).isEmpty)
         #expect(try kalij("history", "--older", "5").errors.contains("0 older messages fetched"))
+    }
+
+    /// "interruptible anywhere, resumable by another process"
+    @Test(
+        "a catch-up and a fetching whose processes are killed again and again miss nothing and store nothing twice",
+        arguments: ServerKind.allCases)
+    func killed(kind: ServerKind) async throws {
+        let (laboratory, server, sent) = try await archived(600, on: kind)
+        defer { laboratory.close() }
+        let kalij = try Kalij(data: laboratory.path("data"))
+        #expect(try kalij.login(server).status == 0)
+        let kills = try await killed({ try kalij.running() }) { run in
+            try run.events().contains { $0["event"] as? String == "caught_up" }
+        }
+        #expect(kills > 0)
+        let all = try kalij("--json", "history", "--limit", "10000")
+        #expect(try bodies(all) == sent)
+        #expect(try gaps(all).filter { $0 != "not-fetched" }.isEmpty)
+
+        let late = try Kalij(data: laboratory.path("late"))
+        let login = try late(
+            "login", "alice@localhost", "--server", "127.0.0.1:\(server.port)", "--ca", server.certificateAuthority,
+            "--history-days", "0", environment: ["KALIJ_PASSWORD": "secret"])
+        #expect(login.status == 0)
+        let fetchKills = try await killed({ try late.begun(["history", "--older", "10000"]) }) { !$0.process.isRunning }
+        #expect(fetchKills > 0)
+        let filled = try late("--json", "history", "--limit", "10000")
+        #expect(try bodies(filled) == sent)
+        #expect(try gaps(filled).isEmpty)
+    }
+
+    /// Begins a process and kills it, until one has come so far that `isEnough`; returns how many were killed.
+    private func killed(_ begin: () throws -> Running, until isEnough: (Running) throws -> Bool) async throws -> Int {
+        for kills in 0..<100 {
+            let run = try begin()
+            // Later and later, so that it comes to an end on the slowest machine too.
+            try await Task.sleep(for: .milliseconds(Int.random(in: 20...100) + 15 * kills))
+            let isDone = try isEnough(run)
+            _ = run.end(isDone ? SIGTERM : SIGKILL)
+            if isDone { return kills }
+        }
+        throw Running.Missing(description: "not done after 100 kills")
     }
 }

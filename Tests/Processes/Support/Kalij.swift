@@ -62,6 +62,9 @@ struct Kalij {
     /// A `kalij run` that goes on, with commands on its standard input.
     func running() throws -> Running { try Running(started(["--json", "run"], environment: [:])) }
 
+    /// A command that goes on.
+    func begun(_ arguments: [String]) throws -> Running { try Running(started(arguments, environment: [:])) }
+
     private func started(_ arguments: [String], environment: [String: String]) -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: executable)

@@ -6,7 +6,8 @@ struct CarbonCopy {
     /// The message as the other client got or sent it.
     let message: Element
 
-    private static let namespace = "urn:xmpp:carbons:2"
+    /// That of the copies, and of the request for them; also the feature by which a server announces that it can.
+    static let namespace = "urn:xmpp:carbons:2"
 
     /// The copy in a message stanza; nil if it holds none, or one that is to be ignored.
     ///

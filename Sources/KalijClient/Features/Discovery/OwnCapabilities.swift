@@ -3,7 +3,10 @@ import KalijXML
 
 /// What this client says of itself: in answers to service discovery (XEP-0030), and hashed in its presence (XEP-0115,
 /// XEP-0390), so that contacts need not ask.
-struct OwnCapabilities {
+struct OwnCapabilities: Sendable {
+    /// They never change, so they are hashed once in a process.
+    static let current = OwnCapabilities()
+
     let info: DiscoveryInfo
     /// Its hashes, as presence carries them.
     let hashes: [CapabilityHash]
@@ -11,12 +14,12 @@ struct OwnCapabilities {
     /// Names the software (XEP-0115 section 4).
     private static let software = "urn:x-kalij"
 
-    init() {
+    private init() {
         info = DiscoveryInfo(
             identities: [.init(category: "client", type: "pc", name: "Kalij")],
             features: [
-                "http://jabber.org/protocol/caps", "http://jabber.org/protocol/disco#info",
-                "http://jabber.org/protocol/disco#items", "urn:xmpp:caps", "urn:xmpp:ping",
+                "http://jabber.org/protocol/caps", DiscoveryInfo.namespace, DiscoveryItem.namespace, "urn:xmpp:caps",
+                "urn:xmpp:ping",
             ])
         // SHA-1 is what XEP-0115 section 5.1 makes mandatory, SHA-256 what XEP-0300 does.
         hashes = [

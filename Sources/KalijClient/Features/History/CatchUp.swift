@@ -234,7 +234,7 @@ struct CatchUp {
     /// that, such as carbons, is asked for before.
     private func announcePresence() throws {
         guard archive.isOwn else { return }
-        try step.send(Element("presence", xmlns: "jabber:client", children: OwnCapabilities().elements))
+        try step.send(Element("presence", xmlns: "jabber:client", children: OwnCapabilities.current.elements))
     }
 
     private func finish(problem: String?) throws {

@@ -115,6 +115,10 @@ struct Filling {
         guard let row = try row(), row.queryID == queryID else { return }
         let range = try row.range.flatMap { try ranges.range($0) }
         guard let page = ArchivePage(iq) else { return try failed(iq, row, range) }
+        guard row.shown < Self.largestPage else {
+            // Not all of it was stored, so that nothing of it extends the range.
+            return try finish(row, problem: "the server's archive shows more than it was asked for")
+        }
         let isOldest = try ranges.all().last?.id == range?.id
         let extended = try extend(row, range, page)
         if let id = range?.id, let newer = try ranges.range(id), let met = try row.met.flatMap({ try ranges.range($0) })

@@ -10,7 +10,7 @@ struct Responder {
         if iq["type"] == "get", iq.child("ping", "urn:xmpp:ping") != nil {
             try step.send(result(of: iq))
         } else if iq["type"] == "get", let query = discoveryQuery(in: iq) {
-            guard let answer = OwnCapabilities().answer(query) else { return try refuse(iq, .itemNotFound) }
+            guard let answer = OwnCapabilities.current.answer(query) else { return try refuse(iq, .itemNotFound) }
             try step.send(result(of: iq, answer))
         } else {
             try refuse(iq, .serviceUnavailable)
@@ -18,7 +18,7 @@ struct Responder {
     }
 
     private func discoveryQuery(in iq: Element) -> Element? {
-        iq.child("query", DiscoveryInfo.namespace) ?? iq.child("query", "http://jabber.org/protocol/disco#items")
+        iq.child("query", DiscoveryInfo.namespace) ?? iq.child("query", DiscoveryItem.namespace)
     }
 
     private func refuse(_ iq: Element, _ condition: StanzaError.Condition) throws {

@@ -3,7 +3,7 @@ import KalijHandlers
 import KalijStore
 import KalijXML
 
-/// Requests that a person asks, and what became of them: `kalij iq`, `kalij pending`.
+/// Requests that a person asks, and what became of them: `kalij iq`, `kalij ping`, `kalij disco`, `kalij pending`.
 public struct Questions {
     private let database: Database
 
@@ -20,6 +20,8 @@ public struct Questions {
         public let askedAt: Int64
         /// Nil: it still waits.
         public let answeredAt: Int64?
+        /// Milliseconds from when the request last left until the answer came; nil if none did.
+        public let roundTrip: Int64?
         /// `result`, `error`, `timeout` or `invalidated`; nil: it still waits.
         public let outcome: String?
         /// What the error or the invalidation was.
@@ -62,7 +64,7 @@ public struct Questions {
     }
 
     private static let columns = """
-        q.id, a.jid, q.recipient, q.asked_at, q.answered_at, q.outcome, q.reason, q.answer
+        q.id, a.jid, q.recipient, q.asked_at, q.answered_at, q.outcome, q.reason, q.answer, q.round_trip
         FROM question q JOIN account a ON a.id = q.account
         """
 
@@ -82,7 +84,8 @@ extension Questions.Question {
     fileprivate init(_ row: Row) {
         self.init(
             id: row.integer(0), account: row.text(1), recipient: row.text(2), askedAt: row.integer(3),
-            answeredAt: row.optionalInteger(4), outcome: row.optionalText(5), reason: row.optionalText(6),
+            answeredAt: row.optionalInteger(4), roundTrip: row.optionalInteger(8), outcome: row.optionalText(5),
+            reason: row.optionalText(6),
             answer: row.optionalBlob(7).map { String(decoding: $0, as: UTF8.self) })
     }
 }
@@ -106,10 +109,10 @@ struct QuestionAnswered: InvalidatableHandler {
 
     fileprivate func store(_ outcome: String, _ reason: String?, _ answer: Element?, in step: Step) throws {
         try step.database.run(
-            "UPDATE question SET outcome = ?, reason = ?, answer = ?, answered_at = ? WHERE id = ?",
+            "UPDATE question SET outcome = ?, reason = ?, answer = ?, answered_at = ?, round_trip = ? WHERE id = ?",
             [
                 .text(outcome), .optional(reason), .optional(answer?.bytes(in: "jabber:client")), .integer(step.now),
-                .integer(question),
+                .optional(answer.flatMap { _ in step.roundTrip }), .integer(question),
             ])
     }
 }

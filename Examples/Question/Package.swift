@@ -1,0 +1,15 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// An application on KalijClient whose questions survive its death; see README.md.
+let package = Package(
+    name: "question",
+    dependencies: [.package(name: "kalij", path: "../..")],
+    targets: [
+        .executableTarget(
+            name: "question",
+            dependencies: ["KalijClient", "KalijHandlers", "KalijAddress", "KalijStore", "KalijXML"].map {
+                .product(name: $0, package: "kalij")
+            })
+    ]
+)

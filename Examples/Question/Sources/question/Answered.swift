@@ -1,0 +1,54 @@
+import KalijClient
+import KalijHandlers
+import KalijStore
+import KalijXML
+
+/// What waits for an answer. A closure would be gone with the process; this is a row in the database: its name, and the two
+/// values.
+struct Answered: InvalidatableHandler {
+    static let name = "example-question.answered"
+    /// Who was asked.
+    var whom: String
+    /// What the answer is for.
+    var purpose: String
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        switch reply {
+        case .result(let iq): try note(iq.children.first?.description ?? "yes", in: step)
+        case .error(let error, _): try note("refused: \(error.condition.rawValue)", in: step)
+        case .timeout: try note("no answer", in: step)
+        }
+    }
+
+    /// No answer will come: the session in which it was asked is lost, or the account was logged out.
+    func invalidate(_ reason: Invalidation, in step: Step) throws { try note("never: \(reason)", in: step) }
+
+    /// Within the step that took the answer: either both are committed or neither.
+    private func note(_ text: String, in step: Step) throws {
+        try Answers.create(in: step)
+        try step.database.run(
+            "INSERT INTO answer(purpose, whom, answer) VALUES (?, ?, ?)", [.text(purpose), .text(whom), .text(text)])
+    }
+}
+
+/// The application's own table, in the same database.
+enum Answers {
+    static func create(in step: Step) throws {
+        try step.database.execute("CREATE TABLE IF NOT EXISTS answer(purpose TEXT, whom TEXT, answer TEXT)")
+    }
+
+    /// All answers, in the order in which they came.
+    static func all(in directory: AccountDirectory) throws -> [String] {
+        let database = try directory.read()
+        let isThere = try database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'answer'").first { _ in true }
+        guard isThere == true else { return [] }
+        return try database.prepare("SELECT purpose, whom, answer FROM answer ORDER BY rowid").all { row in
+            "\(row.text(0)), asked of \(row.text(1)): \(row.text(2))"
+        }
+    }
+
+    /// Whether a handler still waits for one.
+    static func areAwaited(in directory: AccountDirectory) throws -> Bool {
+        try PendingReader(try directory.read()).all().contains { $0.handler == Answered.name }
+    }
+}

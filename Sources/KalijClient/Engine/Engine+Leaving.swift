@@ -1,0 +1,81 @@
+import KalijAddress
+import KalijTransport
+
+/// What a logout could not do.
+public struct LogoutReport: Sendable {
+    /// The accounts whose session was not ended at the server, and why; it ends there by itself when its time is over.
+    public internal(set) var unreached: [JID: String] = [:]
+    /// Whether another process committed something meanwhile and relies on this one to send it.
+    public internal(set) var wasRung = false
+
+    /// Everything was done.
+    public init() {}
+}
+
+extension Engine {
+    /// Logs out the accounts of `directory` that were told to leave (``AccountTable/leave(_:removing:)``): ends their
+    /// sessions at the servers, tells what waits that nothing will come, and forgets how to log in.
+    ///
+    /// A session that no connection holds is resumed for that, for at most ``Timing/logout`` seconds. A server that does not
+    /// answer in that time keeps the session for as long as it keeps any.
+    /// - Parameters:
+    ///   - options: with the application's handlers, which are told that nothing will come.
+    ///   - online: whether the servers are connected to at all.
+    /// - Throws: `FenceError.held` if another process drives: that one does it; `StoreError`.
+    @discardableResult
+    public static func logOutLeaving(
+        _ directory: AccountDirectory, options: Options = Options(), online: Bool = true
+    ) throws -> LogoutReport {
+        var options = options
+        options.role = .background
+        if !online { options.timing.logout = 0 }
+        return try Engine(directory, options: options) { _ in }.leave(within: options.timing.logout)
+    }
+
+    private func leave(within seconds: Double) throws -> LogoutReport {
+        let rung = Flag()
+        doorbell.onRing = { rung.isSet = true }
+        doorbell.onPlease = { [weak self] in
+            self?.drivers.values.forEach { $0.leave(without: "another process was to drive") }
+        }
+        var report = try logOutAll(within: seconds)
+        // Who rings from now on must not rely on this process.
+        doorbell.stopListening()
+        if !isCareful { try fence.letGo(database) }
+        doorbell.letCallersGo()
+        report.wasRung = rung.isSet
+        return report
+    }
+
+    private final class Flag { var isSet = false }
+    private final class Unreached { var reasons: [JID: String] = [:] }
+
+    private func logOutAll(within seconds: Double) throws -> LogoutReport {
+        guard let context else { return LogoutReport() }
+        let unreached = Unreached()
+        for account in try AccountTable(database).all() where account.state.isToLeave {
+            let driver = AccountDriver(account, context: context, careful: isCareful)
+            drivers[account.id] = driver
+            driver.logOut(removing: account.state == .removing, within: seconds) { [weak self] problem in
+                unreached.reasons[account.jid] = problem
+                self?.drivers[account.id] = nil
+                if self?.drivers.isEmpty == true { self?.loop.stop() }
+            }
+        }
+        // Connections write what they still have, for a bounded time.
+        let patience = loop.schedule(after: seconds + 2) { [loop] in loop.stop() }
+        if !drivers.isEmpty { loop.run() }
+        patience.cancel()
+        drivers = [:]
+        awaiter.close()
+        if let failure { throw failure }
+        // What a full disk has kept from being done.
+        for account in try AccountTable(database).all() where account.state.isToLeave {
+            let steps = SessionSteps(runner: context.runner, account: account)
+            _ = try steps.logOut(removing: account.state == .removing)
+        }
+        var report = LogoutReport()
+        report.unreached = unreached.reasons
+        return report
+    }
+}

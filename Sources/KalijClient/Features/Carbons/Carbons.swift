@@ -1,0 +1,88 @@
+import KalijAddress
+import KalijHandlers
+import KalijStore
+import KalijStream
+import KalijXML
+
+extension Step {
+    var carbons: Carbons { Carbons(step: self) }
+}
+
+/// Has the server copy what other clients of the account send and get (XEP-0280), in each new session.
+///
+/// What happens before the server does so is found in the archive, which is read again behind it.
+struct Carbons {
+    let step: Step
+    private static let patience = Duration.seconds(30)
+    /// How often an answer is waited for.
+    private static let attempts = 3
+
+    /// A session begins: asks the server whether it can (section 3).
+    func sessionBegan() throws { try ask(attempt: 1) }
+
+    /// The session of before is lost: what was asked in it is asked anew.
+    func sessionLost() throws {
+        for name in [ServerToldFeatures.name, CarbonsEnabled.name] {
+            try Requests(step: step).forget(name, unqueueing: true)
+        }
+        try note(enabled: false)
+    }
+
+    func ask(attempt: Int) throws {
+        guard attempt <= Self.attempts, let server = try? JID(step.account.jid.domain) else { return }
+        try step.send(
+            .discovery(DiscoveryInfo.namespace, of: server), then: ServerToldFeatures(attempt: attempt),
+            within: Self.patience)
+    }
+
+    /// The server has said what it can do.
+    func server(_ info: DiscoveryInfo) throws {
+        guard let server = try? JID(step.account.jid.domain) else { return }
+        try step.discovery.told(info, by: server)
+        if info.supports(CarbonCopy.namespace) { try enable(attempt: 1) }
+    }
+
+    func enable(attempt: Int) throws {
+        guard attempt <= Self.attempts else { return }
+        try step.send(
+            .request(.set, Element("enable", xmlns: CarbonCopy.namespace)), then: CarbonsEnabled(attempt: attempt),
+            within: Self.patience)
+    }
+
+    /// The server copies from now on. What it did not copy before is in the archive.
+    func enabled() throws {
+        try note(enabled: true)
+        step.tryArchiveAgain()
+    }
+
+    private func note(enabled: Bool) throws {
+        try step.database.run(
+            "UPDATE session SET carbons = ? WHERE account = ?",
+            [.integer(enabled ? 1 : 0), .integer(step.account.id)])
+    }
+}
+
+/// The server has said what it can do.
+struct ServerToldFeatures: Handler {
+    static let name = "carbons.server"
+    let attempt: Int
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        if let info = reply.discoveryInfo { return try step.carbons.server(info) }
+        if case .timeout = reply { try step.carbons.ask(attempt: attempt + 1) }
+    }
+}
+
+/// The server copies, or it does not.
+struct CarbonsEnabled: Handler {
+    static let name = "carbons.enabled"
+    let attempt: Int
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        switch reply {
+        case .result: try step.carbons.enabled()
+        case .error: break  // its policy (section 4); the archive has the messages still
+        case .timeout: try step.carbons.enable(attempt: attempt + 1)
+        }
+    }
+}

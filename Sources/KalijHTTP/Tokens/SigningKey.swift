@@ -1,0 +1,95 @@
+import COpenSSL
+
+/// A private key that signs tokens: P-256 (ES256) or RSA (RS256).
+///
+/// @unchecked because it holds a pointer: OpenSSL counts its uses atomically, and the key is not changed after init.
+public final class SigningKey: @unchecked Sendable {
+    /// The algorithms of RFC 7518, 3.1, that push services ask for.
+    public enum Algorithm: String, Sendable {
+        case es256 = "ES256"
+        case rs256 = "RS256"
+    }
+
+    /// Why a key cannot be used.
+    public enum Problem: Error, Equatable, Sendable, CustomStringConvertible {
+        /// It is no private key in PEM form (PKCS #8), or it is encrypted.
+        case unreadable
+        /// It is neither P-256 nor RSA with at least 2048 bits.
+        case unsuitable
+        /// OpenSSL cannot sign with it.
+        case failed
+
+        public var description: String {
+            switch self {
+            case .unreadable: "it is no unencrypted private key in PEM form"
+            case .unsuitable: "the key is neither P-256 nor RSA of at least 2048 bits"
+            case .failed: "OpenSSL cannot sign with it"
+            }
+        }
+    }
+
+    public let algorithm: Algorithm
+    private let key: OpaquePointer
+
+    /// Reads a key in PEM form.
+    /// - Throws: ``Problem``.
+    public init(pem: [UInt8]) throws(Problem) {
+        defer { ERR_clear_error() }
+        guard let size = Int32(exactly: pem.count) else { throw .unreadable }
+        let bio = BIO_new_mem_buf(pem, size)
+        defer { BIO_free(bio) }
+        // Without a callback of its own OpenSSL would ask the terminal for the password of an encrypted key.
+        guard let key = PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil) else { throw .unreadable }
+        switch EVP_PKEY_get_base_id(key) {
+        case EVP_PKEY_EC where EVP_PKEY_get_bits(key) == 256 && Self.isP256(key): algorithm = .es256
+        case EVP_PKEY_RSA where EVP_PKEY_get_bits(key) >= 2048: algorithm = .rs256
+        default:
+            EVP_PKEY_free(key)
+            throw .unsuitable
+        }
+        self.key = key
+    }
+
+    deinit { EVP_PKEY_free(key) }
+
+    private static func isP256(_ key: OpaquePointer) -> Bool {
+        var name = [CChar](repeating: 0, count: 64)
+        guard EVP_PKEY_get_group_name(key, &name, name.count, nil) == 1 else { return false }
+        let text = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return text == "prime256v1" || text == "P-256"
+    }
+
+    /// The signature as RFC 7518 wants it: for ES256 both numbers, 32 bytes each (3.4); for RS256 PKCS #1 (3.3).
+    /// - Throws: ``Problem/failed``.
+    public func signature(of message: [UInt8]) throws(Problem) -> [UInt8] {
+        defer { ERR_clear_error() }
+        let context = EVP_MD_CTX_new()
+        defer { EVP_MD_CTX_free(context) }
+        var size = 0
+        guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1,
+            EVP_DigestSign(context, nil, &size, message, message.count) == 1
+        else { throw .failed }
+        var signature = [UInt8](repeating: 0, count: size)
+        guard EVP_DigestSign(context, &signature, &size, message, message.count) == 1 else { throw .failed }
+        signature.removeLast(signature.count - size)
+        return algorithm == .rs256 ? signature : try Self.plain(signature)
+    }
+
+    /// OpenSSL makes ASN.1 of the two numbers; a token holds them as they are.
+    private static func plain(_ encoded: [UInt8]) throws(Problem) -> [UInt8] {
+        let numbers = encoded.withUnsafeBufferPointer { bytes in
+            var start = bytes.baseAddress
+            return d2i_ECDSA_SIG(nil, &start, bytes.count)
+        }
+        defer { ECDSA_SIG_free(numbers) }
+        var plain = [UInt8](repeating: 0, count: 64)
+        let isWhole = plain.withUnsafeMutableBufferPointer { bytes in
+            guard let numbers, let start = bytes.baseAddress else { return false }
+            // Each number is padded to its half of the 64 bytes.
+            return BN_bn2binpad(ECDSA_SIG_get0_r(numbers), start, 32) == 32
+                && BN_bn2binpad(ECDSA_SIG_get0_s(numbers), start + 32, 32) == 32
+        }
+        guard isWhole else { throw .failed }
+        return plain
+    }
+}

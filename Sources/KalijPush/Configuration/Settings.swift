@@ -1,0 +1,153 @@
+/// Times and durations: milliseconds; times are since 1970.
+public typealias Milliseconds = Int64
+
+/// What a `settings.json` says: fpush's format, and keys of ours. `Documentation/Operating.md` explains each.
+public struct Settings: Sendable, Equatable {
+    public var component: ComponentSettings
+    public var modules: [String: ModuleSettings]
+    /// The module for publishes that name none.
+    public var defaultModule: String?
+    /// The longest wait before the next attempt to connect to the XMPP server.
+    public var reconnect: Milliseconds
+    public var limits: LimitSettings
+    public var state: StateSettings
+    public var http: HTTPSettings?
+}
+
+/// The connection to the XMPP server (XEP-0114).
+public struct ComponentSettings: Sendable, Equatable {
+    public var hostname: String
+    public var key: String
+    public var serverHost: String
+    public var serverPort: UInt16
+}
+
+/// One push module.
+public struct ModuleSettings: Sendable, Equatable {
+    /// What sends the pushes.
+    public enum Provider: Sendable, Equatable {
+        case apns(APNsSettings)
+        case fcm(FCMSettings)
+        /// Sends nothing and writes a line for each push: for trying the server out.
+        case log
+    }
+
+    public var provider: Provider
+    public var rate: RateSettings
+    public var blocking: BlockingSettings
+    /// A publish without a message body is sent as a background push.
+    public var backgroundForUnimportant: Bool
+}
+
+/// How often a token is pushed to.
+public struct RateSettings: Sendable, Equatable {
+    public var isEnabled = true
+    /// Between two pushes.
+    public var window: Milliseconds = 20_000
+    /// How long a token rests when the provider says "too many" without a time.
+    public var hold: Milliseconds = 600_000
+
+    public init() {}
+}
+
+/// How long tokens are blocked.
+public struct BlockingSettings: Sendable, Equatable {
+    /// A token that the provider says is no longer registered.
+    public var dead: Milliseconds = 86_400_000
+    /// The same again, while it is blocked.
+    public var deadAgain: Milliseconds = 432_000_000
+    /// A token that the provider does not accept.
+    public var bad: Milliseconds = 21_600_000
+    public var badAgain: Milliseconds = 43_200_000
+    /// How long a block lasts at least after a publish for the token.
+    public var hit: Milliseconds = 600_000
+
+    public init() {}
+}
+
+/// Apple's service.
+public struct APNsSettings: Sendable, Equatable {
+    /// How we say who we are.
+    public enum Credentials: Sendable, Equatable {
+        case certificate(path: String, password: String)
+        case key(path: String, keyID: String, teamID: String)
+    }
+
+    public var credentials: Credentials
+    public var topic: String
+    public var isSandbox = false
+    /// Members of every payload beside `aps`.
+    public var additionalData: [String: JSONValue] = [:]
+    public var idle: Milliseconds = 600_000
+    public var request: Milliseconds = 5_000
+    /// How long Apple keeps a push for a device that is away.
+    public var expiration: Milliseconds = 4 * 7 * 86_400_000
+    public var collapseID: String?
+    public var title = "New Message"
+    public var body = "New Message?"
+    public var endpoint: EndpointSettings?
+}
+
+/// Google's service.
+public struct FCMSettings: Sendable, Equatable {
+    public var secretPath: String
+    public var request: Milliseconds = 5_000
+    public var idle: Milliseconds = 600_000
+    /// How long Google keeps a push for a device that is away.
+    public var expiration: Milliseconds = 4 * 7 * 86_400_000
+    public var endpoint: EndpointSettings?
+}
+
+/// Another server than the provider's own.
+public struct EndpointSettings: Sendable, Equatable {
+    public var host: String
+    public var port: UInt16
+    public var caFile: String?
+}
+
+/// What is let in.
+public struct LimitSettings: Sendable, Equatable {
+    public var tokensPerDomain = 50_000
+    public var domains = 50_000
+    public var inFlight = 10_000
+    public var queued = 100_000
+    public var stanzaBytes = 65_536
+    public var tokenBytes = 1_024
+    public var knownTokens = 1_000_000
+    public var blockedTokens = 1_000_000
+    /// The time in which a domain's mistakes are counted.
+    public var window: Milliseconds = 600_000
+    public var deadTokens = 20
+    public var malformed = 100
+    public var domainBlock: Milliseconds = 3_600_000
+    /// Failures of new tokens in the window after which a domain's new tokens are refused.
+    public var newTokenFailures = 10
+    /// How long a token that was pushed to successfully is not new.
+    public var known: Milliseconds = 7 * 86_400_000
+    /// Every publish is answered within this time.
+    public var answer: Milliseconds = 8_000
+    /// Different tokens that fail one after the other before a module is doubted.
+    public var breakerTokens = 10
+    /// Between two probes of a module that is doubted or at fault.
+    public var probe: Milliseconds = 30_000
+
+    public init() {}
+}
+
+/// What is kept on disk.
+public struct StateSettings: Sendable, Equatable {
+    /// The database; nil keeps everything in memory.
+    public var database: String?
+    /// The file of the secret that tokens and domains are hashed with; nil draws one at each start.
+    public var secretFile: String?
+    /// The secret before that, while it is being replaced.
+    public var previousSecretFile: String?
+
+    public init() {}
+}
+
+/// Where metrics, health and the operator's page are served.
+public struct HTTPSettings: Sendable, Equatable {
+    public var address: String
+    public var port: UInt16
+}

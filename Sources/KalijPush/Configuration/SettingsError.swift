@@ -1,0 +1,14 @@
+/// What is wrong with a configuration, and where.
+public struct SettingsError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The key with those above it, as in "pushModules.monal.apns.topic"; empty for the file as a whole.
+    public let key: String
+    /// In words; never a value that may be secret.
+    public let reason: String
+
+    public init(_ key: String, _ reason: String) {
+        self.key = key
+        self.reason = reason
+    }
+
+    public var description: String { key.isEmpty ? reason : "\(key): \(reason)" }
+}

@@ -1,0 +1,79 @@
+/// One object of a configuration, read key by key; what nobody asked for is an error.
+struct SettingsReader {
+    let path: String
+    private let members: [String: JSONValue]
+    private var asked: Set<String> = []
+
+    init(_ value: JSONValue, path: String) throws(SettingsError) {
+        guard case .object(let members) = value else {
+            throw SettingsError(path, "is \(value.kind), an object is wanted")
+        }
+        self.members = members
+        self.path = path
+    }
+
+    func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+
+    /// Every key, in order; for objects whose keys are names.
+    var keys: [String] { members.keys.sorted() }
+
+    mutating func value(_ key: String) -> JSONValue? {
+        asked.insert(key)
+        let value = members[key]
+        return value == .null ? nil : value
+    }
+
+    mutating func object(_ key: String) throws(SettingsError) -> SettingsReader? {
+        guard let value = value(key) else { return nil }
+        return try SettingsReader(value, path: path(of: key))
+    }
+
+    mutating func text(_ key: String) throws(SettingsError) -> String? {
+        guard let value = value(key) else { return nil }
+        guard let text = value.text else { throw SettingsError(path(of: key), "is \(value.kind), a string is wanted") }
+        guard !text.isEmpty else { throw SettingsError(path(of: key), "is empty") }
+        return text
+    }
+
+    mutating func requiredText(_ key: String) throws(SettingsError) -> String {
+        guard let text = try text(key) else { throw SettingsError(path(of: key), "is missing") }
+        return text
+    }
+
+    mutating func bool(_ key: String, _ standard: Bool) throws(SettingsError) -> Bool {
+        guard let value = value(key) else { return standard }
+        guard case .bool(let bool) = value else {
+            throw SettingsError(path(of: key), "is \(value.kind), true or false is wanted")
+        }
+        return bool
+    }
+
+    mutating func integer(_ key: String, _ standard: Int, in range: ClosedRange<Int>) throws(SettingsError) -> Int {
+        guard let value = value(key) else { return standard }
+        guard case .integer(let number) = value, let integer = Int(exactly: number), range.contains(integer) else {
+            throw SettingsError(
+                path(of: key), "a whole number from \(range.lowerBound) to \(range.upperBound) is wanted")
+        }
+        return integer
+    }
+
+    /// Milliseconds.
+    mutating func time(_ key: String, _ standard: Milliseconds, least: Milliseconds = 0) throws(SettingsError)
+        -> Milliseconds
+    {
+        guard let value = value(key) else { return standard }
+        guard let text = value.text, let time = HumanTime.milliseconds(text) else {
+            throw SettingsError(path(of: key), "a duration is wanted, such as \"20s\", \"10m\" or \"1h 30m\"")
+        }
+        guard time >= least else { throw SettingsError(path(of: key), "is less than \(least) ms") }
+        return time
+    }
+
+    /// Throws if there is a key that nobody has asked for.
+    func finish() throws(SettingsError) {
+        guard let unknown = members.keys.filter({ !asked.contains($0) }).min() else { return }
+        let folded = unknown.lowercased().filter { $0 != "_" }
+        let near = asked.first { $0.lowercased().filter { $0 != "_" } == folded }
+        throw SettingsError(path(of: unknown), "is no key known here" + (near.map { "; \"\($0)\" is" } ?? ""))
+    }
+}

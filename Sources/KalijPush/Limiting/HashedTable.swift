@@ -1,0 +1,48 @@
+/// A table of keys in 256 parts: neither its growth nor a search through it takes long at a time, so that a million
+/// entries hold up nobody.
+struct HashedTable<Value: Sendable>: Sendable {
+    private var parts: [[HashedKey: Value]] = Array(repeating: [:], count: Self.partCount)
+    /// Where ``removePart(where:)`` goes on.
+    private var next = 0
+    private(set) var count = 0
+
+    static var partCount: Int { 256 }
+
+    // Keys are keyed hashes, so that the parts are of the same size.
+    private static func part(of key: HashedKey) -> Int { Int(truncatingIfNeeded: key.high >> 56) }
+
+    subscript(key: HashedKey) -> Value? {
+        get { parts[Self.part(of: key)][key] }
+        set {
+            let part = Self.part(of: key)
+            let before = parts[part].count
+            parts[part][key] = newValue
+            count += parts[part].count - before
+            if newValue == nil { release(part) }
+        }
+    }
+
+    /// Changes the value of a key in its place.
+    /// - Returns: what `body` returns; nil if there is no such key.
+    mutating func update<Result>(_ key: HashedKey, _ body: (inout Value) -> Result) -> Result? {
+        let part = Self.part(of: key)
+        guard let index = parts[part].index(forKey: key) else { return nil }
+        return body(&parts[part].values[index])
+    }
+
+    /// Removes what `isOver` says from the next of the parts.
+    /// - Returns: whether that was the last part of a round through all.
+    mutating func removePart(where isOver: (Value) -> Bool) -> Bool {
+        let over = parts[next].filter { isOver($0.value) }
+        for key in over.keys { parts[next][key] = nil }
+        count -= over.count
+        release(next)
+        next = (next + 1) % Self.partCount
+        return next == 0
+    }
+
+    /// Gives back the memory of a part that was large once.
+    private mutating func release(_ part: Int) {
+        if parts[part].isEmpty, parts[part].capacity > 16 { parts[part] = [:] }
+    }
+}

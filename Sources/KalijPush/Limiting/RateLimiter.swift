@@ -1,0 +1,107 @@
+/// How often each token of a module is pushed to: the first push at once, then one every window.
+///
+/// A push that comes too early waits for the end of the window; those that come while one waits are covered by it. A
+/// token whose window is over, and for which nothing waits, costs nothing.
+public struct RateLimiter: Sendable {
+    public enum Decision: Sendable, Equatable {
+        case send
+        /// One push is to wait until then.
+        case queue(until: Milliseconds)
+        /// One waits already; whether that one has become important by this.
+        case covered(upgraded: Bool)
+    }
+
+    private struct Entry: Sendable {
+        /// When the next push may go out.
+        var next: Milliseconds
+        var isWaiting = false
+        var isImportant = false
+
+        mutating func decide(important: Bool, window: Milliseconds, now: Milliseconds) -> Decision {
+            if isWaiting {
+                defer { isImportant = isImportant || important }
+                return .covered(upgraded: important && !isImportant)
+            }
+            if next <= now {
+                next = now + window
+                return .send
+            }
+            isWaiting = true
+            isImportant = important
+            return .queue(until: next)
+        }
+    }
+
+    public var settings: RateSettings
+    private var entries = HashedTable<Entry>()
+    // When to look at an entry again, oldest first; each entry is in here once.
+    private var looks = FIFO<(key: HashedKey, at: Milliseconds)>()
+
+    public init(_ settings: RateSettings) { self.settings = settings }
+
+    /// Tokens that cost memory.
+    public var count: Int { entries.count }
+
+    /// What to do with a push for a token.
+    public mutating func decide(_ key: HashedKey, important: Bool, now: Milliseconds) -> Decision {
+        guard settings.isEnabled else { return .send }
+        cleanUp(now)
+        let window = settings.window
+        let decision = entries.update(key) { $0.decide(important: important, window: window, now: now) }
+        if decision == nil { add(key, Entry(next: now + window), now) }
+        return decision ?? .send
+    }
+
+    /// A push that was to be queued, or sent, was not: the place is free again.
+    public mutating func forget(_ key: HashedKey, now: Milliseconds) {
+        _ = entries.update(key) { entry in
+            if entry.isWaiting { entry.isWaiting = false } else { entry.next = now }
+        }
+    }
+
+    /// The push that waited is being sent: the window begins anew.
+    public mutating func fire(_ key: HashedKey, now: Milliseconds) {
+        guard settings.isEnabled else { return }
+        let next = now + settings.window
+        let isThere: Void? = entries.update(key) { entry in
+            entry.next = next
+            entry.isWaiting = false
+        }
+        if isThere == nil { add(key, Entry(next: next), now) }
+    }
+
+    /// A push waits from before, or because the provider wants it to: further ones are covered by it.
+    public mutating func wait(_ key: HashedKey, important: Bool, until: Milliseconds, now: Milliseconds) {
+        guard settings.isEnabled else { return }
+        let isThere: Void? = entries.update(key) { entry in
+            entry.next = until
+            // Whether one that waited before was important says nothing about this one.
+            entry.isImportant = important || entry.isWaiting && entry.isImportant
+            entry.isWaiting = true
+        }
+        if isThere == nil { add(key, Entry(next: until, isWaiting: true, isImportant: important), now) }
+    }
+
+    private mutating func add(_ key: HashedKey, _ entry: Entry, _ now: Milliseconds) {
+        entries[key] = entry
+        looks.append((key, now + settings.window))
+    }
+
+    /// Removes what is over, as far as a thousand looks go. Each entry is looked at once a window.
+    /// - Returns: whether nothing is left that is over.
+    @discardableResult
+    public mutating func cleanUp(_ now: Milliseconds) -> Bool {
+        for _ in 0..<1_000 {
+            guard let look = looks.first, look.at <= now else { return true }
+            looks.removeFirst()
+            guard let entry = entries[look.key] else { continue }
+            if entry.isWaiting || entry.next > now {
+                // Looked at in a window again: entries of the same window stay in order.
+                looks.append((look.key, now + settings.window))
+            } else {
+                entries[look.key] = nil
+            }
+        }
+        return false
+    }
+}

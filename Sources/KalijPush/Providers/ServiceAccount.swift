@@ -1,0 +1,52 @@
+import KalijHTTP
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What a service account's file says: who we are for Google.
+struct ServiceAccount {
+    let project: String
+    let email: String
+    let keyID: String?
+    let key: SigningKey
+    /// Where access tokens are given out, and what an assertion is for.
+    let tokenURI: String
+    let tokenOrigin: HTTPOrigin
+    let tokenPath: String
+
+    /// - Throws: `SettingsError` with the key that names the file.
+    init(file: String, key path: String) throws(SettingsError) {
+        guard let value = try? JSONValue.parse(try File.read(file, key: path)) else {
+            // Says why, if it was the reading.
+            _ = try File.read(file, key: path)
+            throw SettingsError(path, "\(file) is no JSON")
+        }
+        func text(_ name: String) throws(SettingsError) -> String {
+            guard let text = value[name]?.text, !text.isEmpty else {
+                throw SettingsError(path, "\(file) has no \"\(name)\"")
+            }
+            return text
+        }
+        project = try text("project_id")
+        guard project.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "/") }) else {
+            throw SettingsError(path, "\(file): \"project_id\" is no name of a project")
+        }
+        email = try text("client_email")
+        keyID = value["private_key_id"]?.text
+        tokenURI = value["token_uri"]?.text ?? "https://oauth2.googleapis.com/token"
+        guard let url = URL(string: tokenURI), url.scheme == "https", let host = url.host() else {
+            throw SettingsError(path, "\(file): \"token_uri\" is no https address")
+        }
+        tokenOrigin = HTTPOrigin(host: host, port: UInt16(clamping: url.port ?? 443))
+        tokenPath = url.path().isEmpty ? "/" : url.path()
+        do {
+            key = try SigningKey(pem: Array(try text("private_key").utf8))
+            guard key.algorithm == .rs256 else { throw SigningKey.Problem.unsuitable }
+        } catch {
+            throw SettingsError(path, "\(file): \"private_key\": \(error)")
+        }
+    }
+}

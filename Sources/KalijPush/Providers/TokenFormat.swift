@@ -1,0 +1,25 @@
+/// What a provider's tokens look like; others are malformed.
+public enum TokenFormat: Sendable, Equatable {
+    /// Apple: hexadecimal, which also keeps it from being another path.
+    case hexadecimal
+    /// Google, and for trying out: printable ASCII, which every publish's node is.
+    case printable
+
+    func matches(_ token: String) -> Bool {
+        switch self {
+        case .printable: true
+        case .hexadecimal:
+            token.utf8.count >= 16 && token.utf8.count <= 200 && token.utf8.count % 2 == 0
+                && token.utf8.allSatisfy {
+                    UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0 | 0x20
+                }
+        }
+    }
+}
+
+extension ModuleSettings {
+    var tokenFormat: TokenFormat {
+        if case .apns = provider { return .hexadecimal }
+        return .printable
+    }
+}

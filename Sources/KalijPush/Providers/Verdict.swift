@@ -1,0 +1,23 @@
+/// What a provider's answer means, whatever the provider.
+public enum Verdict: Sendable, Equatable {
+    /// The provider has taken the push.
+    case delivered
+    /// The device is gone: proven.
+    case dead
+    /// The token is not accepted: proven, unless the module itself is doubtful.
+    case bad
+    /// Our proof of who we are has run out: to be sent once more with a new one.
+    case staleCredentials
+    /// Our own fault, which no repetition mends; in the provider's words.
+    case fault(String)
+    /// Too many pushes to the token, or by the module; how long to wait, if the provider says.
+    case tooMany(Scope, retryAfter: Milliseconds?)
+    /// The provider is not able to at the moment; in words.
+    case transient(String)
+
+    /// What rests after too many pushes.
+    public enum Scope: Sendable, Equatable {
+        case token
+        case module
+    }
+}

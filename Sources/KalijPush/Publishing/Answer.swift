@@ -1,0 +1,60 @@
+import KalijXML
+
+/// How a publish is answered. The *type* of an error decides what servers do: anything but `wait` makes them forget the
+/// device, so that it is for tokens that are proven dead alone.
+public enum Answer: Sendable, Hashable {
+    /// Sent, queued, or covered by a push that is queued already.
+    case done
+    /// The token is proven dead.
+    case dead
+    /// Something is against the rules or over a limit.
+    case refused
+    /// The provider cannot be reached, or does not work at the moment.
+    case unavailable
+    /// Our own fault.
+    case fault
+    /// Nothing that we offer.
+    case unsupported
+    /// What we are (XEP-0030).
+    case information
+}
+
+extension Answer {
+    /// The stanza for the requester, as bytes of a stream whose default namespace is `jabber:component:accept`.
+    public func bytes(for requester: Requester) -> [UInt8] {
+        let namespace = "jabber:component:accept"
+        var attributes = ["type": error == nil ? "result" : "error", "id": requester.id, "to": requester.from]
+        if !requester.to.isEmpty { attributes["from"] = requester.to }
+        let iq = Element("iq", xmlns: namespace, attributes: attributes)
+        if let error {
+            let element = Element("error", xmlns: namespace, attributes: ["type": error.type])
+            element.add(Element(error.condition, xmlns: "urn:ietf:params:xml:ns:xmpp-stanzas"))
+            iq.add(element)
+        } else if self == .information {
+            iq.add(Self.discovery())
+        }
+        return iq.bytes(in: namespace)
+    }
+
+    /// RFC 6120, 8.3.
+    var error: (type: String, condition: String)? {
+        switch self {
+        case .done, .information: nil
+        case .dead: ("cancel", "item-not-found")
+        case .refused: ("wait", "policy-violation")
+        case .unavailable: ("wait", "remote-server-timeout")
+        case .fault: ("wait", "internal-server-error")
+        case .unsupported: ("cancel", "service-unavailable")
+        }
+    }
+
+    private static func discovery() -> Element {
+        let info = "http://jabber.org/protocol/disco#info"
+        let query = Element("query", xmlns: info)
+        query.add(Element("identity", xmlns: info, attributes: ["category": "pubsub", "type": "push"]))
+        for feature in [info, "urn:xmpp:ping", "urn:xmpp:push:0"] {
+            query.add(Element("feature", xmlns: info, attributes: ["var": feature]))
+        }
+        return query
+    }
+}

@@ -1,0 +1,113 @@
+import KalijXML
+
+extension PushServer {
+    func received(_ inbound: Inbound) {
+        switch inbound {
+        case .publish(let publish): take(core.publish(publish, now: clock.now))
+        case .malformed(let requester, let domain, _):
+            take(core.malformed(requester, domain: domain, now: clock.now))
+        case .discovery(let requester): link?.send(Answer.information.bytes(for: requester))
+        case .ping(let requester): link?.send(Answer.done.bytes(for: requester))
+        case .unsupported(let requester): link?.send(Answer.unsupported.bytes(for: requester))
+        case .ignored: break
+        }
+    }
+
+    func take(_ actions: [CoreAction]) {
+        pending += actions
+        planTick()
+        guard !isFlushPlanned, !pending.isEmpty else { return }
+        isFlushPlanned = true
+        loop.enqueue { [weak self] in
+            self?.isFlushPlanned = false
+            self?.flush()
+        }
+    }
+
+    /// First the disk, then the world: what is answered as queued survives us from then on.
+    func flush() {
+        let actions = pending
+        pending = []
+        let isKept = keep(actions)
+        // The queued push that the action before was about.
+        var row: UInt64?
+        for action in actions {
+            switch action {
+            case .answer(let requester, let answer):
+                let isLost = !isKept && row != nil && answer == .done
+                link?.send((isLost ? Answer.unavailable : answer).bytes(for: requester))
+            case .send(let delivery):
+                if !isKept, row == delivery.id, keeper?.isCounted(delivery.id) == false {
+                    take(core.postpone(delivery.id, now: clock.now))
+                } else {
+                    send(delivery)
+                }
+            case .alarm(let module, let text, let isOver): report(isOver ? .notice : .alarm, "\(module): \(text)")
+            case .keep, .drop, .block, .know, .success: break
+            }
+            if case .keep(let push) = action { row = push.id } else { row = nil }
+        }
+        endIfDrained()
+    }
+
+    private func send(_ delivery: Delivery) {
+        guard let provider = providers[delivery.module] else {
+            return loop.enqueue { [weak self] in self?.ended(delivery.id, .transient("the module is gone")) }
+        }
+        let began = loop.now
+        provider.send(delivery) { [weak self] verdict in
+            guard let self else { return }
+            latencies[delivery.module, default: Histogram()].add(loop.now - began)
+            ended(delivery.id, verdict)
+        }
+    }
+
+    private func ended(_ id: UInt64, _ verdict: Verdict) {
+        take(core.deliver(verdict, of: id, now: clock.now))
+        if !isFlushPlanned { endIfDrained() }
+    }
+
+    // MARK: The disk
+
+    /// - Returns: false if something was to be kept and is not on the disk.
+    private func keep(_ actions: [CoreAction]) -> Bool {
+        guard let keeper, actions.contains(where: \.isForDisk) else { return true }
+        let isKept = keeper.keep(actions, now: clock.now)
+        tellStore()
+        planWorkOff()
+        return isKept
+    }
+
+    /// What the disk has not taken is offered to it again: once a second, and without a pause once it takes it.
+    private func planWorkOff() {
+        guard let keeper, keeper.backlog > 0, !isWorkOffPlanned else { return }
+        isWorkOffPlanned = true
+        loop.schedule(after: keeper.failure == nil ? 0 : 1) { [weak self] in
+            guard let self else { return }
+            isWorkOffPlanned = false
+            _ = keeper.workOff(now: clock.now)
+            tellStore()
+            planWorkOff()
+        }
+    }
+
+    private func tellStore() {
+        guard let keeper, (keeper.failure != nil) != toldStoreFailure else { return }
+        toldStoreFailure = keeper.failure != nil
+        if let failure = keeper.failure {
+            report(.alarm, "the database cannot be written, what is to be kept waits in memory: \(failure)")
+        } else {
+            report(.notice, "the database can be written again")
+        }
+    }
+}
+
+extension CoreAction {
+    /// Whether it is for the database.
+    var isForDisk: Bool {
+        switch self {
+        case .keep, .drop, .block, .know, .success: true
+        case .answer, .send, .alarm: false
+        }
+    }
+}

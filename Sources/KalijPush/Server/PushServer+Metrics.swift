@@ -1,0 +1,93 @@
+extension PushServer {
+    /// What an operator measures, in Prometheus' text format.
+    public var metrics: String {
+        var text = MetricsText()
+        let counters = core.counters
+        text.single("kalij_push_publishes_total", "counter", "Publishes that have come.", counters.publishes)
+        text.family("kalij_push_refused_total", "counter", "Publishes that nothing was sent for, by reason.")
+        for (reason, count) in [
+            ("malformed", counters.malformed), ("domain_blocked", counters.domainBlocked),
+            ("new_tokens", counters.refusedNewTokens), ("limit", counters.overLimit), ("late", counters.answeredLate),
+        ] { text.sample("kalij_push_refused_total", [("reason", reason)], count) }
+        addPushes(&text)
+        text.single("kalij_push_in_flight", "gauge", "Pushes on their way.", core.inFlight)
+        text.single("kalij_push_queued", "gauge", "Pushes that wait.", core.queueLength)
+        text.single("kalij_push_blocked", "gauge", "Tokens and domains that are blocked.", core.blocklist.count)
+        text.single("kalij_push_limited_tokens", "gauge", "Tokens within their window.", core.limitedTokens)
+        text.single("kalij_push_known_tokens", "gauge", "Tokens with a success not long ago.", core.knownTokens)
+        text.single("kalij_push_domains", "gauge", "Domains with publishes not long ago.", core.knownDomains)
+        text.single("kalij_push_component_up", "gauge", "Whether the component is connected.", isConnected ? 1 : 0)
+        text.single(
+            "kalij_push_database_up", "gauge", "Whether the database can be used.", databaseProblem == nil ? 1 : 0)
+        text.single(
+            "kalij_push_database_backlog", "gauge", "Changes that the database has not taken.", keeper?.backlog ?? 0)
+        addModules(&text)
+        return text.text
+    }
+
+    private func addPushes(_ text: inout MetricsText) {
+        text.family("kalij_push_pushes_total", "counter", "What came of publishes and pushes, by module.")
+        for name in core.settings.modules.keys.sorted() {
+            let module = core.counters.modules[name] ?? Counters.Module()
+            let outcomes = [
+                ("delivered", module.delivered), ("dead", module.dead), ("bad", module.bad),
+                ("doubted", module.doubted), ("fault", module.fault), ("too_many", module.tooMany),
+                ("transient", module.transient), ("retried", module.retried), ("queued", module.queued),
+                ("covered", module.covered), ("blocked", module.blocked), ("held", module.held),
+                ("dropped", module.dropped),
+            ]
+            for (outcome, count) in outcomes {
+                text.sample("kalij_push_pushes_total", [("module", name), ("outcome", outcome)], count)
+            }
+        }
+    }
+
+    private func addModules(_ text: inout MetricsText) {
+        let names = core.settings.modules.keys.sorted()
+        text.family("kalij_push_module_healthy", "gauge", "Whether the provider takes a module's pushes.")
+        for name in names {
+            text.sample("kalij_push_module_healthy", [("module", name)], core.problem(of: name) == nil ? 1 : 0)
+        }
+        text.family("kalij_push_last_success_seconds", "gauge", "When a push was taken last, since 1970.")
+        for name in names {
+            if let last = core.lastSuccess(of: name) {
+                text.sample("kalij_push_last_success_seconds", [("module", name)], last / 1000)
+            }
+        }
+        text.family("kalij_push_provider_connections", "gauge", "Connections to the provider.")
+        for name in names {
+            text.sample("kalij_push_provider_connections", [("module", name)], providers[name]?.connections ?? 0)
+        }
+        text.family("kalij_push_certificate_end_seconds", "gauge", "When a certificate runs out, since 1970.")
+        for name in names {
+            for (whose, end) in [("ours", providers[name]?.credentialsEnd), ("provider", providers[name]?.serviceEnd)] {
+                if let end {
+                    text.sample("kalij_push_certificate_end_seconds", [("module", name), ("whose", whose)], end)
+                }
+            }
+        }
+        text.family("kalij_push_provider_seconds", "histogram", "Seconds until the provider's answer.")
+        for name in names {
+            text.histogram("kalij_push_provider_seconds", [("module", name)], latencies[name] ?? Histogram())
+        }
+    }
+
+    /// What keeps the server from working; empty if nothing does.
+    public var problems: [String] {
+        var problems: [String] = []
+        if !isLoaded {
+            problems.append("starting: the database is being read")
+        } else if !isConnected {
+            problems.append("component: not connected" + (linkFailure.map { ": \($0)" } ?? ""))
+        }
+        if let databaseProblem { problems.append("database: \(databaseProblem)") }
+        for name in core.settings.modules.keys.sorted() {
+            if let problem = core.problem(of: name) { problems.append("\(name): \(problem)") }
+        }
+        return problems
+    }
+
+    private var databaseProblem: String? {
+        keeper?.failure.map { "cannot be written: \($0)" } ?? loadFailure.map { "cannot be read: \($0)" }
+    }
+}

@@ -1,0 +1,59 @@
+extension PushServer {
+    func planTick() {
+        guard let next = core.next, next < tickerAt else { return }
+        ticker?.cancel()
+        tickerAt = next
+        ticker = loop.schedule(after: Double(max(0, next - clock.now)) / 1000 + 0.001) { [weak self] in self?.tick() }
+    }
+
+    private func tick() {
+        ticker = nil
+        tickerAt = .max
+        take(core.tick(now: clock.now))
+        planTick()
+    }
+
+    // MARK: What was kept
+
+    /// Reads a part of what was kept, and lets others have their turn before the next one.
+    func loadPart() {
+        do {
+            guard let part = try kept?.next() else { return endLoading() }
+            take(
+                core.restore(
+                    queued: part.queued, blocks: part.blocks, known: part.known, modules: part.modules,
+                    now: clock.now))
+        } catch {
+            // It can still send pushes. What is in the database stays there for the next start.
+            loadFailure = "\(error)"
+            report(.alarm, "the database cannot be read: \(error)")
+            return endLoading()
+        }
+        loop.enqueue { [weak self] in self?.loadPart() }
+    }
+
+    private func endLoading() {
+        kept = nil
+        loaded()
+    }
+
+    // MARK: Clearing up
+
+    /// Once a minute everything is looked through for what is over, in parts.
+    func planCleanUp() {
+        loop.schedule(after: 60) { [weak self] in self?.cleanUp() }
+    }
+
+    private func cleanUp() {
+        let now = clock.now
+        var isOver = false
+        for _ in 0..<4 where !isOver { isOver = core.cleanUp(now: now) }
+        if let database, isLoaded, keeper?.failure == nil {
+            // What fails here fails in keeping, too, which tells it.
+            let known = max(now - core.settings.limits.known, core.oldestKnown)
+            isOver = ((try? database.cleanUp(now: now, known: known)) ?? true) && isOver
+        }
+        if isOver { return planCleanUp() }
+        loop.schedule(after: 0.005) { [weak self] in self?.cleanUp() }
+    }
+}

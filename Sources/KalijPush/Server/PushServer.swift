@@ -1,0 +1,190 @@
+import KalijTransport
+
+/// The server: an XMPP component that sends pushes. One thread, that of its loop.
+public final class PushServer {
+    /// What to do with a line for the operator.
+    public typealias Report = (_ priority: LinePriority, _ line: String) -> Void
+
+    let loop: EventLoop
+    private let writeLine: Report
+    private let configurationPath: String
+    let clock = SteadyClock()
+    var core: PushCore
+    var keeper: StateKeeper?
+    private(set) var providers: [String: any PushProvider]
+    private var retired: [any PushProvider] = []
+    private(set) var link: ComponentLink?
+    var latencies: [String: Histogram] = [:]
+    private(set) var tokenBytes: Int
+
+    // PushServer+Actions: what waits to be done, first on the disk, then in the world.
+    var pending: [CoreAction] = []
+    var isFlushPlanned = false
+    var isWorkOffPlanned = false
+    var toldStoreFailure = false
+
+    // PushServer+Time
+    var ticker: Timer?
+    var tickerAt: Milliseconds = .max
+    let database: PushDatabase?
+    var kept: KeptState?
+    var isLoaded = false
+    /// Why what was kept could not be read.
+    var loadFailure: String?
+
+    private var repeats = RepeatFilter()
+    /// Why the component is not connected.
+    private(set) var linkFailure: String?
+    private var drained: (() -> Void)?
+
+    /// Reads a configuration and everything that it names, but for what the database holds; connects to nobody yet.
+    /// - Parameters:
+    ///   - path: of the `settings.json`.
+    ///   - report: called from the loop.
+    /// - Throws: `SettingsError`, or `StoreError` if the database cannot be used.
+    public init(loop: EventLoop, configuration path: String, report: @escaping Report) throws {
+        self.loop = loop
+        writeLine = report
+        configurationPath = path
+        let settings = try Settings(json: try File.read(path, key: ""))
+        let keys = try StateKeys(settings.state)
+        core = PushCore(
+            settings: settings, hasher: keys.hasher, previousHasher: keys.previousHasher,
+            seed: .random(in: 0...UInt64.max))
+        core.identify(try Self.identities(settings, keys.hasher))
+        database = try settings.state.database.map {
+            try PushDatabase(path: $0, seal: keys.seal, previousSeal: keys.previousSeal)
+        }
+        tokenBytes = settings.limits.tokenBytes
+        providers = [:]
+        if let database {
+            core.restore(lastID: database.lastID)
+            keeper = StateKeeper(database)
+            kept = KeptState(database, knownLimit: settings.limits.knownTokens / 2)
+        }
+        providers = try Self.makeProviders(settings, loop) { [weak self] in self?.noticed($0, $1) }
+    }
+
+    /// Reads a configuration and what it names, and says what is wrong. Changes nothing and connects to nobody.
+    /// - Throws: `SettingsError`.
+    public static func check(_ path: String, loop: EventLoop) throws(SettingsError) {
+        let settings = try Settings(json: try File.read(path, key: ""))
+        for provider in try makeProviders(settings, loop, { _, _ in }).values { provider.close() }
+        try StateKeys.check(settings.state)
+    }
+
+    private static func identities(
+        _ settings: Settings, _ hasher: KeyHasher
+    ) throws(SettingsError) -> [String: HashedKey] {
+        var identities: [String: HashedKey] = [:]
+        for (name, module) in settings.modules {
+            identities[name] = hasher.key(identity: try module.identity("pushModules.\(name)"), module: name)
+        }
+        return identities
+    }
+
+    // MARK: Running
+
+    /// Reads what was kept, and connects to the XMPP server then.
+    public func start() {
+        let settings = core.settings
+        link = ComponentLink(
+            loop: loop, settings: settings.component, reconnect: settings.reconnect,
+            stanzaBytes: settings.limits.stanzaBytes
+        ) { [weak self] in self?.happened($0) }
+        loadPart()
+        planCleanUp()
+    }
+
+    /// What was kept is read.
+    func loaded() {
+        isLoaded = true
+        if core.queueLength > 0 { report(.notice, "\(core.queueLength) queued pushes from before") }
+        if drained == nil { link?.open() }
+        planTick()
+    }
+
+    /// Where metrics and health are to be served, if anywhere.
+    public var http: HTTPSettings? { core.settings.http }
+
+    /// Whether the component is connected.
+    public var isConnected: Bool { link?.isUp ?? false }
+
+    func report(_ priority: LinePriority, _ line: String) { writeLine(priority, line) }
+
+    /// A line of a module's provider.
+    private func noticed(_ priority: LinePriority, _ line: String) {
+        if priority == .debug || repeats.isNews(line, about: line, now: loop.now) { report(priority, line) }
+    }
+
+    /// Reads the configuration again. If anything in it is wrong, the old one stays.
+    public func reload() {
+        do throws(SettingsError) {
+            let settings = try Settings(json: try File.read(configurationPath, key: ""))
+            let identities = try Self.identities(settings, core.hasher)
+            let old = Array(providers.values)
+            providers = try Self.makeProviders(settings, loop) { [weak self] in self?.noticed($0, $1) }
+            tokenBytes = settings.limits.tokenBytes
+            core.reload(settings)
+            core.identify(identities)
+            link?.reload(settings.component, reconnect: settings.reconnect)
+            retire(old)
+            planTick()
+            report(.notice, "configuration read again")
+        } catch {
+            report(.alarm, "the configuration stays as it was: \(error)")
+        }
+    }
+
+    /// What was sent through them gets its time to end.
+    private func retire(_ old: [any PushProvider]) {
+        retired += old
+        loop.schedule(after: 15) { [weak self] in
+            for provider in old { provider.close() }
+            self?.retired.removeAll { one in old.contains { $0 === one } }
+        }
+    }
+
+    func happened(_ event: ComponentLink.Event) {
+        switch event {
+        case .up:
+            linkFailure = nil
+            repeats.forget("component")
+            report(.notice, "connected to the XMPP server as \(core.settings.component.hostname)")
+        case .down(let reason):
+            linkFailure = reason
+            let line = "not connected to the XMPP server: \(reason)"
+            if repeats.isNews(line, about: "component", now: loop.now) { report(.alarm, line) }
+        case .stanza(let stanza): received(Inbound(stanza, tokenBytes: tokenBytes))
+        case .skipped(let skipped): received(Inbound(skipped))
+        }
+    }
+
+    // MARK: Ending
+
+    /// Takes no more publishes, waits up to ten seconds for the pushes on their way, ends.
+    public func drain(_ finished: @escaping () -> Void) {
+        guard drained == nil else { return }
+        drained = finished
+        link?.isReading = false
+        report(.notice, "ending, \(core.inFlight) pushes on their way")
+        loop.schedule(after: 10) { [weak self] in self?.end() }
+        endIfDrained()
+    }
+
+    func endIfDrained() {
+        if drained != nil, core.inFlight == 0, pending.isEmpty { end() }
+    }
+
+    private func end() {
+        guard let finished = drained else { return }
+        drained = nil
+        kept = nil
+        flush()
+        while let keeper, keeper.workOff(now: clock.now) {}
+        ticker?.cancel()
+        for provider in providers.values { provider.close() }
+        guard let link else { return loop.enqueue(finished) }
+        link.close(finished)
+    }
+}

@@ -1,0 +1,17 @@
+import Glibc
+
+/// Milliseconds since 1970 that never go back: the wall clock at the start plus the monotonic time since. Steps of the
+/// wall clock are not followed.
+struct SteadyClock {
+    private let offset: Milliseconds
+
+    init() { offset = Self.read(CLOCK_REALTIME) - Self.read(CLOCK_BOOTTIME) }
+
+    var now: Milliseconds { offset + Self.read(CLOCK_BOOTTIME) }
+
+    private static func read(_ clock: clockid_t) -> Milliseconds {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Milliseconds(time.tv_sec) * 1000 + Milliseconds(time.tv_nsec) / 1_000_000
+    }
+}

@@ -1,0 +1,30 @@
+/// What has happened since the start; for the operator.
+public struct Counters: Sendable, Equatable {
+    /// Of one module.
+    public struct Module: Sendable, Equatable {
+        public var delivered: UInt64 = 0
+        public var dead: UInt64 = 0
+        public var bad: UInt64 = 0
+        public var doubted: UInt64 = 0
+        public var fault: UInt64 = 0
+        public var tooMany: UInt64 = 0
+        public var transient: UInt64 = 0
+        public var retried: UInt64 = 0
+        public var queued: UInt64 = 0
+        public var covered: UInt64 = 0
+        public var blocked: UInt64 = 0
+        public var held: UInt64 = 0
+        public var dropped: UInt64 = 0
+        public init() {}
+    }
+
+    public var publishes: UInt64 = 0
+    public var malformed: UInt64 = 0
+    public var domainBlocked: UInt64 = 0
+    public var refusedNewTokens: UInt64 = 0
+    public var overLimit: UInt64 = 0
+    public var answeredLate: UInt64 = 0
+    public var modules: [String: Module] = [:]
+
+    public init() {}
+}

@@ -1,0 +1,114 @@
+extension PushCore {
+    /// Does what is due.
+    public mutating func tick(now time: Milliseconds) -> [CoreAction] {
+        advance(time)
+        var actions: [CoreAction] = []
+        while let deadline = deadlines.first, deadline.at <= now {
+            deadlines.removeFirst()
+            actions += answerLate(deadline.id)
+        }
+        while let id = retries.take(now) { actions += retry(id) }
+        // Where too many are on their way, the others wait for these and are not looked at meanwhile.
+        while hasRoom, let id = dues.take(now) { actions += due(id) }
+        return actions
+    }
+
+    /// Removes a part of what is over: so little that nobody waits for it. To be called again and again, about once a
+    /// minute, each time until it says that the round is over.
+    public mutating func cleanUp(now time: Milliseconds) -> Bool {
+        advance(time)
+        var isOver = blocklist.cleanUp(now)
+        _ = domains.cleanUp(now)
+        for name in modules.keys where modules[name]?.limiter.cleanUp(now) == false { isOver = false }
+        return isOver
+    }
+
+    /// What is older than the process, or a part of it. To be called before anything else; blocks before queued pushes.
+    ///
+    /// - Returns: rows that are of no more use.
+    public mutating func restore(
+        queued rows: [QueuedPush] = [], blocks: [BlockChange] = [],
+        known successes: [(key: HashedKey, at: Milliseconds)] = [], modules successful: [ModuleSuccess] = [],
+        now time: Milliseconds
+    ) -> [CoreAction] {
+        advance(time)
+        for success in successes { known.restore(success.key, at: success.at, now: now) }
+        for success in successful where modules[success.module]?.identity == success.identity {
+            modules[success.module]?.health.restore(success: success.at, now: now)
+        }
+        var actions: [CoreAction] = []
+        for block in blocks {
+            let kept = clamped(block)
+            if blocklist.merge(kept, now: now), kept != block { actions.append(.block(kept)) }
+        }
+        for row in rows.sorted(by: { $0.id < $1.id }) {
+            lastID = max(lastID, row.id)
+            let key = hasher.key(token: row.token, module: row.module)
+            guard row.attempts < 2, modules[row.module] != nil, waiting[key] == nil else {
+                actions.append(.drop(row.id))
+                continue
+            }
+            // A clock that was wrong when the row was written must not keep it for ever.
+            let due = min(max(row.due, now), now + 3_600_000)
+            queued[row.id] = Flight(
+                module: row.module, token: row.token, key: key, isImportant: row.isImportant, isKept: true,
+                attempts: row.attempts, deadline: due, since: now)
+            waiting[key] = row.id
+            modules[row.module]?.limiter.wait(key, important: row.isImportant, until: due, now: now)
+            dues.add(row.id, at: due)
+        }
+        return actions
+    }
+
+    /// Ids up to this one are taken by rows that are older than the process.
+    public mutating func restore(lastID id: UInt64) { lastID = max(lastID, id) }
+
+    /// No block lasts longer than the longest that we would make.
+    private func clamped(_ block: BlockChange) -> BlockChange {
+        let longest =
+            modules.values.map { max($0.settings.blocking.deadAgain, $0.settings.blocking.badAgain) }.max() ?? 0
+        var block = block
+        block.expires = min(block.expires, now + max(longest, settings.limits.domainBlock, 86_400_000))
+        return block
+    }
+
+    private mutating func answerLate(_ id: UInt64) -> [CoreAction] {
+        guard let flight = flights[id], let requester = flight.requester else { return [] }
+        flights[id]?.requester = nil
+        counters.answeredLate += 1
+        return [.answer(requester, .unavailable)]
+    }
+
+    private mutating func retry(_ id: UInt64) -> [CoreAction] {
+        guard flights[id] != nil else { return [] }
+        return send(id)
+    }
+
+    /// A queued push is due. The blocklist and the module are asked again.
+    private mutating func due(_ id: UInt64) -> [CoreAction] {
+        guard var flight = queued.removeValue(forKey: id) else { return [] }
+        waiting[flight.key] = nil
+        guard let health = modules[flight.module]?.health.gate(now: now), blocklist.reason(flight.key, now: now) == nil
+        else {
+            modules[flight.module]?.limiter.forget(flight.key, now: now)
+            return [.drop(id)]
+        }
+        switch health {
+        case .held(let until): return requeue(id, flight, until: until)
+        case .shut:
+            guard isWorthWaiting(flight) else {
+                count(flight.module, \.dropped)
+                modules[flight.module]?.limiter.forget(flight.key, now: now)
+                return [.drop(id)]
+            }
+            // Its row may say that it is due: so it is, after a restart.
+            _ = requeue(id, flight, until: now + 1_000)
+            return []
+        case .open: break
+        }
+        modules[flight.module]?.limiter.fire(flight.key, now: now)
+        flight.deadline = now + settings.limits.answer
+        flights[id] = flight
+        return send(id)
+    }
+}

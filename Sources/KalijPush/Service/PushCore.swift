@@ -1,0 +1,151 @@
+/// Decides what happens to each publish, and learns from what providers say. No socket, no clock, no disk: events come
+/// in with their time, and actions come out.
+///
+/// ```swift
+/// var core = PushCore(settings: settings, hasher: hasher, seed: .random(in: 0...UInt64.max))
+/// for action in core.publish(publish, now: now) { ... }
+/// for action in core.deliver(.delivered, of: id, now: now) { ... }
+/// for action in core.tick(now: now) { ... }        // at core.next
+/// ```
+///
+/// Times are milliseconds since 1970 of a clock that never goes back: the wall clock at the start plus the monotonic
+/// time since.
+public struct PushCore {
+    struct Module {
+        var settings: ModuleSettings
+        var limiter: RateLimiter
+        var health: ModuleHealth
+        var identity = HashedKey(high: 0, low: 0)
+    }
+
+    public private(set) var settings: Settings
+    let hasher: KeyHasher
+    /// Of the secret before, while it is being replaced.
+    let previousHasher: KeyHasher?
+    public internal(set) var counters = Counters()
+    /// Tokens and domains that nothing is sent for.
+    public internal(set) var blocklist: Blocklist
+    var modules: [String: Module] = [:]
+    var domains: DomainRecords
+    var known: KnownTokens
+    var flights: [UInt64: Flight] = [:]
+    var queued: [UInt64: Flight] = [:]
+    var waiting: [HashedKey: UInt64] = [:]
+    /// Pushes that are to be tried again.
+    var retries = Agenda()
+    /// Queued pushes and when they are due.
+    var dues = Agenda()
+    var deadlines = FIFO<(id: UInt64, at: Milliseconds)>()
+    var random: SeededRandom
+    /// Of the latest push.
+    public internal(set) var lastID: UInt64 = 0
+    var now: Milliseconds = 0
+
+    public init(settings: Settings, hasher: KeyHasher, previousHasher: KeyHasher? = nil, seed: UInt64) {
+        self.settings = settings
+        self.hasher = hasher
+        self.previousHasher = previousHasher
+        blocklist = Blocklist(limit: settings.limits.blockedTokens)
+        domains = DomainRecords(settings.limits)
+        known = KnownTokens(limit: settings.limits.knownTokens, lifetime: settings.limits.known)
+        random = SeededRandom(seed: seed)
+        take(settings.modules)
+    }
+
+    /// Other settings from now on. What is known of modules that stay is kept.
+    public mutating func reload(_ new: Settings) {
+        settings = new
+        domains.limits = new.limits
+        blocklist.limit = new.limits.blockedTokens
+        known.limit = new.limits.knownTokens
+        known.lifetime = new.limits.known
+        take(new.modules)
+    }
+
+    /// What the modules' pushes go out with from now on. What was learnt of a module with other credentials, or with
+    /// another app or place, says nothing about it any more.
+    public mutating func identify(_ identities: [String: HashedKey]) {
+        for (name, identity) in identities {
+            guard let module = modules[name], module.identity != identity else { continue }
+            modules[name]?.identity = identity
+            modules[name]?.health = Self.makeHealth(settings.limits)
+        }
+    }
+
+    private static func makeHealth(_ limits: LimitSettings) -> ModuleHealth {
+        ModuleHealth(threshold: limits.breakerTokens, probeInterval: limits.probe)
+    }
+
+    private mutating func take(_ all: [String: ModuleSettings]) {
+        let limits = settings.limits
+        for name in modules.keys where all[name] == nil { modules[name] = nil }
+        for (name, settings) in all {
+            if modules[name] == nil {
+                modules[name] = Module(
+                    settings: settings, limiter: RateLimiter(settings.rate), health: Self.makeHealth(limits))
+            }
+            modules[name]?.settings = settings
+            modules[name]?.limiter.settings = settings.rate
+            modules[name]?.health.threshold = limits.breakerTokens
+            modules[name]?.health.probeInterval = limits.probe
+        }
+    }
+
+    /// Pushes that were given to providers, or will be again, and have no end yet.
+    public var inFlight: Int { flights.count }
+    /// Pushes that wait.
+    public var queueLength: Int { queued.count }
+    /// Tokens that are rate-limited at present.
+    public var limitedTokens: Int { modules.values.reduce(0) { $0 + $1.limiter.count } }
+    public var knownTokens: Int { known.count }
+    /// Successes before this are forgotten.
+    public var oldestKnown: Milliseconds { known.oldest }
+    public var knownDomains: Int { domains.count }
+    public func health(of module: String) -> ModuleHealth.State? { modules[module]?.health.state }
+    /// When a push of a module was taken last; nil if that is not known.
+    public func lastSuccess(of module: String) -> Milliseconds? { modules[module]?.health.lastSuccess }
+
+    /// What keeps a module from working, in words; nil if nothing does.
+    public func problem(of module: String) -> String? {
+        guard let health = modules[module]?.health else { return nil }
+        switch health.state {
+        case .doubtful: return "many tokens fail and none succeeds"
+        case .faulty(let words): return words
+        case .healthy: return health.outOfReach.map { "the provider is out of reach: \($0)" }
+        }
+    }
+
+    /// When ``tick(now:)`` has something to do; nil for never.
+    public var next: Milliseconds? {
+        [retries.next, deadlines.first?.at, hasRoom ? dues.next : nil].compactMap(\.self).min()
+    }
+
+    var hasRoom: Bool { flights.count < settings.limits.inFlight }
+
+    mutating func advance(_ time: Milliseconds) { now = max(now, time) }
+
+    mutating func makeID() -> UInt64 {
+        // The highest id in a damaged database may be the highest that there is.
+        lastID &+= 1
+        return lastID
+    }
+
+    mutating func count(_ module: String, _ path: WritableKeyPath<Counters.Module, UInt64>) {
+        counters.modules[module, default: Counters.Module()][keyPath: path] += 1
+    }
+}
+
+/// SplitMix64: jitter needs no secrets, and tests need the same numbers each time.
+struct SeededRandom: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}

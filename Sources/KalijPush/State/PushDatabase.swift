@@ -1,0 +1,120 @@
+import KalijStore
+
+/// What survives the process: blocks and successes as keyed hashes, and sealed queued pushes.
+public final class PushDatabase {
+    private static let schema = Schema(
+        applicationID: 0x4b50_7573,
+        migrations: [
+            """
+            CREATE TABLE block(
+                key BLOB PRIMARY KEY, version INTEGER NOT NULL, expires INTEGER NOT NULL, reason INTEGER NOT NULL
+            ) WITHOUT ROWID;
+            CREATE INDEX block_expires ON block(expires);
+            CREATE TABLE known(key BLOB PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
+            CREATE INDEX known_at ON known(at);
+            CREATE TABLE queued(
+                id INTEGER PRIMARY KEY, sealed BLOB NOT NULL, due INTEGER NOT NULL, attempts INTEGER NOT NULL
+            );
+            CREATE TABLE success(name TEXT PRIMARY KEY, identity BLOB NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
+            """
+        ])
+
+    let database: Database
+    let seal: Seal
+    let previousSeal: Seal?
+    /// The highest id that a queued push had when the database was opened.
+    public let lastID: UInt64
+
+    /// Opens the database, making it if need be.
+    /// - Parameters:
+    ///   - seal: for queued pushes.
+    ///   - previousSeal: of the secret before, while it is being replaced.
+    /// - Throws: `StoreError`.
+    public init(path: String, seal: Seal, previousSeal: Seal? = nil) throws {
+        // Who else writes is a person with a shell: the loop does not wait for him.
+        database = try Database(path: path, durability: .process, busySeconds: 0.05)
+        self.seal = seal
+        self.previousSeal = previousSeal
+        try Self.schema.migrate(database)
+        let last = try database.statement("SELECT max(id) FROM queued").first { $0.integer(0) } ?? 0
+        lastID = UInt64(bitPattern: last)
+    }
+
+    /// Looks whether there is a database that can be used at a path, or could be made there; changes nothing.
+    /// - Throws: `StoreError`.
+    static func check(_ path: String) throws { _ = try schema.check(path: path) }
+
+    /// Applies what of some actions is to be kept, in one transaction. When it returns, it survives the process.
+    /// - Throws: `StoreError`; then nothing of it is kept.
+    public func apply(_ actions: some Sequence<CoreAction>) throws {
+        try database.transaction {
+            for action in actions {
+                switch action {
+                case .keep(let push): try keep(push)
+                case .drop(let id): try drop(id)
+                case .block(let change): try keep(change)
+                case .know(let key, let time):
+                    try database.run(
+                        "INSERT INTO known VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET at = excluded.at",
+                        [.blob(key.bytes), .integer(time)])
+                case .success(let success): try keep(success)
+                case .answer, .send, .alarm: continue
+                }
+            }
+        }
+    }
+
+    /// Removes a part of the blocks that are over, and of the successes that no longer count.
+    /// - Parameters:
+    ///   - known: successes before this are removed, and those from a clock that was far ahead.
+    /// - Returns: whether nothing is left that is over.
+    /// - Throws: `StoreError`.
+    public func cleanUp(now: Milliseconds, known: Milliseconds) throws -> Bool {
+        try database.run(
+            "DELETE FROM block WHERE key IN (SELECT key FROM block WHERE expires <= ? LIMIT 500)", [.integer(now)])
+        let blocks = database.changes
+        try database.run(
+            "DELETE FROM known WHERE key IN (SELECT key FROM known WHERE at < ? OR at > ? LIMIT 500)",
+            [.integer(known), .integer(now + 86_400_000)])
+        return blocks < 500 && database.changes < 500
+    }
+
+    func drop(_ id: UInt64) throws {
+        try database.run("DELETE FROM queued WHERE id = ?", [.integer(Int64(bitPattern: id))])
+    }
+
+    private func keep(_ push: QueuedPush) throws {
+        let plain = [push.isImportant ? 1 : 0] + Array(push.module.utf8) + [0] + Array(push.token.utf8)
+        try database.run(
+            """
+            INSERT INTO queued(id, sealed, due, attempts) VALUES (?, ?, ?, ?)
+            ON CONFLICT (id) DO UPDATE SET sealed = excluded.sealed, due = excluded.due, attempts = excluded.attempts
+            """,
+            [
+                .integer(Int64(bitPattern: push.id)), .blob(try seal.seal(plain)), .integer(push.due),
+                .integer(Int64(push.attempts)),
+            ])
+    }
+
+    private func keep(_ change: BlockChange) throws {
+        try database.run(
+            """
+            INSERT INTO block(key, version, expires, reason) VALUES (?, ?, ?, ?)
+            ON CONFLICT (key) DO UPDATE SET version = excluded.version, expires = excluded.expires,
+                reason = excluded.reason
+            """,
+            [
+                .blob(change.key.bytes), .integer(Int64(change.version)), .integer(change.expires),
+                .integer(Int64(change.reason.rawValue)),
+            ])
+    }
+
+    private func keep(_ success: ModuleSuccess) throws {
+        try database.run(
+            """
+            INSERT INTO success(name, identity, at) VALUES (?, ?, ?)
+            ON CONFLICT (name) DO UPDATE SET identity = excluded.identity, at = excluded.at
+            """,
+            [.text(success.module), .blob(success.identity.bytes), .integer(success.at)])
+    }
+}

@@ -1,0 +1,42 @@
+import KalijStore
+
+/// What is made of the server's secret, and of the one before while it is being replaced.
+struct StateKeys {
+    let hasher: KeyHasher
+    let previousHasher: KeyHasher?
+    let seal: Seal
+    let previousSeal: Seal?
+
+    /// Reads the secrets; makes one if there is none yet.
+    /// - Throws: `SettingsError`.
+    init(_ settings: StateSettings) throws {
+        let secret = try settings.secretFile.map { try Secret.make($0, key: "state.secretFile") } ?? Secret.random()
+        let previous = try settings.previousSecretFile.map { try Secret.read($0, key: "state.previousSecretFile") }
+        hasher = try KeyHasher(secret: secret)
+        previousHasher = try previous.map { try KeyHasher(secret: $0) }
+        seal = try Seal(secret: secret)
+        previousSeal = try previous.map { try Seal(secret: $0) }
+    }
+
+    /// Says what is wrong with the files, or would be if they were made; changes nothing.
+    /// - Throws: `SettingsError`.
+    static func check(_ settings: StateSettings) throws(SettingsError) {
+        if let file = settings.secretFile {
+            let key = "state.secretFile"
+            if File.exists(file) {
+                _ = try Secret.read(file, key: key)
+            } else {
+                try File.checkFolder(of: file, key: key)
+            }
+        }
+        if let file = settings.previousSecretFile { _ = try Secret.read(file, key: "state.previousSecretFile") }
+        guard let file = settings.database else { return }
+        // The database's other files are made beside it.
+        try File.checkFolder(of: file, key: "state.database")
+        do {
+            try PushDatabase.check(file)
+        } catch {
+            throw SettingsError("state.database", "\(error)")
+        }
+    }
+}

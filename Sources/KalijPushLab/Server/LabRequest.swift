@@ -1,0 +1,29 @@
+/// A request as a stand-in got it.
+public struct LabRequest: Sendable {
+    public var method = ""
+    public var path = ""
+    public var fields: [String: String] = [:]
+    public var body: [UInt8] = []
+    /// Which connection it came on, counted from 1.
+    public var connection = 0
+    /// The subject's common name in the client's certificate, if it has shown one.
+    public var clientName: String?
+}
+
+/// What a stand-in does with a request.
+public enum LabReply: Sendable {
+    /// A response.
+    case respond(status: Int, fields: [(String, String)] = [], body: String = "")
+    /// The response comes after some seconds.
+    indirect case later(Double, LabReply)
+    /// RST_STREAM with a code of RFC 9113, 7.
+    case reset(code: UInt32)
+    /// No answer, ever.
+    case silence
+    /// GOAWAY with this request as the last one that is answered (`true`), or with the last one before it (`false`).
+    indirect case goAway(including: Bool, reason: String = "", then: LabReply)
+    /// A new SETTINGS_MAX_CONCURRENT_STREAMS, and then another reply.
+    indirect case limit(streams: UInt32, then: LabReply)
+    /// The connection is cut off.
+    case hangUp
+}

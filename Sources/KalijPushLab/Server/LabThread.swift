@@ -1,0 +1,47 @@
+import Glibc
+
+/// A thread that can be waited for.
+final class LabThread: Sendable {
+    private let handle: pthread_t
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        final class Box: Sendable {
+            let body: @Sendable () -> Void
+            init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+        }
+        var handle = pthread_t()
+        // Retained here, released by the thread.
+        let box = Unmanaged.passRetained(Box(body)).toOpaque()
+        let status = pthread_create(
+            &handle, nil,
+            { argument in
+                if let argument { Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body() }
+                return nil
+            }, box)
+        // traps: in tests and benchmarks only, where the system has no thread left
+        precondition(status == 0)
+        self.handle = handle
+    }
+
+    func join() { pthread_join(handle, nil) }
+}
+
+/// One thread waits for another to have come somewhere.
+///
+/// @unchecked because it holds a pointer: the semaphore is made in init and freed in deinit, and is made for threads.
+final class LabSignal: @unchecked Sendable {
+    private let semaphore: UnsafeMutablePointer<sem_t>
+
+    init() {
+        semaphore = .allocate(capacity: 1)
+        sem_init(semaphore, 0, 0)
+    }
+
+    deinit {
+        sem_destroy(semaphore)
+        semaphore.deallocate()
+    }
+
+    func ring() { sem_post(semaphore) }
+    func wait() { while sem_wait(semaphore) != 0 {} }
+}

@@ -1,0 +1,127 @@
+import COpenSSL
+import KalijXML
+
+/// How a component comes to its stream (XEP-0114, 3): a header each way, a proof of the shared key, and its
+/// acknowledgement. A value without socket and clock, like ``Negotiation``.
+public struct ComponentHandshake: Sendable {
+    /// What the handshake is told by its owner.
+    public enum Event {
+        /// The connection is up.
+        case connected
+        /// The server's stream header.
+        case opened(Element)
+        /// A child of the stream.
+        case element(Element)
+        /// The server closed the stream or the connection.
+        case closed
+    }
+
+    /// What the owner has to do.
+    public enum Action: Equatable {
+        /// Write these bytes.
+        case send([UInt8])
+        /// Stanzas may be sent and received from now on.
+        case established
+    }
+
+    /// Why there is no stream.
+    public enum Problem: Error, Equatable, Sendable, CustomStringConvertible {
+        /// The server has ended the stream with an error; `not-authorized` for a wrong key, `conflict` for a name that
+        /// is taken, `host-unknown` for one that the server does not serve.
+        case stream(StreamError)
+        /// It is no stream for components; in words.
+        case protocolViolation(String)
+        /// The server has ended the stream, or the connection, without a word.
+        case closed
+
+        public var description: String {
+            switch self {
+            case .stream(let error):
+                switch error.condition {
+                // ejabberd's answer to a name that it does not serve is the same.
+                case .notAuthorized: "the server does not accept the component's key, or does not know its name"
+                case .conflict: "another component is connected under this name: \(error)"
+                case .hostUnknown: "the server does not know the component's name: \(error)"
+                default: "\(error)"
+                }
+            case .protocolViolation(let words): "this is no stream for components: \(words)"
+            case .closed: "the server has ended the stream"
+            }
+        }
+    }
+
+    private enum Stage {
+        case new, header, proof, established, over
+    }
+
+    /// The namespace of a component's stanzas.
+    public static let namespace = "jabber:component:accept"
+
+    private let hostname: String
+    private let key: String
+    private var stage = Stage.new
+
+    /// - Parameters:
+    ///   - hostname: the component's own name.
+    ///   - key: what it shares with the server.
+    public init(hostname: String, key: String) {
+        self.hostname = hostname
+        self.key = key
+    }
+
+    /// Takes an event.
+    /// - Returns: what to do now, in this order; after `.established`, nothing.
+    /// - Throws: ``Problem``; the connection is of no more use, and every further event is an error.
+    public mutating func handle(_ event: Event) throws(Problem) -> [Action] {
+        do throws(Problem) {
+            return try step(event)
+        } catch {
+            stage = .over
+            throw error
+        }
+    }
+
+    private mutating func step(_ event: Event) throws(Problem) -> [Action] {
+        switch (stage, event) {
+        case (.new, .connected):
+            stage = .header
+            return [.send(header())]
+        case (.header, .opened(let header)): return try proof(header)
+        case (.proof, .element(let element)) where element.isNamed("handshake"):
+            stage = .established
+            return [.established]
+        case (.established, .element(let element)):
+            if let error = StreamError(element) { throw .stream(error) }
+            return []
+        case (_, .element(let element)):
+            if let error = StreamError(element) { throw .stream(error) }
+            throw .protocolViolation("<\(element.name.prefix(40))> is not expected")
+        case (_, .closed): throw .closed
+        default: throw .protocolViolation("not expected")
+        }
+    }
+
+    private func header() -> [UInt8] {
+        // The writer escapes what the name may hold.
+        let name = Element("x", attributes: ["to": hostname]).xml()
+        let attribute = name.dropFirst(3).dropLast(2)
+        return Array(
+            ("<?xml version='1.0'?><stream:stream xmlns='\(Self.namespace)' xmlns:stream='\(Namespace.stream)' "
+                + attribute + ">").utf8)
+    }
+
+    /// XEP-0114, 3: lower-case SHA-1 of the stream's id and the key.
+    private mutating func proof(_ header: Element) throws(Problem) -> [Action] {
+        guard header.isNamed("stream", Namespace.stream), header.defaultNamespace == Self.namespace else {
+            throw .protocolViolation("the server's header is for something else; is it the component port?")
+        }
+        stage = .proof
+        // Without an id there is an error behind the header, which says more.
+        guard let id = header["id"] else { return [] }
+        guard let hash = try? Digest.sha1.hash(Array((id + key).utf8)) else {
+            throw .protocolViolation("SHA-1 is not available")
+        }
+        let hex = hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return [.send(Array("<handshake>\(hex)</handshake>".utf8))]
+    }
+}

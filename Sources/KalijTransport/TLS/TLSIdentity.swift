@@ -1,0 +1,157 @@
+import COpenSSL
+import Glibc
+
+/// A certificate with its private key and its chain: what a client shows to a server that asks for it.
+///
+/// @unchecked because it holds pointers: OpenSSL counts their uses atomically, and nothing is changed after init.
+public final class TLSIdentity: @unchecked Sendable {
+    /// Why an identity cannot be read.
+    public enum Problem: Error, Equatable, Sendable, CustomStringConvertible {
+        /// It is no PKCS #12 file.
+        case malformed
+        /// The password does not open it.
+        case wrongPassword
+        /// It holds no certificate, or no private key for it.
+        case incomplete
+
+        public var description: String {
+            switch self {
+            case .malformed: "it is no PKCS #12 file"
+            case .wrongPassword: "the password does not open it"
+            case .incomplete: "it does not hold a certificate with its private key"
+            }
+        }
+    }
+
+    private let certificate: OpaquePointer
+    private let key: OpaquePointer
+    private let chain: [OpaquePointer]
+    /// When the certificate ends, in seconds since 1970.
+    public let notAfter: Int64?
+
+    /// Reads a PKCS #12 file (RFC 7292), also one that is encrypted as older programs did (RC2-40): that takes OpenSSL's
+    /// legacy algorithms, which are loaded for this reading alone.
+    ///
+    /// - Throws: ``Problem``.
+    public init(pkcs12 bytes: [UInt8], password: String) throws(Problem) {
+        defer { ERR_clear_error() }
+        let parts = try LegacyReader().read(bytes, password)
+        // Copied by way of their encodings: what the legacy library context has made would need it for ever.
+        guard let certificate = Self.copy(certificate: parts.certificate) else { throw .incomplete }
+        guard let key = Self.copy(key: parts.key) else {
+            X509_free(certificate)
+            throw .incomplete
+        }
+        self.certificate = certificate
+        self.key = key
+        chain = parts.chain.compactMap(Self.copy(certificate:))
+        var fields = tm()
+        let time = X509_get0_notAfter(certificate)
+        notAfter = time.map { ASN1_TIME_to_tm($0, &fields) == 1 } == true ? Int64(timegm(&fields)) : nil
+    }
+
+    deinit {
+        X509_free(certificate)
+        EVP_PKEY_free(key)
+        for one in chain { X509_free(one) }
+    }
+
+    func use(in context: OpaquePointer) -> Bool {
+        guard SSL_CTX_use_certificate(context, certificate) == 1, SSL_CTX_use_PrivateKey(context, key) == 1 else {
+            return false
+        }
+        return chain.allSatisfy { kalij_ssl_ctx_add1_chain_cert(context, $0) == 1 }
+    }
+
+    private static func copy(certificate bytes: [UInt8]) -> OpaquePointer? {
+        bytes.withUnsafeBufferPointer { buffer in
+            var start = buffer.baseAddress
+            return d2i_X509(nil, &start, buffer.count)
+        }
+    }
+
+    private static func copy(key bytes: [UInt8]) -> OpaquePointer? {
+        bytes.withUnsafeBufferPointer { buffer in
+            var start = buffer.baseAddress
+            return d2i_AutoPrivateKey(nil, &start, buffer.count)
+        }
+    }
+}
+
+/// A library context of OpenSSL's with today's and yesterday's algorithms, apart from everything else.
+private final class LegacyReader {
+    struct Parts {
+        var certificate: [UInt8]
+        var key: [UInt8]
+        var chain: [[UInt8]]
+    }
+
+    private let library: OpaquePointer?
+    private let providers: [OpaquePointer?]
+
+    init() {
+        library = OSSL_LIB_CTX_new()
+        providers = [OSSL_PROVIDER_load(library, "default"), OSSL_PROVIDER_load(library, "legacy")]
+    }
+
+    deinit {
+        for provider in providers where provider != nil { OSSL_PROVIDER_unload(provider) }
+        OSSL_LIB_CTX_free(library)
+    }
+
+    func read(_ bytes: [UInt8], _ password: String) throws(TLSIdentity.Problem) -> Parts {
+        // The default of this thread alone, until this reading is over.
+        let usual = OSSL_LIB_CTX_set0_default(library)
+        defer { OSSL_LIB_CTX_set0_default(usual) }
+        guard let file = Self.decode(bytes) else { throw .malformed }
+        defer { PKCS12_free(file) }
+        guard
+            PKCS12_verify_mac(file, password, -1) == 1
+                || (password.isEmpty && PKCS12_verify_mac(file, nil, 0) == 1)
+        else { throw .wrongPassword }
+        var key: OpaquePointer?
+        var certificate: OpaquePointer?
+        var chain: OpaquePointer?
+        guard PKCS12_parse(file, password, &key, &certificate, &chain) == 1 else { throw .wrongPassword }
+        defer {
+            EVP_PKEY_free(key)
+            X509_free(certificate)
+        }
+        let others = Self.takeAll(chain)
+        guard let key, let certificate else { throw .incomplete }
+        return Parts(
+            certificate: Self.encode { i2d_X509(certificate, $0) }, key: Self.encode { i2d_PrivateKey(key, $0) },
+            chain: others)
+    }
+
+    private static func decode(_ bytes: [UInt8]) -> OpaquePointer? {
+        bytes.withUnsafeBufferPointer { buffer in
+            var start = buffer.baseAddress
+            return d2i_PKCS12(nil, &start, buffer.count)
+        }
+    }
+
+    /// The encodings of a stack of certificates, which is freed.
+    private static func takeAll(_ stack: OpaquePointer?) -> [[UInt8]] {
+        guard let stack else { return [] }
+        var all: [[UInt8]] = []
+        while let one = OPENSSL_sk_pop(stack) {
+            // The stack holds X509s, which are ours from here on.
+            let certificate = OpaquePointer(one)
+            all.insert(encode { i2d_X509(certificate, $0) }, at: 0)
+            X509_free(certificate)
+        }
+        OPENSSL_sk_free(stack)
+        return all
+    }
+
+    /// The bytes that one of OpenSSL's `i2d` functions makes.
+    private static func encode(_ i2d: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
+        var start: UnsafeMutablePointer<UInt8>?
+        let count = Int(i2d(&start))
+        guard count > 0, let start else { return [] }
+        // OpenSSL has allocated `count` bytes, which are copied and freed.
+        defer { CRYPTO_free(start, "", 0) }
+        return Array(UnsafeBufferPointer(start: start, count: count))
+    }
+}

@@ -1,0 +1,108 @@
+import Glibc
+import KalijLab
+
+/// `kalij-push-demo PATH-OF-KALIJ-PUSH`: a push is triggered, queued and discarded, with real servers and clients.
+@main
+enum PushDemo {
+    private static let token = "demo-device-token-0123456789abcdef"
+    private static let messages = 5
+
+    static func main() async {
+        guard CommandLine.arguments.count == 2 else {
+            write("usage: kalij-push-demo PATH-OF-KALIJ-PUSH", to: STDERR_FILENO)
+            exit(64)
+        }
+        do {
+            try await run(CommandLine.arguments[1])
+        } catch {
+            write("kalij-push-demo: \(error)", to: STDERR_FILENO)
+            exit(1)
+        }
+    }
+
+    /// One line at once, even where the output is no terminal.
+    private static func say(_ line: String) { write(line, to: STDOUT_FILENO) }
+
+    private static func write(_ line: String, to descriptor: Int32) {
+        let bytes = Array((line + "\n").utf8)
+        _ = Glibc.write(descriptor, bytes, bytes.count)
+    }
+
+    private static func run(_ executable: String) async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let (port, page) = (try freePort(), try freePort())
+        say("Prosody starts. It serves alice@localhost and bob@localhost, and lets in the component push.localhost.")
+        let server = try await makeServer(.prosody, in: laboratory, options: ServerOptions(componentPort: port))
+        try await server.start()
+        for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
+        let log = try await startPushServer(executable, port: port, page: page, laboratory)
+
+        say("Alice's phone asks Prosody to tell push.localhost of messages, names its token, and goes away.")
+        let alice = Peer("alice", password: "secret", server: server, laboratory: laboratory)
+        try await alice.enablePush(service: "push.localhost", node: token, module: "demo")
+
+        say("\nBob writes \(messages) messages, one every two seconds. Prosody asks kalij-push for a push each time:")
+        let bob = Peer("bob", password: "secret", server: server, laboratory: laboratory)
+        let chat = try await bob.chat(with: "alice@localhost", label: "Hello", rate: 0.5, count: messages)
+        let began = ContinuousClock.now
+        try await follow(page: page, laboratory)
+        _ = try await log.wait(for: "push to demo", count: 1, seconds: 10)
+
+        say("\nWhen the 20 s are over, the push that was queued goes out:")
+        let second = try await log.wait(for: "push to demo", count: 2, seconds: 30)
+        let seconds = Int(((ContinuousClock.now - began) / .seconds(1)).rounded())
+        say("  after \(seconds) s, kalij-push writes: \(second)")
+        say(
+            """
+
+            \(messages) messages, 2 pushes: the phone was woken at once, and once more for all the rest.
+            Prosody was answered "result" \(messages) times, so that it keeps Alice's registration. kalij-push has seen the
+            name of Bob's and Alice's server and the phone's token; neither who wrote to whom nor what.
+            """)
+        await chat.quit()
+    }
+
+    /// Says of each message what became of its push.
+    private static func follow(page: Int, _ laboratory: Laboratory) async throws {
+        var before = DemoCounters()
+        let deadline = ContinuousClock.now + .seconds(30)
+        for number in 1...messages {
+            var now = before
+            while now.total < number {
+                guard ContinuousClock.now < deadline else {
+                    throw DemoLog.Missing(description: "Prosody has not asked for a push \(number) times within 30 s")
+                }
+                try await Task.sleep(for: .milliseconds(50))
+                now = try await DemoCounters.read(port: page, laboratory)
+            }
+            say("  message \(number): \(now.verdict(since: before))")
+            before = now
+        }
+    }
+
+    private static func startPushServer(
+        _ executable: String, port: Int, page: Int, _ laboratory: Laboratory
+    ) async throws -> DemoLog {
+        let settings = """
+            {
+              "component": {
+                "componentHostname": "push.localhost", "componentKey": "component-key",
+                "serverHostname": "127.0.0.1", "serverPort": \(port)
+              },
+              "pushModules": {"demo": {"type": "log", "is_default_module": true}},
+              "http": {"port": \(page)}
+            }
+            """
+        try writeDemoFile(settings, to: laboratory.path("settings.json"))
+        say(
+            "kalij-push starts as push.localhost, with a provider that writes a line instead of asking Apple or Google."
+        )
+        say("While this runs, http://127.0.0.1:\(page)/ shows what its operator sees.")
+        var launch = laboratory.launch(executable, ["serve", laboratory.path("settings.json")])
+        launch.errors = .file(laboratory.path("push.log"))
+        let log = DemoLog(path: laboratory.path("push.log"), process: try Subprocess(launch))
+        _ = try await log.wait(for: "connected to the XMPP server", count: 1, seconds: 15)
+        return log
+    }
+}

@@ -1,0 +1,81 @@
+import Glibc
+import KalijPush
+import KalijTransport
+
+/// The `kalij-push` command.
+@main
+enum KalijPushCommand {
+    private static let usage = """
+        usage: kalij-push serve CONFIG    runs the push server until SIGTERM; SIGHUP reads CONFIG again
+               kalij-push check CONFIG    says whether CONFIG, and what it names, can be used
+
+        CONFIG is a settings.json as fpush has it; Documentation/Operating.md explains every key.
+        """
+
+    // As <sysexits.h> has them.
+    private static let wrongUsage: Int32 = 64
+    private static let tryAgain: Int32 = 75
+    private static let badConfiguration: Int32 = 78
+
+    static func main() {
+        signal(SIGPIPE, SIG_IGN)
+        // A limit on the size of files is a full disk, and no reason to end.
+        signal(SIGXFSZ, SIG_IGN)
+        let words = CommandLine.arguments.dropFirst()
+        switch (words.first, words.count) {
+        case ("--help", 1), ("-h", 1): print(usage)
+        case ("serve", 2): exit(serve(words[2]))
+        case ("check", 2): exit(check(words[2]))
+        default:
+            note(usage)
+            exit(wrongUsage)
+        }
+    }
+
+    private static func check(_ path: String) -> Int32 {
+        do {
+            try PushServer.check(path, loop: try EventLoop())
+            print("\(path) can be used.")
+            return 0
+        } catch {
+            note("kalij-push: \(path): \(error)")
+            return badConfiguration
+        }
+    }
+
+    private static func serve(_ path: String) -> Int32 {
+        do {
+            let loop = try EventLoop()
+            let server = try PushServer(loop: loop, configuration: path) { note("<\($0.rawValue)>\($1)") }
+            let monitoring = try server.http.map { try MonitoringServer(loop: loop, settings: $0, server: server) }
+            try loop.watchSignals([SIGTERM, SIGINT, SIGHUP]) { signal in
+                if signal == SIGHUP {
+                    ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(UInt64(loop.now * 1e6))")
+                    server.reload()
+                    ServiceManager.notify("READY=1")
+                } else {
+                    ServiceManager.notify("STOPPING=1")
+                    server.drain { loop.stop() }
+                }
+            }
+            server.start()
+            ServiceManager.notify("READY=1")
+            loop.run()
+            monitoring?.close()
+            return 0
+        } catch let error as SettingsError {
+            note("kalij-push: \(path): \(error)")
+            return badConfiguration
+        } catch {
+            // The disk, the port, or the machine: it may be better the next time.
+            note("kalij-push: \(error)")
+            return tryAgain
+        }
+    }
+
+    /// Lines begin with the priority that systemd's journal takes off (sd-daemon(3)).
+    private static func note(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        _ = write(STDERR_FILENO, bytes, bytes.count)
+    }
+}

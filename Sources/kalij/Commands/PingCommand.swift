@@ -1,0 +1,69 @@
+import KalijAddress
+import KalijClient
+import KalijXML
+
+enum PingCommand: Command {
+    static let name = "ping"
+    static let usage = "JID [--count N] [--wait SECONDS] [--account JID]"
+    static let summary = "ask whether somebody answers, and how long it takes"
+    static let details = """
+        Sends a ping (XEP-0199) to JID and prints how long the answer took, in milliseconds from when the ping left. JID is a
+        server, a service, or a client's full address; for a user's bare address that user's server answers. With --count
+        there is a second between an answer and the next ping, and a summary at the end.
+
+        Like `kalij iq`: sent by the process that drives (`kalij run`) or, if none does, by this one; if this one is killed,
+        whoever drives next stores the answer, and `kalij pending --results` lists it. Exit status 0 if each ping was
+        answered, 1 if one was refused (by somebody who does not know pings, or because nobody is there), 75 if one has no
+        answer after SECONDS.
+
+        With --json there is a line for each ping as `kalij iq --json` prints it; the time is its `round_trip_ms`.
+
+        examples:
+          kalij ping example.org
+          kalij ping romeo@example.net/orchard --count 3
+        """
+    static let options: [Arguments.Option] = [
+        .value("--count", "N", "how many pings (default 1)"),
+        .value("--wait", "SECONDS", "how long an answer may take (default 30)"),
+        .value("--account", "JID", "which account asks, if several are stored"),
+    ]
+
+    static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
+        try arguments.expect(1...1)
+        let recipient = try JID(arguments.words[0])
+        let count = try arguments.integer("--count", in: 1...10_000) ?? 1
+        let seconds = try arguments.integer("--wait", in: 1...86_400) ?? 30
+        let account = try arguments.value("--account").map { try JID($0) }
+        let rounds = (0..<count).map { _ in [Element.ping(recipient)] }
+        var told: [Questions.Question] = []
+        try Asking(rounds, of: account, within: seconds, pause: 1, shared) { question in
+            told.append(question)
+            show(question, shared)
+        }.run()
+        if count > 1, !shared.json { Output.line(summary(of: told)) }
+        return .of(told.map { ExitStatus(of: $0) })
+    }
+
+    private static func show(_ question: Questions.Question, _ shared: SharedOptions) {
+        if shared.json {
+            do { Output.line(try JSONLine.of(QuestionRecord(question))) } catch { Output.error("\(error)") }
+        } else if question.outcome == "result" {
+            Output.line("answer from \(question.recipient)\(question.roundTrip.map { ": \(milliseconds($0))" } ?? "")")
+        } else {
+            Output.error("no answer from \(question.recipient): \(ErrorWords.of(question))")
+        }
+    }
+
+    /// The clock of a step counts whole milliseconds.
+    private static func milliseconds(_ number: Int64) -> String { number < 1 ? "under 1 ms" : "\(number) ms" }
+
+    private static func summary(of questions: [Questions.Question]) -> String {
+        let times = questions.filter { $0.outcome == "result" }.compactMap(\.roundTrip)
+        var text = "\(questions.count) asked, \(times.count) answered"
+        if let least = times.min(), let most = times.max() {
+            let mean = Double(times.reduce(0, &+)) / Double(times.count)
+            text += "; least \(least), mean \(Int64(mean.rounded())), most \(most) ms"  // fits: a mean of what fits
+        }
+        return text
+    }
+}

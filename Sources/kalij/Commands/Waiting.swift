@@ -1,0 +1,38 @@
+import Glibc
+import KalijClient
+import KalijRoles
+
+/// Waits for what the process that drives does, or drives until it is done.
+///
+/// The one place where a command waits for another process: it is told through the doorbell, and does not poll.
+struct Waiting {
+    let directory: AccountDirectory
+
+    /// - Parameters:
+    ///   - isDone: looks into the database; asked whenever something has happened, and at `next`.
+    ///   - next: when to look at the latest, in nanoseconds of the monotonic clock; asked anew each time.
+    ///   - drive: drives until it is done.
+    /// - Throws: what the closures throw, but for a `FenceError` of `drive`: then another process drives.
+    func wait(
+        until isDone: () throws -> Bool, next: () -> Int64, drive: () throws -> Void
+    ) throws {
+        while try !isDone() {
+            do {
+                try drive()
+            } catch is FenceError {
+                try listen(until: isDone, next: next)
+            }
+        }
+    }
+
+    private func listen(until isDone: () throws -> Bool, next: () -> Int64) throws {
+        guard let ear = Doorbell.ear(directory: directory.path) else {
+            usleep(20_000)  // who drives is just starting or just ending
+            return
+        }
+        repeat {
+            let seconds = Double(next() - Clock.system.monotonic()) / 1_000_000_000  // fits: both are of this boot
+            if case .end = ear.wait(seconds: seconds) { return }
+        } while try !isDone()
+    }
+}

@@ -1,0 +1,229 @@
+import Foundation
+import KalijAddress
+import KalijStore
+import KalijStream
+import KalijXML
+import Testing
+
+@testable import KalijClient
+
+/// XEP-0115 section 5.4, 6.2 and 8.4, XEP-0390 section 5.2: what others can do is learned from the hashes in presence.
+struct AnnouncementTests {
+    private static let muc = "http://jabber.org/protocol/muc"
+
+    @Test("one question for a hash, however many announce it; all of them are known by the answer")
+    func oneQuestion() throws {
+        let desk = try Desk.caughtUp()
+        let contacts = (1...50).map { "friend\($0)@example.net/x" }
+        for contact in contacts { try desk.meet(Software.presence(contact)) }
+        #expect(try desk.askedAboutHashes() == ["friend1@example.net/x"])
+        let question = try desk.request(try desk.waiting("discovery.capabilities")[0])
+        #expect(
+            question.child("query", DiscoveryInfo.namespace)?["node"]
+                == "http://code.google.com/p/exodus#" + Software.exodusHash, "section 6.2")
+        #expect(try desk.knows(contacts[7], Self.muc) == nil)
+        try desk.answer("friend1@example.net/x", Software.exodus)
+        for contact in contacts { #expect(try desk.knows(contact, Self.muc) == true) }
+        #expect(try desk.knows(contacts[7], "urn:xmpp:ping") == false)
+        #expect(try desk.supporting(Self.muc).count == 50)
+        #expect(try desk.supporting(Self.muc, of: "friend1@example.net") == ["friend1@example.net/x"])
+        #expect(try desk.count("capability") == 1)
+    }
+
+    @Test("a hash that is known needs no question, in the next session neither, nor by another account")
+    func shared() throws {
+        let desk = try Desk.caughtUp()
+        try desk.meet(Software.presence("romeo@example.net/a"))
+        try desk.answer("romeo@example.net/a", Software.exodus)
+        _ = try desk.steps.resumeFailed(nil)
+        try desk.bind(resumeID: "session-2")
+        #expect(try desk.knows("romeo@example.net/a", Self.muc) == nil, "nobody is there yet")
+        try desk.meet(Software.presence("romeo@example.net/b"))
+        #expect(try desk.askedAboutHashes().isEmpty && desk.knows("romeo@example.net/b", Self.muc) == true)
+
+        try AccountTable(desk.database).store(
+            jid: try JID("nurse@example.org"), server: ServerSettings(),
+            login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "x"), resource: "r", now: Desk.noon)
+        let nurse = try AccountTable(desk.database).account(try JID("nurse@example.org"), in: desk.directory)
+        let steps = SessionSteps(runner: desk.runner, account: nurse)
+        _ = try steps.handle(try Element.parse(Desk.inClient(Software.presence("romeo@example.net/b"))), count: nil)
+        #expect(try desk.askedAboutHashes().isEmpty)
+    }
+
+    @Test("XEP-0390: the structured hash is asked for and verified, with the example of its section 4.5.1")
+    func structured() throws {
+        let desk = try Desk.caughtUp()
+        try desk.meet(Software.presence2("romeo@example.net/phone"))
+        let question = try desk.request(try desk.waiting("discovery.capabilities")[0])
+        #expect(
+            question.child("query", DiscoveryInfo.namespace)?["node"]
+                == "urn:xmpp:caps#sha-256." + Software.bombusHash)
+        try desk.answer("romeo@example.net/phone", Software.bombus)
+        #expect(try desk.knows("romeo@example.net/phone", "urn:xmpp:receipts") == true)
+        #expect(try desk.count("capability") == 1)
+    }
+
+    @Test("identities are hashed with the language of the stanza around them or without, whichever verifies")
+    func language() throws {
+        let exodusInGerman = try #require(
+            DiscoveryInfo(
+                Element.parse("<query xmlns='http://jabber.org/protocol/disco#info'>\(Software.exodus)</query>"),
+                language: "de"))
+        let german = try #require(
+            CapabilityHash(of: exodusInGerman, format: .software(node: "n"), algorithm: "sha-1")?.value)
+        for (hash, language) in [(Software.exodusHash, nil), (german, "de")] as [(String, String?)] {
+            let desk = try Desk.caughtUp()
+            try desk.meet(Software.presence("romeo@example.net/x", ver: hash))
+            try desk.answer("romeo@example.net/x", Software.exodus, language: "de")
+            let info = try #require(try desk.perform { try $0.discovery.info(of: .received("romeo@example.net/x")) })
+            #expect(info.identities.map(\.language) == [language])
+            #expect(try desk.count("capability") == 1)
+        }
+    }
+
+    @Test("who lies is believed for itself alone, and another one with the same hash is asked")
+    func liar() throws {
+        let desk = try Desk.caughtUp()
+        try desk.meet(Software.presence("liar@example.net/x"))
+        try desk.meet(Software.presence("romeo@example.net/x"))
+        try desk.answer("liar@example.net/x", Software.exodus + "<feature var='urn:forged'/>")
+        #expect(try desk.count("capability") == 0, "5.4: MUST NOT globally cache")
+        #expect(try desk.knows("liar@example.net/x", "urn:forged") == true)
+        #expect(try desk.knows("romeo@example.net/x", "urn:forged") == nil)
+        #expect(try desk.askedAboutHashes() == ["romeo@example.net/x"])
+        try desk.answer("romeo@example.net/x", Software.exodus)
+        #expect(try desk.knows("romeo@example.net/x", Self.muc) == true)
+        try desk.meet(Software.presence("liar@example.net/x"))
+        #expect(try desk.askedAboutHashes().isEmpty)
+    }
+
+    @Test("an ill-formed answer is not cached (section 5.4), nor one over 16 KiB")
+    func illFormed() throws {
+        for answer in [
+            Software.exodus + "<feature var='http://jabber.org/protocol/muc'/>",
+            Software.exodus + "<identity category='client' type='pc' name='\(String(repeating: "x", count: 20_000))'/>",
+        ] {
+            let desk = try Desk.caughtUp()
+            try desk.meet(Software.presence("romeo@example.net/x"))
+            try desk.answer("romeo@example.net/x", answer)
+            #expect(try desk.count("capability") == 0)
+            #expect(
+                try desk.number("SELECT coalesce(max(length(info)), 0) FROM entity") ?? 0 <= CapabilityCache.largest)
+        }
+    }
+
+    @Test("after three who did not help, nobody is asked about the hash any more")
+    func limit() throws {
+        let desk = try Desk.caughtUp()
+        for number in 1...10 { try desk.meet(Software.presence("friend\(number)@example.net/x")) }
+        for _ in 1...3 { try desk.answer(try #require(try desk.askedAboutHashes().first), nil) }
+        #expect(try desk.askedAboutHashes().isEmpty)
+        try desk.meet(Software.presence("friend11@example.net/x"))
+        #expect(try desk.askedAboutHashes().isEmpty)
+        #expect(try desk.count("capability") == 0)
+    }
+
+    @Test("a question that nobody answers is put to another one; it survives the process")
+    func timeout() throws {
+        let desk = try Desk.caughtUp()
+        for name in ["a", "b"] { try desk.meet(Software.presence("\(name)@example.net/x")) }
+        #expect(try desk.askedAboutHashes() == ["a@example.net/x"])
+        try desk.write()
+        desk.clock.move(by: 61_000)
+        let other = try desk.inAnotherProcess([])
+        while try other.expire(.all, until: desk.clock.now) != nil {}
+        #expect(try desk.askedAboutHashes().last == "b@example.net/x")
+    }
+
+    @Test("a hash by an unknown function cannot be verified: what is answered holds for that entity alone")
+    func unknownFunction() throws {
+        let desk = try Desk.caughtUp()
+        for name in ["a", "b"] { try desk.meet(Software.presence("\(name)@example.net/x", hash: "sha-999")) }
+        #expect(try desk.askedAboutHashes() == ["a@example.net/x", "b@example.net/x"])
+        try desk.answer("a@example.net/x", Software.exodus)
+        #expect(try desk.knows("a@example.net/x", Self.muc) == true)
+        #expect(try desk.knows("b@example.net/x", Self.muc) == nil)
+        #expect(try desk.count("capability") == 0)
+    }
+
+    @Test("new hash, new question; without a hash nothing changes; who leaves is forgotten")
+    func changes() throws {
+        let desk = try Desk.caughtUp()
+        try desk.meet(Software.presence("romeo@example.net/x"))
+        try desk.answer("romeo@example.net/x", Software.exodus)
+        try desk.receive("<presence from='romeo@example.net/x'><show>away</show></presence>")
+        #expect(try desk.knows("romeo@example.net/x", Self.muc) == true)
+        try desk.meet(Software.presence2("romeo@example.net/x"))
+        #expect(try desk.knows("romeo@example.net/x", Self.muc) == nil, "MUST NOT use hashes of an earlier set")
+        #expect(try desk.askedAboutHashes() == ["romeo@example.net/x"])
+        try desk.receive("<presence from='romeo@example.net/x' type='unavailable'/>")
+        #expect(try desk.count("entity") == 0)
+        try desk.answer("romeo@example.net/x", Software.bombus)
+        #expect(try desk.count("capability") == 2, "what it stands for is known, whoever is there")
+    }
+
+    @Test("the same software as ours needs no question; our own presence is nobody's")
+    func ourselves() throws {
+        let desk = try Desk.caughtUp()
+        let own = OwnCapabilities.current.elements.map { $0.xml() }.joined()
+        try desk.receive("<presence from='juliet@example.org/balcony'>\(own)</presence>")
+        #expect(try desk.count("entity") == 0)
+        try desk.receive("<presence from='romeo@example.net/kalij'>\(own)</presence>")
+        #expect(try desk.askedAboutHashes().isEmpty && desk.knows("romeo@example.net/kalij", "urn:xmpp:ping") == true)
+    }
+
+    @Test(
+        "RFC 6121 section 11: who was never written to is not asked, which would show that we are here; our clients are"
+    )
+    func strangers() throws {
+        let desk = try Desk.caughtUp()
+        try desk.receive(Software.presence("stranger@example.com/x"))
+        #expect(try desk.askedAboutHashes().isEmpty)
+        #expect(try desk.count("entity") == 0)
+        try desk.receive(Software.presence("juliet@example.org/phone"))
+        #expect(try desk.askedAboutHashes() == ["juliet@example.org/phone"])
+        try desk.answer("juliet@example.org/phone", Software.exodus)
+        try desk.receive(Software.presence("stranger@example.com/x"))
+        #expect(
+            try desk.knows("stranger@example.com/x", Self.muc) == true, "what is known by its hash needs no question")
+    }
+
+    @Test("at most 20 questions are open; the others follow when those are answered")
+    func open() throws {
+        let desk = try Desk.caughtUp()
+        for number in 1...30 {
+            let ver = String(format: "%026d=", number)
+            try desk.meet(Software.presence("spam@example.net/\(number)", ver: ver))
+        }
+        #expect(try desk.askedAboutHashes().count == 20)
+        for _ in 1...30 { try desk.answer(try #require(try desk.askedAboutHashes().first), nil) }
+        #expect(try desk.askedAboutHashes().isEmpty)
+        #expect(try desk.number("SELECT count(*) FROM entity WHERE state = 3") == 30)
+    }
+
+    @Test("the cache holds a thousand; what was not met for longest goes")
+    func bounded() throws {
+        let desk = try Desk.caughtUp()
+        try desk.perform { step in
+            for number in 0..<1100 {
+                let cache = CapabilityCache(database: step.database, now: step.now + Int64(number))
+                try cache.store(
+                    Array("<query xmlns='http://jabber.org/protocol/disco#info'/>".utf8), as: "caps \(number)")
+                if number == 900 { try cache.used("caps 0", before: 0) }
+            }
+        }
+        #expect(try desk.count("capability") == 1000)
+        #expect(try desk.number("SELECT count(*) FROM capability WHERE hash = 'caps 0'") == 1)
+        #expect(try desk.number("SELECT count(*) FROM capability WHERE hash = 'caps 1'") == 0)
+    }
+
+    @Test("a presence whose hash is known writes nothing but the counter")
+    func cheap() throws {
+        let desk = try Desk.caughtUp()
+        try desk.meet(Software.presence("romeo@example.net/x"))
+        try desk.answer("romeo@example.net/x", Software.exodus)
+        let changes = try desk.number("SELECT total_changes()") ?? 0
+        try desk.meet(Software.presence("romeo@example.net/x"))
+        #expect(try desk.number("SELECT total_changes()") == changes + 1)
+    }
+}

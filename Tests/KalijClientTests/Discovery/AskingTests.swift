@@ -1,0 +1,123 @@
+import KalijHandlers
+import KalijStore
+import KalijStream
+import KalijXML
+import Testing
+
+@testable import KalijClient
+
+/// XEP-0030: others are asked what they are and what they have.
+struct AskingTests {
+    struct Found: InvalidatableHandler {
+        static let name = "log.found"
+        var text: String
+        func call(_ reply: DiscoveryReply<DiscoveryInfo>, in step: Step) throws {
+            switch reply {
+            case .found(let info): try Log.write("\(text): \(info.identities.map(\.category))", in: step)
+            case .refused(let error): try Log.write("\(text): \(error.condition.rawValue)", in: step)
+            case .timeout: try Log.write("\(text): timeout", in: step)
+            }
+        }
+        func invalidate(_ reason: Invalidation, in step: Step) throws { try Log.write("\(text): \(reason)", in: step) }
+    }
+
+    struct Listed: Handler {
+        static let name = "log.listed"
+        func call(_ reply: DiscoveryReply<[DiscoveryItem]>, in step: Step) throws {
+            guard case .found(let items) = reply else { return try Log.write("not listed", in: step) }
+            for item in items { try Log.write("\(item.jid) \(item.node ?? "-") \(item.name ?? "-")", in: step) }
+        }
+    }
+
+    private func desk() throws -> Desk {
+        let desk = try Desk(known: KnownHandlers([Found.self, Listed.self]))
+        try desk.bind()
+        return desk
+    }
+
+    private static let chat = """
+        <query xmlns='http://jabber.org/protocol/disco#info'>\
+        <identity category='conference' type='text' name='Play-Specific Chatrooms'/></query>
+        """
+
+    private func answer(_ desk: Desk, _ name: String, from: String, _ payload: String, type: String = "result") throws {
+        let id = try #require(try desk.waiting(name).last)
+        try desk.receive("<iq type='\(type)' id='\(id)' from='\(from)'>\(payload)</iq>")
+    }
+
+    @Test("asked, told, and from then on told without asking, but never within the step")
+    func info() throws {
+        let desk = try desk()
+        try desk.perform { try $0.discovery.ask(.received("plays.example.org"), then: Found(text: "first")) }
+        try answer(desk, "discovery.info", from: "plays.example.org", Self.chat)
+        #expect(try desk.log() == ["first: [\"conference\"]"])
+        try desk.perform { step in
+            try step.discovery.ask(.received("plays.example.org"), then: Found(text: "second"))
+            try Log.write("step over", in: step)
+        }
+        while try desk.steps.due() != nil {}
+        #expect(try desk.log() == ["first: [\"conference\"]", "step over", "second: [\"conference\"]"])
+        #expect(try desk.count("request") == 1, "the question for features alone")
+        #expect(try desk.supporting("urn:xmpp:ping").isEmpty)
+    }
+
+    @Test("a node is asked for each time; what it is says nothing of the entity")
+    func node() throws {
+        let desk = try desk()
+        try desk.perform { try $0.discovery.ask(.received("plays.example.org"), node: "n", then: Found(text: "node")) }
+        let request = try desk.request(try #require(try desk.waiting("discovery.info").last))
+        #expect(request.children[0]["node"] == "n" && request["to"] == "plays.example.org")
+        try answer(desk, "discovery.info", from: "plays.example.org", Self.chat)
+        #expect(try desk.knows("plays.example.org", "x") == nil)
+    }
+
+    @Test("a refusal, an empty answer, a timeout and a lost session reach the handler, each once")
+    func failures() throws {
+        let desk = try desk()
+        let entity = "plays.example.org"
+        try desk.perform { try $0.discovery.ask(.received(entity), then: Found(text: "a")) }
+        try answer(
+            desk, "discovery.info", from: entity,
+            "<error type='cancel'><item-not-found xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error>", type: "error")
+        try desk.perform { try $0.discovery.ask(.received(entity), then: Found(text: "b")) }
+        try answer(desk, "discovery.info", from: entity, "")
+        try desk.perform { try $0.discovery.ask(.received(entity), then: Found(text: "c")) }
+        try desk.write()
+        try desk.letExpire()
+        try desk.perform { try $0.discovery.ask(.received(entity), then: Found(text: "d")) }
+        try desk.write()
+        _ = try desk.steps.resumeFailed(nil)
+        try desk.bind(resumeID: "session-2")
+        #expect(
+            try desk.log() == ["a: item-not-found", "b: undefined-condition", "c: timeout", "d: session lost"])
+    }
+
+    /// XEP-0030 section 4.1, example 18.
+    @Test("items are listed with their nodes and names")
+    func items() throws {
+        let desk = try desk()
+        try desk.perform { try $0.discovery.askItems(of: .received("shakespeare.lit"), then: Listed()) }
+        try answer(
+            desk, "discovery.items", from: "shakespeare.lit",
+            """
+            <query xmlns='http://jabber.org/protocol/disco#items'>\
+            <item jid='people.shakespeare.lit' name='Directory of Characters'/><item name='none'/>\
+            <item jid='mim.shakespeare.lit' node='s2s' name='Gateway to Marlowe IM'/></query>
+            """)
+        #expect(
+            try desk.log() == [
+                "people.shakespeare.lit - Directory of Characters", "mim.shakespeare.lit s2s Gateway to Marlowe IM",
+            ])
+    }
+
+    @Test("a handler that no process knows any more becomes a dead letter, and the answer is handled")
+    func gone() throws {
+        let desk = try desk()
+        try desk.perform { try $0.discovery.ask(.received("plays.example.org"), then: Found(text: "gone")) }
+        let id = try #require(try desk.waiting("discovery.info").last)
+        let other = try desk.inAnotherProcess([])
+        let iq = "<iq type='result' id='\(id)' from='plays.example.org'>\(Self.chat)</iq>"
+        _ = try other.handle(try Element.parse(Desk.inClient(iq)), count: try other.load().handled.advanced())
+        #expect(try desk.text("SELECT reason FROM dead_letter")?.contains("no such handler") == true)
+    }
+}

@@ -1,0 +1,89 @@
+import KalijHandlers
+import KalijStore
+import TestSupport
+import Testing
+
+@testable import KalijClient
+
+/// A logout with nobody driving ends the session at the server if that can be reached in a short time, and is done in any
+/// case: "its waiting handlers invalidated exactly once".
+@Suite(.serialized) struct LeavingTests {
+    /// A directory with a session that its process has left behind, and a timer that waits.
+    private func left(_ server: ScriptedServer) throws -> Drive {
+        let drive = try Drive(server)
+        try drive.run { _, event in if case .online = event.kind { true } else { false } }
+        #expect(try drive.number("SELECT resume_id IS NOT NULL FROM session") == 1)
+        try drive.directory.accept { step in
+            try step.schedule(Log.Rung(text: "timer"), at: step.now + 1_000_000)
+            try step.database.run("UPDATE account SET state = 'leaving'")
+        }
+        return drive
+    }
+
+    private func logOut(_ drive: Drive, within seconds: Double, online: Bool = true) throws -> String? {
+        var options = Engine.Options(timing: Drive.timing)
+        options.timing.logout = seconds
+        options.handlers = Log.handlers
+        let report = try Engine.logOutLeaving(drive.directory, options: options, online: online)
+        #expect(try drive.number("SELECT count(*) FROM account WHERE state = 'out' AND password IS NULL") == 1)
+        #expect(try drive.number("SELECT count(*) FROM session WHERE resume_id IS NULL") == 1)
+        #expect(try drive.number("SELECT let_go FROM fence") == 1)
+        let log = try drive.database().prepare("SELECT text FROM log ORDER BY rowid").all { $0.text(0) }
+        #expect(log == ["timer: logged out"])
+        return report.unreached.values.first
+    }
+
+    @Test("a server that no longer has the session: there is nothing to end, and none is begun")
+    func refused() throws {
+        let server = try ScriptedServer("idle")
+        let drive = try left(server)
+        #expect(try logOut(drive, within: 5) == nil)
+        #expect(try drive.number("SELECT number FROM session") == 1)
+    }
+
+    @Test("a server that does not answer is not waited for longer than said")
+    func silent() throws {
+        let server = try ScriptedServer("idle")
+        let drive = try left(server)
+        server.stop()
+        let silent = try ScriptedServer("silent")
+        try drive.database().run("UPDATE account SET server = ?", [.text("127.0.0.1:\(silent.port)")])
+        let start = ContinuousClock.now
+        #expect(try logOut(drive, within: 1) == "no answer within 1 s")
+        #expect(start.duration(to: .now) < .seconds(4))
+    }
+
+    @Test("no server at all: at once, with the reason; and offline without looking for one")
+    func unreachable() throws {
+        for online in [true, false] {
+            let server = try ScriptedServer("idle")
+            let drive = try left(server)
+            server.stop()
+            let problem = try logOut(drive, within: 5, online: online)
+            #expect(problem?.contains(online ? "127.0.0.1" : "not to be connected to") == true, "\(problem ?? "-")")
+        }
+    }
+
+    @Test("an account that has no session is logged out without a connection")
+    func nothing() throws {
+        let server = try ScriptedServer("silent")
+        let drive = try Drive(server)
+        try drive.directory.accept { step in
+            try step.schedule(Log.Rung(text: "timer"), at: step.now + 1_000_000)
+            try step.database.run("UPDATE account SET state = 'leaving'")
+        }
+        #expect(try logOut(drive, within: 5) == nil)
+    }
+
+    @Test("an engine that drives and has no connection does it too")
+    func driving() throws {
+        let server = try ScriptedServer("idle")
+        let drive = try left(server)
+        server.stop()
+        var options = Engine.Options(timing: Drive.timing)
+        options.handlers = Log.handlers
+        try Engine(drive.directory, options: options) { _ in }.run()
+        #expect(try drive.number("SELECT count(*) FROM account WHERE state = 'out'") == 1)
+        #expect(try drive.number("SELECT count(*) FROM log") == 1)
+    }
+}

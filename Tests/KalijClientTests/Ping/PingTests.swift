@@ -1,0 +1,48 @@
+import KalijHandlers
+import KalijStore
+import KalijStream
+import KalijXML
+import Testing
+
+@testable import KalijClient
+
+/// XEP-0199: asked and answered.
+struct PingTests {
+    struct Pong: Handler {
+        static let name = "log.pong"
+        func call(_ reply: IQReply, in step: Step) throws {
+            if case .result = reply { try Log.write("\(step.roundTrip ?? -1) ms", in: step) }
+        }
+    }
+
+    @Test("the time is that from when the ping last left until the answer came, over a change of processes")
+    func roundTrip() throws {
+        let desk = try Desk(known: KnownHandlers([Pong.self]))
+        try desk.bind()
+        let id = try desk.perform { try $0.ping(.received("romeo@example.net/orchard"), then: Pong()) }
+        let request = try desk.request(id)
+        #expect(request["type"] == "get" && request.child("ping", "urn:xmpp:ping") != nil)
+        desk.clock.move(by: 5000)  // not sent yet
+        try desk.write()
+        desk.clock.move(by: 42)
+        let pong = try Element.parse(
+            Desk.inClient("<iq type='result' id='\(id)' from='romeo@example.net/orchard' to='juliet@example.org'/>"))
+        let other = try desk.inAnotherProcess([Pong.self])
+        _ = try other.handle(pong, count: try other.load().handled.advanced())
+        #expect(try desk.log() == ["42 ms"])
+    }
+
+    /// Sections 4.1 (from the server), 4.4 (from another client).
+    @Test("a ping is answered, whoever sends it", arguments: ["example.org", "romeo@example.net/orchard", nil])
+    func answered(_ from: String?) throws {
+        let desk = try Desk.caughtUp()
+        let sender = from.map { " from='\($0)'" } ?? ""
+        try desk.receive(
+            "<iq\(sender) to='juliet@example.org/balcony' id='s2c1' type='get'><ping xmlns='urn:xmpp:ping'/></iq>")
+        let entry = try #require(
+            OutboundQueue(database: desk.database, account: desk.account.id).entries(after: 0, limit: 9).last)
+        let pong = try Element.parse(Desk.inClient(String(decoding: entry.stanza, as: UTF8.self)))
+        #expect((pong["type"], pong["id"], pong["to"]) == ("result", "s2c1", from))
+        #expect(pong.children.isEmpty)
+    }
+}

@@ -1,0 +1,73 @@
+import KalijHTTP
+import KalijPushLab
+import KalijTransport
+
+/// A client and a stand-in that it talks to, and the loop of the client.
+final class Exchange {
+    let loop: EventLoop
+    let client: HTTPClient
+    let server: LabServer
+    private(set) var notices: [String] = []
+    private(set) var outcomes: [String: HTTPOutcome] = [:]
+    private(set) var order: [String] = []
+
+    init(
+        limits: HTTPLimits = HTTPLimits(), streams: UInt32 = 100, identity: TLSIdentity? = nil,
+        clientAuthority: String? = nil, closesAtOnce: Bool = false,
+        answer: @escaping @Sendable (LabRequest) -> LabReply
+    ) throws {
+        let keys = try TestKeys.shared.get()
+        var options = LabServer.Options(certificate: keys.path("server.pem"), key: keys.path("server.key"))
+        options.streams = streams
+        options.clientAuthority = clientAuthority
+        options.closesAtOnce = closesAtOnce
+        server = try LabServer(options, answer: answer)
+        loop = try EventLoop()
+        final class Relay { weak var exchange: Exchange? }
+        let relay = Relay()
+        client = HTTPClient(
+            loop: loop, origin: HTTPOrigin(host: "localhost", port: server.port),
+            tls: TLSSettings(serverName: "localhost", caFile: keys.path("server.pem"), identity: identity),
+            limits: limits
+        ) { relay.exchange?.notices.append("\($0)") }
+        relay.exchange = self
+    }
+
+    deinit {
+        client.close()
+        server.stop()
+    }
+
+    /// Sends a request whose path and name are the same.
+    func send(_ path: String, fields: [HTTPField] = [], body: [UInt8] = [1], timeout: Double = 5) {
+        client.perform(HTTPRequest(path: path, fields: fields, body: body), timeout: timeout) { [self] outcome in
+            outcomes[path] = outcome
+            order.append(path)
+        }
+    }
+
+    /// Turns the loop until there are so many outcomes; false if there were not within the time.
+    @discardableResult
+    func wait(for count: Int, seconds: Double = 10) -> Bool {
+        wait(seconds: seconds) { self.outcomes.count >= count }
+    }
+
+    @discardableResult
+    func wait(seconds: Double, until condition: @escaping () -> Bool) -> Bool {
+        let end = loop.now + seconds
+        func check() {
+            if condition() || loop.now >= end { return loop.stop() }
+            loop.schedule(after: 0.002) { check() }
+        }
+        check()
+        loop.run()
+        return condition()
+    }
+
+    func status(_ path: String) -> Int? { try? outcomes[path]?.get().status }
+
+    func failure(_ path: String) -> HTTPFailure.Code? {
+        if case .failure(let failure) = outcomes[path] { return failure.code }
+        return nil
+    }
+}

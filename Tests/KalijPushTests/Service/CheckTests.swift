@@ -1,0 +1,60 @@
+import Foundation
+import KalijPush
+import KalijTransport
+import Testing
+
+@Suite("kalij-push check")
+struct CheckTests {
+    private func check(_ scene: Scene) throws -> String? {
+        do {
+            try PushServer.check(scene.configuration, loop: try EventLoop())
+            return nil
+        } catch let error as SettingsError {
+            return error.description
+        }
+    }
+
+    @Test("it looks at everything that is named, and makes nothing")
+    func nothingMade() throws {
+        let scene = try Scene()
+        let before = try FileManager.default.contentsOfDirectory(atPath: scene.folder).sorted()
+        #expect(try check(scene) == nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scene.folder).sorted() == before)
+        try scene.start()
+        scene.stop()
+        #expect(try check(scene) == nil)
+    }
+
+    @Test("a secret that is too short, a database of another program, no folder, a name for an address")
+    func wrong() throws {
+        let scene = try Scene()
+        let secret = URL(fileURLWithPath: scene.folder + "/secret")
+        try Data("short".utf8).write(to: secret)
+        #expect(try check(scene)?.hasPrefix("state.secretFile: ") == true)
+        try Data(repeating: 1, count: 32).write(to: secret)
+        try Data(repeating: 1, count: 5_000).write(to: URL(fileURLWithPath: scene.folder + "/push.db"))
+        #expect(try check(scene)?.hasPrefix("state.database: not a Kalij database") == true)
+        scene.settings["state"] = ["secretFile": "/no/such/folder/secret"]
+        try scene.writeSettings()
+        #expect(try check(scene) == "state.secretFile: cannot make files in /no/such/folder: No such file or directory")
+        scene.settings["state"] = nil
+        scene.settings["http"] = ["address": "localhost"]
+        try scene.writeSettings()
+        #expect(try check(scene) == "http.address: an IPv4 or IPv6 address is wanted, not a name")
+        try FileManager.default.removeItem(atPath: scene.configuration)
+        #expect(try check(scene) == "cannot read: No such file or directory")
+    }
+
+    @Test("a secret is made whole or not at all: what a kill has left of one is none")
+    func draft() throws {
+        let scene = try Scene()
+        let path = scene.folder + "/secret"
+        try Data("half".utf8).write(to: URL(fileURLWithPath: path + ".new"))
+        let secret = try Secret.make(path, key: "state.secretFile")
+        #expect(secret.count == 32)
+        #expect(try Secret.make(path, key: "state.secretFile") == secret)
+        #expect(!FileManager.default.fileExists(atPath: path + ".new"))
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+    }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import KalijPush
+import KalijStore
+import Testing
+
+@Suite("What survives the process")
+struct DatabaseTests {
+    private func withFolder(_ body: (String) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/kalij-push-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try body(folder)
+    }
+
+    private func load(_ database: PushDatabase, limit: Int = 10) throws -> KeptState.Part {
+        var state = KeptState(database, knownLimit: limit)
+        var all = KeptState.Part()
+        while let part = try state.next() {
+            all.modules += part.modules
+            all.blocks += part.blocks
+            all.known += part.known
+            all.queued += part.queued
+        }
+        return all
+    }
+
+    private let secret = [UInt8](repeating: 5, count: 32)
+    private let token = "0123456789abcdef0123456789abcdef"
+
+    @Test("queued pushes and blocks come back as they were; what was dropped does not")
+    func roundTrip() throws {
+        try withFolder { folder in
+            let push = QueuedPush(id: 1, module: "m", token: token, isImportant: true, due: 500, attempts: 0)
+            var second = push
+            second.id = 2
+            let block = BlockChange(key: HashedKey(high: 1, low: 2), version: 3, expires: 5_000, reason: .bad)
+            let old = BlockChange(key: HashedKey(high: 3, low: 2), version: 3, expires: 50, reason: .dead)
+            do {
+                let database = try PushDatabase(path: folder + "/push.db", seal: try Seal(secret: secret))
+                let key = HashedKey(high: 8, low: 8)
+                try database.apply([.keep(push), .keep(second), .block(block), .block(old), .know(key, at: 90)])
+                var tried = second
+                tried.attempts = 1
+                try database.apply([.keep(tried), .drop(1)])
+            }
+            let database = try PushDatabase(path: folder + "/push.db", seal: try Seal(secret: secret))
+            #expect(database.lastID == 2)
+            #expect(try database.cleanUp(now: 100, known: 50))
+            let kept = try load(database)
+            #expect(kept.known.map(\.at) == [90])
+            second.attempts = 1
+            #expect(kept.queued == [second])
+            #expect(kept.blocks == [block])
+        }
+    }
+
+    @Test("everything is read in parts: of successes the latest, and what was cleared away is cleared in parts")
+    func parts() throws {
+        try withFolder { folder in
+            let database = try PushDatabase(path: folder + "/push.db", seal: try Seal(secret: secret))
+            var actions: [CoreAction] = []
+            for number in UInt64(1)...2_500 {
+                let key = HashedKey(high: number &* 0x9e37_79b9_7f4a_7c15, low: number)
+                let push = QueuedPush(id: number, module: "m", token: "t\(number)", isImportant: true, due: 1)
+                actions += [
+                    .know(key, at: Milliseconds(number / 2)), .keep(push),
+                    .block(BlockChange(key: key, version: 1, expires: Milliseconds(number), reason: .dead)),
+                ]
+            }
+            try database.apply(actions)
+            var kept = try load(database, limit: 1_500)
+            #expect(Set(kept.blocks.map(\.key.bytes)).count == 2_500)
+            #expect(kept.queued.map(\.id) == Array(1...2_500))
+            let latest: [Milliseconds] = (0..<1_500).map { (2_500 - $0) / 2 }
+            #expect(kept.known.map(\.at) == latest)
+            var rounds = 1
+            while try !database.cleanUp(now: 2_000, known: 1_000) { rounds += 1 }
+            #expect(rounds == 5)
+            kept = try load(database, limit: 10_000)
+            let left: [Milliseconds] = Array(2_001...2_500)
+            #expect(kept.blocks.map(\.expires).sorted() == left)
+            #expect(kept.known.count == 501)
+        }
+    }
+
+    @Test("rows with numbers that nobody has written do no harm")
+    func damage() throws {
+        try withFolder { folder in
+            let path = folder + "/push.db"
+            let seal = try Seal(secret: secret)
+            _ = try PushDatabase(path: path, seal: seal)
+            let other = try Database(path: path, durability: .process)
+            for number in ["-9223372036854775808", "9223372036854775807", "-1"] {
+                try other.execute(
+                    """
+                    INSERT INTO block VALUES (randomblob(3), \(number), \(number), \(number));
+                    INSERT INTO known VALUES (randomblob(30), \(number));
+                    INSERT INTO success VALUES ('m\(number)', x'', \(number));
+                    """)
+                let plain = Array("\u{1}m\0token\(number)".utf8)
+                try other.run(
+                    "INSERT INTO queued VALUES (?, ?, ?, ?)",
+                    [
+                        .integer(Int64(number) ?? 0), .blob(try seal.seal(plain)), .integer(Int64(number) ?? 0),
+                        .integer(Int64(number) ?? 0),
+                    ])
+            }
+            let database = try PushDatabase(path: path, seal: seal)
+            var drill = try Drill()
+            drill.core.restore(lastID: database.lastID)
+            let kept = try load(database)
+            let modules = kept.modules.map {
+                ModuleSuccess(module: "m", identity: HashedKey(high: 0, low: 0), at: $0.at)
+            }
+            _ = drill.core.restore(
+                queued: kept.queued, blocks: kept.blocks, known: kept.known, modules: modules, now: drill.now)
+            _ = drill.pass(86_400_000)
+            #expect(drill.publish().first?.hasPrefix("send") == true)
+            _ = drill.deliver(.bad, drill.core.lastID)
+            #expect(try database.cleanUp(now: drill.now, known: drill.now - 1))
+        }
+    }
+
+    @Test("when a module's pushes were taken last, and with what, is kept")
+    func successes() throws {
+        try withFolder { folder in
+            let database = try PushDatabase(path: folder + "/push.db", seal: try Seal(secret: secret))
+            let first = ModuleSuccess(module: "m", identity: HashedKey(high: 1, low: 2), at: 7)
+            let second = ModuleSuccess(module: "m", identity: HashedKey(high: 3, low: 4), at: 9)
+            try database.apply([.success(first), .success(second)])
+            #expect(try load(database).modules == [second])
+        }
+    }
+
+    @Test("nothing but keyed hashes and sealed rows: no token, no domain is readable in the file")
+    func privacy() throws {
+        try withFolder { folder in
+            let database = try PushDatabase(path: folder + "/push.db", seal: try Seal(secret: secret))
+            try database.apply([
+                .keep(QueuedPush(id: 1, module: "monal", token: token, isImportant: false, due: 0)),
+                .block(BlockChange(key: HashedKey(high: 1, low: 2), version: 1, expires: 9, reason: .dead)),
+            ])
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+                let data = try Data(contentsOf: URL(fileURLWithPath: folder + "/" + name))
+                #expect(data.range(of: Data(token.utf8)) == nil)
+                #expect(data.range(of: Data("monal".utf8)) == nil)
+            }
+        }
+    }
+
+    @Test("two secrets during rotation: rows of the old one are read; with neither they are forgotten")
+    func rotation() throws {
+        try withFolder { folder in
+            let push = QueuedPush(id: 1, module: "m", token: token, isImportant: true, due: 500)
+            try PushDatabase(path: folder + "/push.db", seal: try Seal(secret: secret)).apply([.keep(push)])
+            let new = try Seal(secret: [UInt8](repeating: 6, count: 32))
+            let both = try PushDatabase(path: folder + "/push.db", seal: new, previousSeal: try Seal(secret: secret))
+            #expect(try load(both).queued == [push])
+            #expect(try load(PushDatabase(path: folder + "/push.db", seal: new)).queued == [])
+            #expect(try load(both).queued == [])
+        }
+    }
+
+    @Test("a sealed row that was changed is not opened")
+    func tampering() throws {
+        let seal = try Seal(secret: secret)
+        let sealed = try seal.seal(Array("text".utf8))
+        #expect(seal.open(sealed) == Array("text".utf8))
+        for index in sealed.indices {
+            var changed = sealed
+            changed[index] ^= 1
+            #expect(seal.open(changed) == nil)
+        }
+        #expect(seal.open([]) == nil)
+        #expect(try seal.seal([]).count == 28)
+    }
+}

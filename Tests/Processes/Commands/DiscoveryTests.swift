@@ -1,0 +1,195 @@
+import Foundation
+import KalijLab
+import Testing
+
+/// `kalij ping`, `kalij disco`, what is learned from presence, and carbons, against real servers and another client of
+/// the same account.
+@Suite(.serialized) struct DiscoveryTests {
+    private struct World {
+        let laboratory: Laboratory
+        let server: any XMPPServer
+        let kalij: Kalij
+
+        func sql(_ text: String) async throws -> String {
+            try await laboratory.run(
+                "/usr/bin/sqlite3", ["-batch", "-readonly", "-cmd", ".timeout 10000", kalij.data + "/kalij.db", text])
+        }
+
+        func peer(_ user: String) -> Peer { Peer(user, password: "secret", server: server, laboratory: laboratory) }
+    }
+
+    private func world(_ kind: ServerKind) async throws -> World {
+        let laboratory = try Laboratory()
+        let server = try await makeServer(kind, in: laboratory)
+        try await server.start()
+        for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
+        let kalij = try Kalij(data: laboratory.path("data"))
+        #expect(try kalij.login(server).status == 0)
+        return World(laboratory: laboratory, server: server, kalij: kalij)
+    }
+
+    @Test(
+        "ping and disco, with and without a process that drives: answers, refusals in words, exit statuses",
+        arguments: ServerKind.allCases)
+    func asking(kind: ServerKind) async throws {
+        let world = try await world(kind)
+        defer { world.laboratory.close() }
+        for isDriven in [false, true] {
+            let run = isDriven ? try world.kalij.running() : nil
+            if let run { try await run.event("caught_up") }
+            let ping = try world.kalij("--json", "ping", "localhost", "--count", "2")
+            #expect(ping.status == 0, "\(ping.errors)")
+            let answers = try ping.objects()
+            #expect(answers.count == 2 && answers.allSatisfy { $0["outcome"] as? String == "result" })
+            #expect(answers.allSatisfy { (0..<2000).contains($0["round_trip_ms"] as? Int ?? -1) }, "\(answers)")
+            #expect(try world.kalij("ping", "localhost").output.hasPrefix("answer from localhost: "))
+
+            let nobody = try world.kalij("ping", "bob@localhost/nowhere")
+            #expect(nobody.status == 1)
+            #expect(nobody.errors.contains("nobody is there, or it does not know such questions"), "\(nobody.errors)")
+
+            let disco = try world.kalij("disco", "localhost", "--items")
+            #expect(disco.status == 0, "\(disco.errors)")
+            #expect(disco.lines.contains { $0.hasPrefix("identity\tserver/im\t") })
+            #expect(disco.lines.contains("feature\turn:xmpp:carbons:2"))
+            #expect(disco.lines.contains { $0.hasPrefix("item\tconference.localhost") } || kind == .ejabberd)
+            let record = try #require(try world.kalij("--json", "disco", "localhost").objects().first)
+            let info = try #require(record["info"] as? [String: Any])
+            #expect((info["features"] as? [String])?.contains("urn:xmpp:ping") == true && record["items"] == nil)
+            let node = try world.kalij("disco", "localhost", "urn:example:none")
+            #expect(node.status == 1 && node.errors.contains("there is no such address or node"), "\(node.errors)")
+            if let run { #expect(run.end(SIGTERM).status == 0) }
+        }
+        #expect(try world.kalij("ping", "@").status == 65)
+        #expect(try world.kalij("disco").status == 64)
+        #expect(try world.kalij("ping", "localhost", "--count", "0").status == 64)
+    }
+
+    @Test("a ping whose process is killed is pending, and answered by the next")
+    func killed() async throws {
+        let world = try await world(.prosody)
+        defer { world.laboratory.close() }
+        let run = try world.kalij.running()
+        try await run.event("caught_up")
+        try await Task.sleep(for: .seconds(2))  // so that it is not stopped in the middle of a step
+        kill(run.pid, SIGSTOP)
+        let asking = Process()
+        asking.executableURL = URL(fileURLWithPath: world.kalij.executable)
+        asking.arguments = ["--data", world.kalij.data, "ping", "localhost"]
+        (asking.standardOutput, asking.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
+        try asking.run()
+        for _ in 0..<500 where try await world.sql("SELECT count(*) FROM question") != "1\n" {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        for process in [asking.processIdentifier, run.pid] { kill(process, SIGKILL) }
+        asking.waitUntilExit()
+        #expect(try world.kalij("pending").output.contains("question.answered waits until"))
+        // It resumes the session of one that was killed, and ends as soon as its own ping is answered.
+        let start = Date()
+        #expect(try world.kalij("ping", "localhost").status == 0)
+        #expect(Date().timeIntervalSince(start) < 15)
+        let results = try world.kalij("--json", "pending", "--results").objects()
+        #expect(results.map { $0["outcome"] as? String } == ["result", "result"])
+    }
+
+    @Test("who waits is told at once, and goes on itself when the process that drives is killed")
+    func told() async throws {
+        let world = try await world(.prosody)
+        defer { world.laboratory.close() }
+        let bob = try await world.peer("bob").answering(resource: "peer", delay: 0)
+        let run = try world.kalij.running()
+        try await run.event("caught_up")
+        let question = "<question xmlns='urn:example:question' number='1'/>"
+        // Without being told it would wait for its time to be over.
+        let start = Date()
+        #expect(try world.kalij("iq", "bob@localhost/peer", question).status == 0)
+        #expect(Date().timeIntervalSince(start) < 5)
+        await bob.quit()
+
+        let slow = try await world.peer("bob").answering(resource: "slow", delay: 4)
+        async let killed = {
+            for _ in 0..<500 where try !slow.events().contains(where: { $0.event == "asked" }) {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            kill(run.pid, SIGKILL)
+            return Date()
+        }()
+        let kalij = world.kalij
+        let outcome = try await Task.detached { try kalij("-v", "iq", "bob@localhost/slow", question) }.value
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let seconds = Date().timeIntervalSince(try await killed)
+        #expect(seconds < 15, "\(seconds) s: \(outcome.errors)")
+        await slow.quit()
+    }
+
+    @Test("another client's software is learned from its presence by one question, and it learns ours")
+    func capabilities() async throws {
+        let world = try await world(.prosody)
+        defer { world.laboratory.close() }
+        let run = try world.kalij.running()
+        try await run.event("caught_up")
+        let phones = [
+            try await world.peer("alice").answering(resource: "phone1", delay: 0, capabilities: true),
+            try await world.peer("alice").answering(resource: "phone2", delay: 0, capabilities: true),
+        ]
+        let entities = "SELECT count(*) FROM entity WHERE state = 2 AND jid LIKE 'alice@localhost/phone%'"
+        for _ in 0..<500 where try await world.sql(entities) != "2\n" {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(try await world.sql(entities) == "2\n")
+        #expect(
+            try await world.sql("SELECT count(*) FROM capability WHERE CAST(info AS TEXT) LIKE '%jabber:x:data%'")
+                == "1\n",
+            "verified, once for both")
+        let ourselves = try #require(
+            try await world.sql("SELECT jid FROM session").split(separator: "\n").first.map(String.init))
+        let questions = try phones.flatMap { try $0.events() }
+            .filter { $0.event == "asked about itself" && $0.sender == ourselves }
+        #expect(questions.count == 1, "the second one has the same hash")
+        for _ in 0..<500 where try !phones[0].events().contains(where: { $0.sender == ourselves && $0.event == "told" })
+        {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(try phones[0].events().contains { $0.sender == ourselves && $0.event == "told" })
+        for phone in phones { await phone.quit() }
+        for _ in 0..<500 where try await world.sql(entities) != "0\n" { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(try await world.sql(entities) == "0\n", "who leaves is forgotten")
+        #expect(run.end(SIGTERM).status == 0)
+    }
+
+    @Test("what another client of the account sends and gets is copied to this one", arguments: ServerKind.allCases)
+    func carbons(kind: ServerKind) async throws {
+        let world = try await world(kind)
+        defer { world.laboratory.close() }
+        let run = try world.kalij.running()
+        try await run.event("caught_up")
+        for _ in 0..<500 where try await world.sql("SELECT carbons FROM session") != "1\n" {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(try world.kalij("status").output.contains("with copies of what other clients see"))
+        // Past the last reading of the archive: from now on only copies can show anything.
+        try await Task.sleep(for: .seconds(7))
+        let phone = try await world.peer("alice").chat(
+            with: "bob@localhost", label: "sent", rate: 0, count: 3, resource: "phone")
+        try await phone.finished(seconds: 30)
+        let bob = try await world.peer("bob").chat(with: "alice@localhost/phone", label: "got", rate: 0, count: 3)
+        try await bob.finished(seconds: 30)
+        let sent = try await run.event("message", seconds: 5) { $0["body"] as? String == "sent 3" }
+        #expect(sent["direction"] as? String == "out" && sent["from"] as? String == "alice@localhost/phone")
+        #expect(sent["to"] as? String == "bob@localhost" && sent["state"] as? String == "acked")
+        let got = try await run.event("message", seconds: 5) { $0["body"] as? String == "got 3" }
+        #expect(got["direction"] as? String == "in" && got["to"] as? String == "alice@localhost/phone")
+        #expect(try run.events().count { $0["event"] as? String == "message" } == 6, "each once")
+        await phone.quit()
+        await bob.quit()
+        // A resumed session goes on as it was; the archive then shows the same messages, and none twice.
+        kill(run.pid, SIGKILL)
+        let next = try world.kalij.running()
+        let online = try await next.event("online")
+        try await next.event("caught_up")
+        #expect(online["resumed"] as? Bool == true)
+        #expect(try await world.sql("SELECT carbons FROM session") == "1\n")
+        #expect(try world.kalij("history").lines.count == 6)
+        #expect(next.end(SIGTERM).status == 0)
+    }
+}

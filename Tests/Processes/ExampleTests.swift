@@ -1,0 +1,78 @@
+import Foundation
+import KalijLab
+import Testing
+
+/// "An example app in `Examples/` that is killed between question and answer", as its README shows it.
+@Suite(.serialized) struct ExampleTests {
+    private struct App {
+        let executable: String
+        let data: String
+
+        func process(_ arguments: [String], output: String) throws -> Process {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: executable)
+            process.arguments = [data] + arguments
+            process.environment = ["QUESTION_PASSWORD": "secret"]
+            try Data().write(to: URL(fileURLWithPath: output))
+            process.standardOutput = FileHandle(forWritingAtPath: output)
+            try process.run()
+            return process
+        }
+
+        func callAsFunction(_ arguments: String...) throws -> [String] {
+            let output = data + ".out"
+            let process = try process(arguments, output: output)
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0, "\(arguments)")
+            return try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n").map(String.init)
+        }
+    }
+
+    private func app(_ laboratory: Laboratory) throws -> App {
+        App(
+            executable: try #require(
+                ProcessInfo.processInfo.environment["KALIJ_EXAMPLE"],
+                "KALIJ_EXAMPLE names the example; `make test` builds it and sets this"),
+            data: laboratory.path("alice"))
+    }
+
+    @Test(
+        "killed between question and answer: the next process gets the answer, with what was bound",
+        arguments: ServerKind.allCases)
+    func killed(kind: ServerKind) async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let app = try app(laboratory)
+        let server = try await makeServer(kind, in: laboratory)
+        try await server.start()
+        for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
+        #expect(
+            try app("login", "alice@localhost", "127.0.0.1:\(server.port)", server.certificateAuthority) == [
+                "logged in"
+            ])
+        let bob = try await Peer("bob", password: "secret", server: server, laboratory: laboratory)
+            .answering(resource: "peer", delay: 4)
+
+        let question = "<question xmlns='urn:example:question' number='7'/>"
+        let asking = try app.process(
+            ["ask", "bob@localhost/peer", "breakfast", question], output: laboratory.path("asking"))
+        try await wait { try bob.events().contains { $0.event == "asked" } }
+        #expect(try !bob.events().contains { $0.event == "answered" }, "killed before the answer")
+        kill(asking.processIdentifier, SIGKILL)
+        asking.waitUntilExit()
+        #expect(try String(contentsOfFile: laboratory.path("asking"), encoding: .utf8) == "asked\nonline\n")
+        #expect(try app("answers") == [])
+        try await wait { try bob.events().contains { $0.event == "answered" } }
+
+        let answer = "breakfast, asked of bob@localhost/peer: \(question)"
+        let (waited, answers) = (try app("wait"), try app("answers"))
+        #expect(waited == ["online again", answer], "\(waited)")
+        #expect(answers == [answer], "\(answers)")
+        #expect(try bob.events().count { $0.event == "asked" } == 1)
+        await bob.quit()
+    }
+
+    private func wait(_ isDone: () throws -> Bool) async throws {
+        for _ in 0..<1000 where try !isDone() { try await Task.sleep(for: .milliseconds(10)) }
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import KalijLab
+import KalijPushLab
+import Testing
+
+@Suite("A component that the XMPP server does not let in", .serialized)
+struct ComponentTests {
+    private func wait(_ seconds: Double, _ condition: () async throws -> Bool) async throws -> Bool {
+        let end = Date().addingTimeInterval(seconds)
+        while Date() < end {
+            if (try? await condition()) == true { return true }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        return try await condition()
+    }
+
+    @Test(
+        "a wrong key, and a name that is taken: said in log and readiness, tried again, and in as soon as it can be",
+        arguments: ServerKind.allCases)
+    func refused(kind: ServerKind) async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let port = try freePort()
+        let server = try await makeServer(kind, in: laboratory, options: ServerOptions(componentPort: port))
+        try await server.start()
+
+        let first = try PushStage(folder: laboratory.path("first"), port: port)
+        let right = first.settings["component"]
+        var component = try #require(right as? [String: Any])
+        component["componentKey"] = "hush"
+        first.settings["component"] = component
+        try first.writeSettings()
+        try first.start()
+        let refusal = "does not accept the component's key"
+        #expect(try await wait(10) { first.log.contains("<4>not connected to the XMPP server: the server \(refusal)") })
+        let problem = try await first.page("/readyz")
+        #expect(problem.status == 503)
+        #expect(problem.text.contains(refusal))
+        #expect(!first.log.contains("hush"))
+        // Several attempts are one line.
+        try await Task.sleep(for: .seconds(3))
+        #expect(first.log.split(separator: "\n").count { $0.contains(refusal) } == 1)
+        // The operator mends it.
+        first.settings["component"] = right
+        try first.writeSettings()
+        first.hangUp()
+        #expect(try await wait(10) { try await first.page("/readyz").status == 200 })
+
+        let second = try PushStage(folder: laboratory.path("second"), port: port)
+        try second.start()
+        if kind == .prosody {
+            let conflict = "another component is connected under this name"
+            #expect(try await wait(10) { second.log.contains(conflict) })
+            #expect(try await second.page("/readyz").text.contains(conflict))
+            #expect(try await first.page("/readyz").status == 200)
+            first.kill()
+        }
+        #expect(try await wait(10) { try await second.page("/readyz").status == 200 })
+        #expect(second.terminate() == 0)
+    }
+}

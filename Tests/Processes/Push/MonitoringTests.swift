@@ -1,0 +1,119 @@
+import Foundation
+import KalijLab
+import KalijPushLab
+import Testing
+
+@Suite("Watching the push server", .serialized)
+struct MonitoringTests {
+    @Test("metrics without token labels, health, readiness, and the page at /")
+    func pages() async throws {
+        let folder = try TemporaryDirectory(prefix: "kalij-push")
+        defer { folder.remove() }
+        let xmpp = try LabComponentServer(key: "component-key")
+        defer { xmpp.stop() }
+        let stage = try PushStage(folder: folder.path + "/stage", port: xmpp.port)
+        try stage.start()
+        #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
+        let token = String(repeating: "cd", count: 32)
+        #expect(xmpp.wait(for: xmpp.publish(token, module: "apple"))?.type == "result")
+        #expect(xmpp.wait(for: xmpp.publish(token, module: "apple"))?.type == "result")
+        #expect(xmpp.wait(for: xmpp.publish(token, module: "none"))?.type == "wait")
+
+        let metrics = try await stage.page("/metrics").text
+        for line in [
+            "kalij_push_publishes_total 3", "kalij_push_refused_total{reason=\"malformed\"} 1",
+            "kalij_push_pushes_total{module=\"apple\",outcome=\"delivered\"} 1",
+            "kalij_push_pushes_total{module=\"apple\",outcome=\"queued\"} 1", "kalij_push_queued 1",
+            "kalij_push_component_up 1", "kalij_push_module_healthy{module=\"apple\"} 1",
+            "kalij_push_provider_seconds_count{module=\"apple\"} 1",
+        ] { #expect(metrics.contains(line + "\n"), "\(line)") }
+        #expect(metrics.contains("kalij_push_certificate_end_seconds{module=\"apple\",whose=\"provider\"}"))
+        #expect(!metrics.contains(token) && !metrics.contains("example.org"))
+
+        #expect(try await stage.page("/healthz").status == 200)
+        #expect(try await stage.page("/readyz").status == 200)
+        #expect(try await stage.page("/nothing").status == 404)
+        let page = try await stage.page("/").text
+        #expect(page.contains("<title>kalij-push</title>"))
+        // No external resources.
+        #expect(!page.contains("src=") && !page.contains("href=") && !page.contains("@import"))
+
+        xmpp.stop()
+        try await Task.sleep(for: .milliseconds(500))
+        let problem = try await stage.page("/readyz")
+        #expect(problem.status == 503)
+        #expect(problem.text.contains("component: not connected"))
+    }
+
+    @Test("SIGHUP: with errors in it the old configuration stays, without any the new one holds; always connected")
+    func reload() throws {
+        let folder = try TemporaryDirectory(prefix: "kalij-push")
+        defer { folder.remove() }
+        let xmpp = try LabComponentServer(key: "component-key")
+        defer { xmpp.stop() }
+        let stage = try PushStage(folder: folder.path + "/stage", port: xmpp.port)
+        try stage.start()
+        #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
+        let modules = try #require(stage.settings["pushModules"] as? [String: [String: Any]])
+        func title(_ title: String) throws -> [String: [String: Any]] {
+            var changed = modules
+            var apns = try #require(modules["apple"]?["apns"] as? [String: Any])
+            apns["title"] = title
+            changed["apple"]?["apns"] = apns
+            return changed
+        }
+        func push(_ digit: Character) -> String? {
+            let token = String(repeating: digit, count: 64)
+            #expect(xmpp.wait(for: xmpp.publish(token, module: "apple"))?.type == "result")
+            return stage.apns.pushes.last { $0.token == token }?.body
+        }
+        // Whatever else is new in it: one error, and nothing of it holds.
+        stage.settings["pushModules"] = try title("Wrong").merging(["second": ["type": "nonsense"]]) { $1 }
+        try stage.writeSettings()
+        stage.hangUp()
+        #expect(
+            xmpp.wait(seconds: 5) { stage.log.contains("the configuration stays as it was: pushModules.second.type") })
+        #expect(push("a")?.contains("New Message") == true)
+        stage.settings["pushModules"] = try title("Another")
+        try stage.writeSettings()
+        stage.hangUp()
+        #expect(xmpp.wait(seconds: 5) { stage.log.contains("configuration read again") })
+        #expect(push("b")?.contains("Another") == true)
+        #expect(xmpp.connections == 1)
+    }
+
+    @Test("check says what is wrong with the key's place; serve does not start with it")
+    func check() throws {
+        let folder = try TemporaryDirectory(prefix: "kalij-push")
+        defer { folder.remove() }
+        let executable = try #require(ProcessInfo.processInfo.environment["KALIJ_PUSH_BINARY"])
+        let component = #""componentHostname": "p", "componentKey": "k", "serverHostname": "h", "serverPort": 1"#
+        func run(_ command: String, _ modules: String) throws -> (status: Int32, errors: String) {
+            let path = folder.path + "/settings.json"
+            try Data(#"{"component": {\#(component)}, "pushModules": \#(modules)}"#.utf8)
+                .write(to: URL(fileURLWithPath: path))
+            let process = Process()
+            let errors = Pipe()
+            process.executableURL = URL(fileURLWithPath: executable)
+            process.arguments = [command, path]
+            process.standardError = errors
+            process.standardOutput = FileHandle.nullDevice
+            try process.run()
+            let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            return (process.terminationStatus, text)
+        }
+        #expect(try run("check", #"{"m": {"type": "log"}}"#).status == 0)
+        for command in ["check", "serve"] {
+            let unknown = try run(command, #"{"m": {"type": "log", "ratelimit": {"time": "1s"}}}"#)
+            #expect(unknown.status == 78)
+            #expect(unknown.errors.contains("pushModules.m.ratelimit.time: is no key known here"))
+            let apns = #"{"certFilePath": "/no/such.p12", "certPassword": "hush", "topic": "t"}"#
+            let missing = try run(command, #"{"m": {"type": "apple", "apns": \#(apns)}}"#)
+            #expect(missing.status == 78)
+            #expect(missing.errors.contains("pushModules.m.apns.certFilePath: cannot read /no/such.p12"))
+            #expect(!missing.errors.contains("hush"))
+        }
+        #expect(try run("nonsense", "{}").status == 64)
+    }
+}

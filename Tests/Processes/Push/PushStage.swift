@@ -1,0 +1,164 @@
+import Foundation
+import FoundationNetworking
+import Glibc
+import KalijLab
+import KalijPushLab
+import Testing
+
+/// The release build of `kalij-push` with a stand-in for Apple, in a folder that the caller removes.
+final class PushStage {
+    let folder: String
+    private(set) var apns: LabAPNs
+    /// Where it serves its pages.
+    let httpPort: Int
+    /// What is written by ``writeSettings()``.
+    var settings: [String: Any]
+    private let executable: String
+    private var process: Process?
+
+    /// - Parameter port: of the XMPP server's component port.
+    init(folder: String, port: Int, more: [String: Any] = [:], window: String = "20s") throws {
+        executable = try #require(
+            ProcessInfo.processInfo.environment["KALIJ_PUSH_BINARY"],
+            "KALIJ_PUSH_BINARY names the command to test; `make test` builds it and sets this")
+        self.folder = folder
+        httpPort = try freePort()
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Self.shell(
+            """
+            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -keyout server.key \
+            -out server.pem -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1
+            openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out ec.p8
+            openssl pkey -in ec.p8 -pubout -out ec.pub
+            """, in: folder)
+        apns = try Self.makeAPNs(folder, port: 0)
+        let module: [String: Any] = [
+            "type": "apple",
+            "apns": [
+                "keyFilePath": folder + "/ec.p8", "keyId": "KEYID", "teamId": "TEAMID", "topic": "org.example.app",
+                "endpoint": ["host": "localhost", "port": Int(apns.port), "caFile": folder + "/server.pem"],
+            ],
+            "ratelimit": ["ratelimitTime": window],
+        ]
+        settings = [
+            "http": ["port": httpPort],
+            "component": [
+                "componentHostname": "push.localhost", "componentKey": "component-key",
+                "serverHostname": "127.0.0.1", "serverPort": port,
+            ],
+            "pushModules": ["apple": module],
+            "state": ["database": folder + "/push.db", "secretFile": folder + "/secret"],
+            "timeout": ["xmppconnectionError": "1s"],
+        ]
+        settings.merge(more) { $1 }
+        try writeSettings()
+    }
+
+    func writeSettings() throws {
+        try JSONSerialization.data(withJSONObject: settings).write(to: URL(fileURLWithPath: folder + "/settings.json"))
+    }
+
+    private static func makeAPNs(_ folder: String, port: UInt16) throws -> LabAPNs {
+        var options = LabServer.Options(certificate: folder + "/server.pem", key: folder + "/server.key")
+        options.port = port
+        return try LabAPNs(options, publicKey: folder + "/ec.pub")
+    }
+
+    deinit {
+        kill()
+        apns.stop()
+    }
+
+    /// One of its pages.
+    func page(_ path: String) async throws -> (status: Int, text: String) {
+        let address = try #require(URL(string: "http://127.0.0.1:\(httpPort)\(path)"))
+        let (data, response) = try await URLSession.shared.data(from: address)
+        return ((response as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))
+    }
+
+    /// The sum of a metric's samples whose labels contain a text.
+    func metric(_ name: String, _ label: String = "") async throws -> Int {
+        try await page("/metrics").text.split(separator: "\n").reduce(0) { sum, line in
+            let parts = line.split(separator: " ")
+            guard parts.count == 2, parts[0] == "kalij_push_" + name || parts[0].hasPrefix("kalij_push_" + name + "{"),
+                label.isEmpty || parts[0].contains(label)
+            else { return sum }
+            return sum + (Int(parts[1]) ?? 0)
+        }
+    }
+
+    var log: String { (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? "" }
+
+    /// Starts the server; its log goes to a file.
+    func start() throws {
+        if !FileManager.default.fileExists(atPath: folder + "/log") {
+            try Data().write(to: URL(fileURLWithPath: folder + "/log"))
+        }
+        let log = try #require(FileHandle(forWritingAtPath: folder + "/log"))
+        try log.seekToEnd()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: executable)
+        process.arguments = ["serve", folder + "/settings.json"]
+        process.standardError = log
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        self.process = process
+    }
+
+    /// SIGHUP.
+    func hangUp() {
+        if let process { Glibc.kill(process.processIdentifier, SIGHUP) }
+    }
+
+    /// No file of the server's grows beyond so many bytes any more: to it a full disk. Nil ends that.
+    func limitFiles(to bytes: Int?) throws {
+        guard let process else { return }
+        let limit = bytes.map(String.init) ?? "unlimited"
+        try Self.shell("prlimit --pid \(process.processIdentifier) --fsize=\(limit):", in: folder)
+    }
+
+    /// SIGKILL.
+    func kill() {
+        guard let process else { return }
+        Glibc.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        self.process = nil
+    }
+
+    /// SIGTERM; the exit status.
+    func terminate() -> Int32? {
+        guard let process else { return nil }
+        process.terminate()
+        process.waitUntilExit()
+        self.process = nil
+        return process.terminationStatus
+    }
+
+    /// Forgets blocks, as a new server would.
+    func forget() throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder) where name.hasPrefix("push.db") {
+            try FileManager.default.removeItem(atPath: folder + "/" + name)
+        }
+    }
+
+    /// Apple's service is not there.
+    func stopAPNs() -> UInt16 {
+        let port = apns.port
+        apns.stop()
+        return port
+    }
+
+    /// Apple's service is there again.
+    func startAPNs(port: UInt16) throws { apns = try Self.makeAPNs(folder, port: port) }
+
+    private static func shell(_ script: String, in folder: String) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-ec", script]
+        process.currentDirectoryURL = URL(fileURLWithPath: folder)
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+    }
+}
