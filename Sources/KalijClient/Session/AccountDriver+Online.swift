@@ -171,8 +171,9 @@ extension AccountDriver {
                 break
             }
             let effects = try steps.leaving(entries)
-            // Forgotten by a power failure, it would leave once more in a new session.
-            if !effects.events.isEmpty { try context.runner.raiseBarrier() }
+            // Forgotten by a power failure, a message would leave once more in a new session; and in this one the server's
+            // count would be taken for that of whatever was queued since (simulation, seed 1777).
+            try context.runner.raiseBarrier()
             commit(effects)
             for entry in entries { connection.send(entry.stanza) }
             writer.wrote(entries)
