@@ -57,7 +57,7 @@ public final class Ejabberd: XMPPServer {
             try Tool.erl.path(),
             [
                 "+sss", "8192", "+sssdcpu", "8192", "-noinput", "-mnesia", "dir", "\"\(folder)/spool\"",
-                "-s", "ejabberd", "-eval", archiveWatch,
+                "-s", "ejabberd", "-eval", firstQuery,
             ])
         launch.environment.merge([
             "ERL_LIBS": Self.libraries, "EJABBERD_CONFIG_PATH": folder + "/ejabberd.yml",
@@ -75,12 +75,12 @@ public final class Ejabberd: XMPPServer {
         for _ in 0..<1000 where access(archiveMark, F_OK) != 0 { try await Task.sleep(for: .milliseconds(20)) }
     }
 
-    /// A message that comes before the archive's database worker has started is lost to the archive (measured): its name is
-    /// not even known then.
-    private var archiveWatch: String {
+    /// The archive's database workers start with the first query, and a query that comes while they do fails: the message
+    /// that it was to archive is lost to the archive (measured). So the first one is ours.
+    private var firstQuery: String {
         """
-        F = fun G() -> case whereis(ejabberd_sql_localhost_1) of undefined -> timer:sleep(20), G(); \
-        _ -> file:write_file("\(archiveMark)", "") end end, spawn(F).
+        F = fun G() -> case catch ejabberd_sql:sql_query(<<"localhost">>, <<"SELECT 1">>) of {selected, _, _} -> \
+        file:write_file("\(archiveMark)", ""); _ -> timer:sleep(20), G() end end, spawn(F).
         """
     }
     private var archiveMark: String { folder + "/archive-runs" }
