@@ -76,11 +76,12 @@ public final class Ejabberd: XMPPServer {
     }
 
     /// The archive's database workers start with the first query, and a query that comes while they do fails: the message
-    /// that it was to archive is lost to the archive (measured). So the first one is ours.
+    /// that it was to archive is lost to the archive (measured). So the first one is ours, once everything else runs.
     private var firstQuery: String {
         """
-        F = fun G() -> case catch ejabberd_sql:sql_query(<<"localhost">>, <<"SELECT 1">>) of {selected, _, _} -> \
-        file:write_file("\(archiveMark)", ""); _ -> timer:sleep(20), G() end end, spawn(F).
+        F = fun G() -> case catch lists:keymember(ejabberd, 1, application:which_applications()) of true -> \
+        case catch ejabberd_sql:sql_query(<<"localhost">>, <<"SELECT 1">>) of {selected, _, _} -> \
+        file:write_file("\(archiveMark)", ""); _ -> timer:sleep(20), G() end; _ -> timer:sleep(20), G() end end, spawn(F).
         """
     }
     private var archiveMark: String { folder + "/archive-runs" }
