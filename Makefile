@@ -1,8 +1,8 @@
 # `make demo` and `make test` need nothing but Debian 12 and a Swift toolchain of 6.2 or later: they install what is missing.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install install-build build release demo push-demo test lint model docs examples format bench fuzz \
-    fuzz-coverage clean
+.PHONY: help install install-build build release demo push-demo test lint model simulate mutations docs examples format \
+    bench fuzz fuzz-coverage clean
 
 KILLS ?= 50
 MESSAGES ?= 500
@@ -11,6 +11,10 @@ SEED ?=
 # CPU minutes for each fuzz target, and one target alone.
 MINUTES ?= 10
 TARGET ?=
+# Seeds of the simulator: how many, and the first; with TRACE=1 what happens with that one is printed.
+SEEDS ?= 1000
+FIRST ?= 1
+TRACE ?=
 
 SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
     Fuzz/Package.swift Fuzz/Sources Fuzz/Tests Examples/Question/Package.swift Examples/Question/Sources
@@ -28,6 +32,8 @@ help:  ## this list
 	@echo "make release  the commands $(RELEASE) and $(PUSH), linked with Swift's library statically"
 	@echo "make format   formats the sources"
 	@echo "make lint     checks format and style, and compiles every query in the sources (after a build, 10 s)"
+	@echo "make simulate  the engine over simulated servers, networks, clocks and disks: SEEDS=$(SEEDS) FIRST=$(FIRST) TRACE=1"
+	@echo "make mutations  breaks a rule at a time; the simulator is to find each"
 	@echo "make model    checks the models of handing over (Documentation/Models) with spin, a minute or two"
 	@echo "make docs     the documentation of KalijXML and KalijHandlers in .build/docs; no warning, no symbol without a comment"
 	@echo "make examples  builds Examples/"
@@ -73,6 +79,7 @@ test: build lint docs release examples
 	KALIJ_BINARY="$(CURDIR)/$(RELEASE)" KALIJ_PUSH_BINARY="$(CURDIR)/$(PUSH)" KALIJ_EXAMPLE="$(CURDIR)/$(EXAMPLE)" \
 	    swift test --skip-build $(STRICT) --no-parallel --filter '^(Integration|Processes)\.'
 	@Scripts/check-models --short
+	@$(MAKE) --no-print-directory -C Tests/Simulation test
 	@$(MAKE) --no-print-directory -C Fuzz corpus
 	@$(MAKE) --no-print-directory -C Benchmarks allocations
 	@echo "All tests passed."
@@ -86,6 +93,12 @@ lint: install
 
 model: install
 	@Scripts/check-models
+
+simulate: install-build
+	@$(MAKE) --no-print-directory -C Tests/Simulation simulate SEEDS=$(SEEDS) FIRST=$(FIRST) TRACE=$(TRACE)
+
+mutations: install-build
+	@$(MAKE) --no-print-directory -C Tests/Simulation mutations SEEDS=$(SEEDS)
 
 # The examples in the articles are tests, which Scripts/documentation-examples makes.
 docs: install

@@ -1,4 +1,8 @@
 #pragma once
+// Debian's libxml2 was built with ICU and its headers include ICU's, whose types contradict those of the ICU inside
+// Foundation: who imports both could not be compiled. What they add are the last fields of a structure that is not used here.
+#include <libxml/xmlversion.h>
+#undef LIBXML_ICU_ENABLED
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 #include <libxml/xmlerror.h>

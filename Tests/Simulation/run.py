@@ -57,6 +57,9 @@ class Run:
                 self.totals[name] = self.totals.get(name, 0) + number
             if outcome["violations"]:
                 self.failed.append(outcome)
+                if not sys.stderr.isatty():
+                    print(f"seed {outcome['seed']} ({outcome['server']}): {outcome['violations'][0]}",
+                          file=sys.stderr, flush=True)
 
     def wait(self, stop_at, limit):
         for thread in self.threads:

@@ -29,7 +29,7 @@ final class AccountDriver {
     var attemptBegun: (count: HandledCount, number: Int)?
     /// Whether there is something new to ask the server about.
     var mayRequest = true
-    /// Messages that came live since the archive was read.
+    /// Messages that came live or were acknowledged since the archive was read.
     var tail = 0
     /// Whether the server offers stream management on the present connection.
     var managesStream = false

@@ -58,6 +58,9 @@ public final class Step {
         effects.queued = true
     }
 
+    /// Says that a message was delivered live or acknowledged, which no page of the archive has shown yet.
+    func tailGrew() { effects.tail += 1 }
+
     /// Says that the archive is to be asked again in a while.
     func tryArchiveAgain() { effects.archiveAgain = true }
 
@@ -156,6 +159,8 @@ public final class Step {
         var events: [EngineEvent] = []
         /// Whether the queue has something new to write.
         var queued = false
+        /// How many messages came or left that no page of the archive has shown yet.
+        var tail = 0
         /// Whether the archive is to be asked again in a while.
         var archiveAgain = false
         /// The earliest deadline of a new request.

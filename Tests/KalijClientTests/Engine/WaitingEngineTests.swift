@@ -14,12 +14,21 @@ import Testing
     private final class Box<Value: Sendable>: Sendable {
         private let contents: Mutex<Value?> = Mutex(nil)
         func put(_ value: Value) { contents.withLock { $0 = value } }
+        var isPut: Bool { contents.withLock { $0 != nil } }
         func get() async throws -> Value {
-            for _ in 0..<1000 {
+            for _ in 0..<12_000 {
                 if let value = contents.withLock({ $0 }) { return value }
                 try await Task.sleep(for: .milliseconds(10))
             }
             throw CancellationError()
+        }
+    }
+
+    /// Ends the engine once the tasks have what they wait for: on a busy machine they get a processor late.
+    private static func stop(_ engine: Engine, once isDone: @escaping @Sendable () -> Bool) {
+        engine.loop.schedule(after: 0.05) { [weak engine] in
+            guard let engine else { return }
+            if isDone() { engine.stop() } else { stop(engine, once: isDone) }
         }
     }
 
@@ -92,15 +101,17 @@ import Testing
     func awaiting() async throws {
         let server = try ScriptedServer("idle")
         let (awaiter, promises) = (Box<PromiseAwaiter>(), Box<[Promise<Int>]>())
+        let settled = Box<Bool>()
         let values = Task {
             let (awaiter, promises) = (try await awaiter.get(), try await promises.get())
             var outcomes: [String] = []
             for promise in promises {
                 do { outcomes.append("\(try await awaiter.value(of: promise))") } catch { outcomes.append("\(error)") }
+                if outcomes.count == 3 { settled.put(true) }
             }
             return outcomes
         }
-        let log = try await run(server, seconds: 3) { engine in
+        let log = try await run(server, seconds: 120) { engine in
             let made = try engine.perform { step in try (0..<4).map { _ in try step.promise(of: Int.self) } }
             try engine.perform { _ = try $0.resolve(made[1], with: 2) }
             awaiter.put(engine.awaiter)
@@ -112,6 +123,7 @@ import Testing
                     _ = try step.reject(made[2], with: Rejection("no", "not today"))
                 }
             }
+            Self.stop(engine) { settled.isPut }
         }
         #expect(try await values.value == ["1", "2", "no: not today", "stopped"])
         #expect(log == ["stored 1"])
@@ -121,15 +133,21 @@ import Testing
     func cancelled() async throws {
         let server = try ScriptedServer("idle")
         let (awaiter, promise) = (Box<PromiseAwaiter>(), Box<Promise<Int>>())
-        let waiting = Task { try await awaiter.get().value(of: try await promise.get()) }
+        let (cancelled, forgotten) = (Box<Bool>(), Box<Bool>())
+        let waiting = Task {
+            defer { cancelled.put(true) }
+            return try await awaiter.get().value(of: try await promise.get())
+        }
         let gone = Task {
+            defer { forgotten.put(true) }
             let awaiter = try await awaiter.get()
             return try await awaiter.value(of: Promise<Int>(id: 4711))
         }
-        _ = try await run(server, seconds: 1) { engine in
+        _ = try await run(server, seconds: 120) { engine in
             promise.put(try engine.perform { try $0.promise(of: Int.self) })
             awaiter.put(engine.awaiter)
             engine.loop.schedule(after: 0.5) { waiting.cancel() }
+            Self.stop(engine) { cancelled.isPut && forgotten.isPut }
         }
         await #expect(throws: CancellationError.self) { try await waiting.value }
         await #expect(throws: Rejection.forgotten) { try await gone.value }

@@ -73,6 +73,8 @@ CREATE UNIQUE INDEX message_unarchived ON message(account, sender, origin_id)
 -- Only what was accepted here: other devices choose ids of their own, and may use one twice.
 CREATE UNIQUE INDEX message_own ON message(account, origin_id)
     WHERE direction = 'out' AND origin_id IS NOT NULL AND received_at IS NULL;
+CREATE INDEX message_unstamped ON message(account, sender, origin_id)
+    WHERE stanza_id IS NULL AND direction = 'out' AND received_at IS NOT NULL;
 CREATE INDEX message_pending ON message(account, id) WHERE state IN ('queued', 'sent');
 
 -- Handlers that wait for the answer to a request.

@@ -22,6 +22,19 @@ struct RangeTests {
         #expect(try desk.shown() == ["[not fetched]", "a1", "a2", "a3", "live"])
     }
 
+    @Test("the tail is what came live and what was acknowledged, not what a page has shown")
+    func tailCounts() throws {
+        let desk = try Desk.read(1)
+        #expect(try desk.receive(CatchUpTests.live("live", archive: "a2")).tail == 1)
+        #expect(try desk.receive(CatchUpTests.live("live", archive: "a2")).tail == 0)
+        for _ in 0..<3 { try desk.accept("mine") }
+        try desk.write()
+        let count = try desk.steps.load().acknowledged.advanced(by: UInt32(try desk.steps.queued()))
+        #expect(try desk.steps.acknowledged(count).tail == 3)
+        _ = try desk.steps.readArchive()
+        #expect(try desk.receive(try desk.result("a3")).tail == 0)
+    }
+
     @Test("the first login looks back as many days as the account says")
     func days() throws {
         let desk = try Desk()

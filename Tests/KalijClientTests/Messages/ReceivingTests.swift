@@ -174,4 +174,26 @@ struct ReceivingTests {
         try desk.fin("page", last: "a1", complete: true)
         #expect(try desk.history() == ["out mine (acked)"])
     }
+
+    // Simulation, seed 219: a session resumed before the server had said whether it has an archive.
+    @Test("a copy of what another device sent, from before the archive's ids were trusted, is not stored again")
+    func otherDevicesCopy() throws {
+        let desk = try Desk.caughtUp()
+        try desk.database.run("UPDATE session SET stamps = 0", [])
+        let copy = """
+            <message xmlns='jabber:client' from='juliet@example.org/phone' to='romeo@example.net' type='chat' id='m1'>\
+            <body>from the phone</body><origin-id xmlns='urn:xmpp:sid:0' id='m1'/></message>
+            """
+        try desk.receive(
+            """
+            <message from='juliet@example.org'><sent xmlns='urn:xmpp:carbons:2'><forwarded xmlns='urn:xmpp:forward:0'>\
+            \(copy)</forwarded></sent></message>
+            """)
+        try desk.database.run("UPDATE session SET stamps = 1", [])
+        _ = try desk.steps.readArchive()
+        try desk.receive(try desk.result("a1", xml: copy.replacing(" xmlns='jabber:client'", with: "")))
+        try desk.fin("page", last: "a1", complete: true)
+        #expect(try desk.history() == ["out from the phone (acked)"])
+        #expect(try desk.text("SELECT stanza_id FROM message") == "a1")
+    }
 }

@@ -16,8 +16,10 @@ final class PushStage {
     private let executable: String
     private var process: Process?
 
-    /// - Parameter port: of the XMPP server's component port.
-    init(folder: String, port: Int, more: [String: Any] = [:], window: String = "20s") throws {
+    /// - Parameters:
+    ///   - port: of the XMPP server's component port.
+    ///   - window: between two pushes to a token; nil for no limit.
+    init(folder: String, port: Int, more: [String: Any] = [:], window: String? = "20s") throws {
         executable = try #require(
             ProcessInfo.processInfo.environment["KALIJ_PUSH_BINARY"],
             "KALIJ_PUSH_BINARY names the command to test; `make test` builds it and sets this")
@@ -38,7 +40,7 @@ final class PushStage {
                 "keyFilePath": folder + "/ec.p8", "keyId": "KEYID", "teamId": "TEAMID", "topic": "org.example.app",
                 "endpoint": ["host": "localhost", "port": Int(apns.port), "caFile": folder + "/server.pem"],
             ],
-            "ratelimit": ["ratelimitTime": window],
+            "ratelimit": window.map { ["ratelimitTime": $0] } ?? ["enabled": false],
         ]
         settings = [
             "http": ["port": httpPort],

@@ -129,17 +129,21 @@ class Player:
 
     def do_available(self, name):
         self.clients[name].write("<presence/>")
-        self.clients[name].settle()
+        self.clients[name].wait(CLIENT + "presence")
+        self.clients[name].settle(0.1)
 
     def do_say(self, name, recipient, *bodies):
         for body in bodies:
             self.clients[name].write(
                 f"<message type='chat' to='{recipient}' id='{name}-{body}'><body>{body}</body></message>")
-        self.clients[name].settle(0.5)
+        self.clients[name].settle(0.1)
 
-    def do_hear(self, name):
-        client = self.clients[name]
-        client.settle()
+    def do_hear(self, name, count="0"):
+        """The texts of the messages that have come; waits for so many."""
+        client, end = self.clients[name], time.time() + 15
+        while len(client.bodies) < int(count) and not client.is_closed and time.time() < end:
+            client.read(0.2)
+        client.settle(0.5)
         bodies, client.bodies = client.bodies, []
         return " ".join(bodies) or "nothing"
 
@@ -151,13 +155,13 @@ class Player:
     def do_acknowledge(self, name, less="0"):
         client = self.clients[name]
         client.write(f"<a xmlns='urn:xmpp:sm:3' h='{client.handled - int(less)}'/>")
-        client.settle(0.3)
+        client.settle(0.1)
 
     def do_drop(self, name):
         client = self.clients[name]
         client.socket.close()
         client.is_closed = True
-        time.sleep(0.5)
+        time.sleep(0.2)
 
     def do_resume(self, name, other, less="0"):
         """Resumes the session of another client, with its count or so much less."""
@@ -200,8 +204,9 @@ class Player:
         return " ".join(bodies or ["nothing"]) + (", complete" if fin.get("complete") == "true" else "")
 
     def do_state(self, name):
-        client = self.clients[name]
-        client.settle()
+        client, end = self.clients[name], time.time() + 5
+        while not client.is_closed and time.time() < end:
+            client.read(0.2)
         return (client.error or "closed") if client.is_closed else "open"
 
     ids = {}

@@ -39,19 +39,32 @@ extension Messages {
         return try known ?? unstamped(received)
     }
 
-    /// One that was delivered before the archive's ids were trusted, and gets the id that it has there.
+    /// One that was delivered before the archive's ids were trusted, and gets the id that it has there: to us, or as a copy of
+    /// what another device of the account sent.
     private func unstamped(_ received: Received) throws -> Place? {
-        guard received.direction == .incoming, let origin = received.originID else { return nil }
-        return try database.statement(
+        guard let origin = received.originID else { return nil }
+        return try database.statement(Self.stamping(received.direction)).first([
+            .optional(received.stanzaID), account, .text(received.sender.description), .text(origin),
+            .text(received.messageID), .text(received.archive),
+        ]) { Place(row: $0.integer(0), position: $0.integer(1), isConfirmed: false) }
+    }
+
+    /// Each direction has an index of its own.
+    private static func stamping(_ direction: Direction) -> StaticString {
+        switch direction {
+        case .incoming:
             """
             UPDATE OR IGNORE message SET stanza_id = ? WHERE account = ? AND sender = ? AND origin_id = ?
                 AND message_id = ? AND archive = ? AND stanza_id IS NULL AND direction = 'in'
             RETURNING id, position
             """
-        ).first([
-            .optional(received.stanzaID), account, .text(received.sender.description), .text(origin),
-            .text(received.messageID), .text(received.archive),
-        ]) { Place(row: $0.integer(0), position: $0.integer(1), isConfirmed: false) }
+        case .outgoing:
+            """
+            UPDATE OR IGNORE message SET stanza_id = ? WHERE account = ? AND sender = ? AND origin_id = ?
+                AND message_id = ? AND archive = ? AND stanza_id IS NULL AND direction = 'out' AND received_at IS NOT NULL
+            RETURNING id, position
+            """
+        }
     }
 
     /// Stores a message, or moves the row that it has already, to the order number `position`.

@@ -16,7 +16,7 @@ struct Messages {
         try displayed(message, received)
         guard received.isKept else { return }
         if try meetsOwn(received, at: nil) { return }
-        _ = try insert(received, position: try position ?? step.nextPosition(), catchup: 0)
+        if try insert(received, position: try position ?? step.nextPosition(), catchup: 0) { step.tailGrew() }
     }
 
     /// Whose stanza-id in a delivered message counts (XEP-0359 section 5): that of the archive that holds it, if disco has
@@ -33,7 +33,9 @@ struct Messages {
         for id in messages {
             try database.run(
                 "UPDATE message SET state = 'acked' WHERE id = ? AND state IN ('queued', 'sent')", [.integer(id)])
-            if database.changes > 0 { try emitState(of: id) }
+            guard database.changes > 0 else { continue }
+            try emitState(of: id)
+            step.tailGrew()
         }
     }
 

@@ -8,7 +8,7 @@ struct Serving {
     private let server: SimulatedServer
 
     init(_ profile: Profile) {
-        server = SimulatedServer(world, profile, account: "alice@localhost")
+        server = SimulatedServer(world, profile.atEase, account: "alice@localhost")
         server.latency = 50...500
         server.hasStrangers = true
     }

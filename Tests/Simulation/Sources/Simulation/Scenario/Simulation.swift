@@ -80,13 +80,16 @@ public final class Simulation {
     private func start() {
         guard process == nil, processes < 8000 else { return }
         processes += 1
-        let process = SimulatedProcess(number: processes, world: world) { [weak self] _ in self?.processEnded() }
+        let number = processes
+        let process = SimulatedProcess(number: number, world: world) { [weak self] _ in self?.ended(number) }
         server.onResume = { [weak self] in self?.checkAcknowledged() }
         self.process = process
         process.start(directory, timing: Self.timing) { [weak self] in self?.server.connect() }
     }
 
-    private func processEnded() {
+    private func ended(_ number: Int) {
+        // One over whose head another has taken over is not replaced.
+        guard process?.number == number else { return }
         process = nil
         startSoon()
     }
@@ -109,6 +112,9 @@ public final class Simulation {
     private func rest() throws {
         // Long enough for every callback that waits for a time or an answer.
         world.run(until: world.now + 70_000_000)
+        // Those over whose heads another one has taken over have had the time to notice.
+        for process in frozen { process.kill("somebody else drives") }
+        frozen = []
         for round in 0..<2 {
             let end = world.now + 1_800_000_000
             repeat {

@@ -12,11 +12,11 @@ public struct Profile: Sendable {
     /// Whether connections that ask for a session soon after one another each get it as it was for the first.
     var hasSeveralHeirs: Bool
     /// Messages in a thousand that the archive shows a little later than others behind them.
-    let archivedLate: Int
+    var archivedLate: Int
     /// Messages in a thousand that are delivered after another whose place in the archive is behind theirs.
     var deliveredLate: Int
     /// Messages in a thousand that get the id in the archive of the one before, if that is somebody else's.
-    let twins: Int
+    var twins: Int
     /// Whether what a resource had not acknowledged, or what came while none was there, is delivered once more when one
     /// comes: the archive has it all the same.
     let deliversOffline: Bool
@@ -45,6 +45,14 @@ public struct Profile: Sendable {
         name: "ejabberd 24.12", remembersCountAfterRestart: false, staleCount: .resume, tellsConflict: true,
         queueLimit: nil, hasSeveralHeirs: false, archivedLate: 10, deliveredLate: 10, twins: 10,
         deliversOffline: true, sessionTimeout: 300)
+
+    /// The same server without what happens now and then only.
+    var atEase: Profile {
+        var profile = self
+        (profile.archivedLate, profile.deliveredLate, profile.twins) = (0, 0, 0)
+        (profile.hasSeveralHeirs, profile.archiveStartsSlowly) = (false, false)
+        return profile
+    }
 
     /// The same server with the archive turned off for the account.
     var withoutArchive: Profile {
