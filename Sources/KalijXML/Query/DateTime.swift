@@ -26,24 +26,43 @@ public enum DateTime {
         // The C library goes back with today's calendar, as XML Schema asks; Foundation turns Julian before 1582.
         var (time, fields) = (time_t(whole), tm())
         guard gmtime_r(&time, &fields) != nil else { return "" }
-        let day = [digits(fields.tm_year + 1_900, 4), digits(fields.tm_mon + 1, 2), digits(fields.tm_mday, 2)]
-        let clock = [digits(fields.tm_hour, 2), digits(fields.tm_min, 2), digits(fields.tm_sec, 2)]
         // In far years a Double is coarser than a microsecond, and the rest could be a little outside.
         // fits: the bounds are in the line
-        var fraction = digits(Int32(min(max(microseconds - whole * 1_000_000, 0), 999_999)), 6)
-        while fraction.last == "0" { fraction.removeLast() }
-        return day.joined(separator: "-") + "T" + clock.joined(separator: ":")
-            + (fraction.isEmpty ? "" : "." + fraction)
-            + "Z"
+        let fraction = Int32(min(max(microseconds - whole * 1_000_000, 0), 999_999))
+        return text(of: fields, fraction)
+    }
+
+    private static func text(of fields: tm, _ microseconds: Int32) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(27)
+        append(fields.tm_year + 1_900, 4, to: &text)
+        append(fields.tm_mon + 1, 2, behind: "-", to: &text)
+        append(fields.tm_mday, 2, behind: "-", to: &text)
+        append(fields.tm_hour, 2, behind: "T", to: &text)
+        append(fields.tm_min, 2, behind: ":", to: &text)
+        append(fields.tm_sec, 2, behind: ":", to: &text)
+        if microseconds > 0 {
+            append(microseconds, 6, behind: ".", to: &text)
+            while text.last == UInt8(ascii: "0") { text.removeLast() }
+        }
+        text.append(UInt8(ascii: "Z"))
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// The time that a XEP-0082 date and time names; nil if the text is none. What the query language's `datetime`
     /// accepts.
     public static func date(_ text: String) -> Date? { withBytes(of: text, Conversions.date) }
 
-    private static func digits(_ number: Int32, _ count: Int) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(count - text.count, 0)) + text
+    /// Appends a number that has at most so many digits.
+    private static func append(
+        _ number: Int32, _ digits: Int, behind mark: Unicode.Scalar? = nil, to text: inout [UInt8]
+    ) {
+        if let mark { text.append(UInt8(ascii: mark)) }
+        var place = digits == 6 ? Int32(100_000) : digits == 4 ? 1_000 : 10
+        while place > 0 {
+            text.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number / place % 10))
+            place /= 10
+        }
     }
 }
 
