@@ -1,8 +1,8 @@
 /* Writes the rows of a kalij.db again, one transaction a message, with nothing around it: the floor for `kalij run`.
  *
  * usage: bare FROM.db TO.db [SYNC_EVERY]
- * TO.db is made with FROM.db's schema. With SYNC_EVERY a synchronous commit on a second connection follows every
- * so many messages, as an acknowledgement needs. Prints one JSON line. */
+ * TO.db is made with FROM.db's schema. With SYNC_EVERY a synchronous commit follows every so many messages, as an
+ * acknowledgement needs. Prints one JSON line. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define COLUMNS 15
-static sqlite3 *to, *full;
+static sqlite3 *to;
 
 static void check(int result, sqlite3 *db, const char *what) {
     if (result == SQLITE_OK || result == SQLITE_DONE || result == SQLITE_ROW) return;
@@ -47,14 +47,12 @@ int main(int count, char **words) {
     sqlite3_exec(from, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'", copy_schema, 0, 0);
     run(to, "INSERT INTO account(id, jid, resource, direct_tls, mechanism, password, created_at) VALUES (1, 'juliet@localhost', 'r', 1, 'PLAIN', 'x', 0);"
             "INSERT INTO session(account, number, handled, acknowledged, position, archive) VALUES (1, 1, 0, 0, 0, 0)");
-    check(sqlite3_open(words[2], &full), full, words[2]);
-    run(full, "PRAGMA synchronous=FULL");
     sqlite3_stmt *begin = prepare(to, "BEGIN IMMEDIATE"), *commit = prepare(to, "COMMIT"),
         *insert = prepare(to, "INSERT INTO message(account, direction, conversation, position, archive, stanza_id, "
             "message_id, origin_id, sender, recipient, type, body, sent_at, received_at, state) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         *session = prepare(to, "UPDATE session SET handled = handled + 1, position = position + 1 WHERE account = 1"),
-        *barrier = prepare(full, "INSERT INTO barrier VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET number = number + 1"),
+        *barrier = prepare(to, "INSERT INTO barrier VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET number = number + 1"),
         *rows = prepare(from, "SELECT account, direction, conversation, position, archive, stanza_id, message_id, origin_id, "
             "sender, recipient, type, body, sent_at, received_at, state FROM message ORDER BY id");
     /* Read first, so that reading is not measured. */
@@ -72,7 +70,10 @@ int main(int count, char **words) {
         check(sqlite3_step(insert), to, "insert"), sqlite3_reset(insert);
         check(sqlite3_step(session), to, "session"), sqlite3_reset(session);
         check(sqlite3_step(commit), to, "commit"), sqlite3_reset(commit);
-        if (every && (row + 1) % every == 0) check(sqlite3_step(barrier), full, "barrier"), sqlite3_reset(barrier);
+        if (!every || (row + 1) % every) continue;
+        run(to, "PRAGMA synchronous=FULL");
+        check(sqlite3_step(barrier), to, "barrier"), sqlite3_reset(barrier);
+        run(to, "PRAGMA synchronous=NORMAL");
     }
     double seconds = now() - start;
     printf("{\"rows\": %d, \"seconds\": %.4f}\n", stored, seconds);

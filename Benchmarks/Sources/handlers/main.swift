@@ -39,7 +39,7 @@ final class World {
             login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "secret"), resource: "x", now: 0)
         account = try AccountTable(driven.database).account(nil, in: directory)
         runner = StepRunner(
-            database: driven.database, fence: driven.fence, barrier: try Barrier(path: directory.databasePath),
+            database: driven.database, fence: driven.fence, barrier: Barrier(driven.database),
             clock: .system, known: try KnownHandlers([Fetched.self]),
             mark: CallMark(path: directory.markPath, fence: driven.fence.owner.number))
         steps = SessionSteps(runner: runner, account: account)

@@ -1,0 +1,24 @@
+import KalijAddress
+import KalijClient
+
+// barrier DIRECTORY EVERY: drives the account of a directory, and accepts a message of its user with each EVERY messages
+// that it receives. Runs until it is killed.
+
+guard CommandLine.arguments.count == 3, let every = Int(CommandLine.arguments[2]), every > 0 else {
+    fatalError("usage: barrier DIRECTORY EVERY")
+}
+
+var engine: Engine?
+var received = 0
+let recipient = try JID("romeo@localhost")
+engine = try Engine(AccountDirectory(CommandLine.arguments[1])) { event in
+    guard case .message(let message) = event.kind, message.direction == .incoming else { return }
+    received += 1
+    guard received % every == 0 else { return }
+    do {
+        _ = try engine?.accept("A message of the user's own, number \(received / every).", to: recipient)
+    } catch {
+        fatalError("not accepted: \(error)")
+    }
+}
+try engine?.run()
