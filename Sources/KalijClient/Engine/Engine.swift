@@ -103,7 +103,7 @@ public final class Engine {
         let mark = CallMark(path: directory.markPath, fence: fence.owner.number)
         if isCareful { try mark.countCrash(in: database) }
         let runner = StepRunner(
-            database: database, fence: fence, barrier: try Barrier(path: directory.databasePath), clock: clock,
+            database: database, fence: fence, barrier: Barrier(database), clock: clock,
             known: known, mark: mark, notifies: options.notifies)
         context = DriverContext(
             loop: loop, runner: runner, timing: options.timing,

@@ -80,7 +80,7 @@ extension AccountDriver {
     /// Messages that may come live or be acknowledged before the archive is read again.
     private static let longestTail = 200
 
-    private func readArchiveInTime(_ effects: Step.Effects) {
+    func readArchiveInTime(_ effects: Step.Effects) {
         for event in effects.events { if case .caughtUp = event.kind { tail = 0 } }
         tail += effects.tail
         guard tail >= Self.longestTail else { return }

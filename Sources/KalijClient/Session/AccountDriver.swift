@@ -36,7 +36,11 @@ final class AccountDriver {
     /// Connections in a row that ended between `<resume/>` and its answer.
     var unansweredResumes = 0
     private var parser = StreamParser()
-    private var inbox = Inbox()
+    var inbox = Inbox()
+    /// How many of the next events are handled one by one, because handling them together has failed.
+    var alone = 0
+    /// Whether what has arrived is handled in the loop's next turn.
+    private var isDrainPlanned = false
     private var backoff: Backoff
     private var retry: Timer?
     private var storageBackoff: Backoff
@@ -113,9 +117,15 @@ final class AccountDriver {
         case .secured: attempt { try negotiate(.secured) }
         case .received(let bytes): receive(bytes)
         case .drained: if !isWaitingForStorage { attempt { try flush() } }
-        case .failed(let failure): disconnect(failure.description)
-        case .closed(let error): disconnect(error?.description ?? "the server closed the connection")
+        case .failed(let failure): ended(failure.description)
+        case .closed(let error): ended(error?.description ?? "the server closed the connection")
         }
+    }
+
+    /// What came before the end is handled first.
+    private func ended(_ reason: String) {
+        drainPlanned()
+        if connection != nil { disconnect(reason) }
     }
 
     // MARK: Receiving
@@ -128,20 +138,35 @@ final class AccountDriver {
         } catch {
             return disconnect("\(error)")
         }
-        drain()
+        // Within a session, what else is there to be read is read first, so that it can be handled together.
+        guard isOnline, inbox.error == nil, inbox.waiting.count < Self.longestInbox else { return drain() }
+        guard !isDrainPlanned else { return }
+        isDrainPlanned = true
+        context.loop.enqueue { [weak self] in self?.drainPlanned() }
+    }
+
+    /// How much is read before it is handled.
+    private static let longestInbox = 200
+
+    private func drainPlanned() {
+        if isDrainPlanned { drain() }
     }
 
     /// Handles what has arrived, up to the first thing that cannot be handled now.
     private func drain() {
+        isDrainPlanned = false
         attempt {
             while !isWaitingForStorage, connection != nil, let event = inbox.first {
+                if try handleTogether() { continue }
                 try handle(event)
                 inbox.removeFirst()
+                alone = max(0, alone - 1)
             }
             guard !isWaitingForStorage, connection != nil else { return }
             if let error = inbox.error { throw error }
-            try acknowledge()
+            // In this order one barrier serves both.
             try flush()
+            try acknowledge()
         }
     }
 
@@ -261,6 +286,8 @@ final class AccountDriver {
         writer = OutboundWriter()
         requestsToAnswer = 0
         attemptBegun = nil
+        alone = 0
+        isDrainPlanned = false
         expiry = .none
     }
 
@@ -291,6 +318,7 @@ final class AccountDriver {
     /// when all of it has left, or a second later.
     func letGo(_ finished: @escaping () -> Void) {
         retry?.cancel()
+        drainPlanned()
         if case .online(let management) = stage, !isWaitingForStorage {
             connection?.isReading = false
             try? flush()
@@ -310,6 +338,7 @@ final class AccountDriver {
     /// Ends the stream and with it the session: the server closes it for good.
     func endStream(_ finished: @escaping () -> Void) {
         retry?.cancel()
+        drainPlanned()
         if case .online(let management) = stage, !isWaitingForStorage {
             connection?.isReading = false
             if management != nil {
@@ -348,24 +377,4 @@ enum StreamFailure: Error, CustomStringConvertible {
         case .stream(let error): "the server ended the stream: \(error)"
         }
     }
-}
-
-/// What has arrived and is not handled yet.
-struct Inbox {
-    private var events: [StreamParserEvent] = []
-    private var position = 0
-    /// What ended the parsing behind the events.
-    private(set) var error: XMLError?
-
-    var first: StreamParserEvent? { position < events.count ? events[position] : nil }
-    mutating func append(_ event: StreamParserEvent) { events.append(event) }
-    mutating func fail(_ error: XMLError) { self.error = error }
-
-    mutating func removeFirst() {
-        guard position < events.count else { return }  // cleared meanwhile
-        position += 1
-        if position == events.count { (events, position) = ([], 0) }
-    }
-
-    mutating func clear() { self = Inbox() }
 }

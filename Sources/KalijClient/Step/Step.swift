@@ -121,17 +121,17 @@ public final class Step {
         effects.events.append(EngineEvent(account: account.jid, at: now, kind: kind))
     }
 
-    /// Counts the stanza that the step is for, and gets what most stanzas need of the session in the same statement.
+    /// Counts the stanza that the step is for, and gets what most stanzas need of the session.
     func count(_ handled: HandledCount?) throws {
-        let row = try database.statement(
-            """
-            UPDATE session SET handled = coalesce(?, handled), position = position + 1 WHERE account = ?
-            RETURNING position, stamps
-            """
-        ).first([.optional(handled.map { Int64($0.value) }), .integer(account.id)]) { ($0.integer(0), $0.bool(1)) }
+        // Two statements, because RETURNING makes a table of its own each time, which costs more than either.
+        let row = try database.statement("SELECT position + 1, stamps FROM session WHERE account = ?")
+            .first([.integer(account.id)]) { ($0.integer(0), $0.bool(1)) }
         guard let (position, stamps) = row else {
             throw StoreError(.corrupt, "account \(account.id) has no session row")
         }
+        try database.run(
+            "UPDATE session SET handled = coalesce(?, handled), position = ? WHERE account = ?",
+            [.optional(handled.map { Int64($0.value) }), .integer(position), .integer(account.id)])
         reservedPosition = position
         trustsArchive = stamps
     }

@@ -12,6 +12,8 @@ final class StepRunner {
     private let notifies: Bool
     /// Whether something was committed that a power failure could still undo.
     private var isDirty = true
+    /// Whether steps share a transaction that is open.
+    private var isTogether = false
 
     init(
         database: Database, fence: Fence, barrier: Barrier, clock: Clock, known: KnownHandlers, mark: CallMark? = nil,
@@ -36,12 +38,10 @@ final class StepRunner {
             database: database, account: account, now: clock.now(), known: known, mark: mark, notifies: notifies)
         defer { mark?.clear() }
         let start = clock.monotonic()
-        try database.transaction {
-            try fence.check(database)
+        try transaction {
             try body(step)
             try step.finish()
         }
-        isDirty = true
         var effects = step.effects
         let milliseconds = (clock.monotonic() - start) / 1_000_000
         if milliseconds > 100 {
@@ -52,6 +52,30 @@ final class StepRunner {
         }
         if milliseconds > 1000 { try? count(slow: kind, milliseconds) }
         return effects
+    }
+
+    /// Runs the steps that `body` makes in one transaction: if this throws, nothing of any of them has happened.
+    ///
+    /// What they have to say to the outside may leave once this has returned.
+    /// - Parameters:
+    ///   - limit: how long new steps may begin, in nanoseconds: nobody else can write meanwhile.
+    ///   - body: makes steps as long as what it is given says that there is time.
+    func together(for limit: Int64, _ body: (_ isTime: () -> Bool) throws -> Void) throws {
+        try transaction {
+            let start = clock.monotonic()
+            isTogether = true
+            defer { isTogether = false }
+            try body { clock.monotonic() - start < limit }
+        }
+    }
+
+    private func transaction(_ body: () throws -> Void) throws {
+        if isTogether { return try body() }
+        try database.transaction {
+            try fence.check(database)
+            try body()
+        }
+        isDirty = true
     }
 
     /// Throws `FenceError.stale` if another process took over: for what is not a step.

@@ -21,6 +21,7 @@ public final class Database {
     }
 
     public let path: String
+    private let durability: Durability
     // Owned: closed in deinit after all statements are gone.
     private let handle: OpaquePointer
     private var statements: [UInt: Statement] = [:]
@@ -31,19 +32,21 @@ public final class Database {
     public init(path: String, durability: Durability, busySeconds: Double = 10) throws(StoreError) {
         try Self.create(path)
         self.path = path
+        self.durability = durability
         handle = try Self.open(path, flags: SQLITE_OPEN_READWRITE)
         sqlite3_busy_timeout(handle, Int32(busySeconds * 1000))  // fits: the program's own waits are seconds
         try execute("PRAGMA journal_mode=WAL")
         try execute("PRAGMA synchronous=\(durability == .machine ? "FULL" : "NORMAL")")
         try execute("PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-1000")
         #if canImport(Darwin)
-            if durability == .machine { try execute("PRAGMA fullfsync=ON") }
+            try execute("PRAGMA fullfsync=ON")
         #endif
     }
 
     /// Opens an existing database for reading only; never waits for a writer and changes nothing.
     public init(reading path: String) throws(StoreError) {
         self.path = path
+        durability = .process
         handle = try Self.open(path, flags: SQLITE_OPEN_READONLY)
         sqlite3_busy_timeout(handle, 5000)
     }
@@ -99,6 +102,16 @@ public final class Database {
         try run("BEGIN")
         defer { try? run("COMMIT") }
         return try body()
+    }
+
+    /// Runs `body` with commits that survive the death of the machine, whatever the connection was opened for. Not to be called
+    /// within a transaction, where that cannot be changed.
+    func durably(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        guard durability == .process else { return try body() }
+        try execute("PRAGMA synchronous=FULL")
+        // If this fails, later commits sync needlessly.
+        defer { try? execute("PRAGMA synchronous=NORMAL") }
+        try body()
     }
 
     /// The rowid of the last row inserted by this connection.

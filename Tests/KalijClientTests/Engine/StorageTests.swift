@@ -30,7 +30,7 @@ struct StorageTests {
             let driven = try drive.directory.drive(role: .main, now: 1)
             database = driven.database
             let runner = StepRunner(
-                database: database, fence: driven.fence, barrier: try Barrier(path: drive.directory.databasePath),
+                database: database, fence: driven.fence, barrier: Barrier(database),
                 clock: .system, known: try KnownHandlers())
             account = try AccountTable(database).account(nil, in: drive.directory)
             var report: (EngineEvent) -> Void = { _ in }

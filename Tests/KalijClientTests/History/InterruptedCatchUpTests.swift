@@ -16,7 +16,7 @@ struct InterruptedCatchUpTests {
         let other = SessionSteps(
             runner: StepRunner(
                 database: try Database(path: desk.directory.databasePath, durability: .process), fence: desk.fence,
-                barrier: try Barrier(path: desk.directory.databasePath), clock: desk.clock.clock,
+                barrier: Barrier(desk.database), clock: desk.clock.clock,
                 known: try KnownHandlers()),
             account: desk.account)
         let result = try Element.parse(Desk.inClient(try desk.archived("a2", Self.message("two"))))

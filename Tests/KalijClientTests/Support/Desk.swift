@@ -37,7 +37,7 @@ final class Desk {
         )
         account = try AccountTable(database).account(nil, in: directory)
         runner = StepRunner(
-            database: database, fence: fence, barrier: try Barrier(path: directory.databasePath), clock: clock.clock,
+            database: database, fence: fence, barrier: Barrier(database), clock: clock.clock,
             known: try known ?? KnownHandlers(), notifies: notifies)
         steps = SessionSteps(runner: runner, account: account)
     }

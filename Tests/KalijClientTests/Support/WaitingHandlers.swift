@@ -147,7 +147,7 @@ extension Desk {
         SessionSteps(
             runner: StepRunner(
                 database: try Database(path: directory.databasePath, durability: .process), fence: fence,
-                barrier: try Barrier(path: directory.databasePath), clock: clock.clock,
+                barrier: Barrier(database), clock: clock.clock,
                 known: try KnownHandlers(handlers)), account: account)
     }
 

@@ -171,7 +171,7 @@ import Testing
         let desk = try Desk(known: KnownHandlers(Log.handlers + [Full.self]))
         let mark = CallMark(path: scratch.file("m"), fence: 7)
         let runner = StepRunner(
-            database: desk.database, fence: desk.fence, barrier: try Barrier(path: desk.directory.databasePath),
+            database: desk.database, fence: desk.fence, barrier: Barrier(desk.database),
             clock: desk.clock.clock, known: try KnownHandlers(Log.handlers + [Full.self]), mark: mark)
         let steps = SessionSteps(runner: runner, account: desk.account)
         try desk.perform { _ = try $0.schedule(Full(), at: 0) }

@@ -43,26 +43,29 @@ extension Messages {
     /// what another device of the account sent.
     private func unstamped(_ received: Received) throws -> Place? {
         guard let origin = received.originID else { return nil }
-        return try database.statement(Self.stamping(received.direction)).first([
-            .optional(received.stanzaID), account, .text(received.sender.description), .text(origin),
-            .text(received.messageID), .text(received.archive),
+        let known = try database.statement(Self.unstamped(received.direction)).first([
+            account, .text(received.sender.description), .text(origin), .text(received.messageID),
+            .text(received.archive),
         ]) { Place(row: $0.integer(0), position: $0.integer(1), isConfirmed: false) }
+        guard let known else { return nil }
+        try database.run(
+            "UPDATE OR IGNORE message SET stanza_id = ? WHERE id = ?",
+            [.optional(received.stanzaID), .integer(known.row)])
+        return database.changes > 0 ? known : nil
     }
 
     /// Each direction has an index of its own.
-    private static func stamping(_ direction: Direction) -> StaticString {
+    private static func unstamped(_ direction: Direction) -> StaticString {
         switch direction {
         case .incoming:
             """
-            UPDATE OR IGNORE message SET stanza_id = ? WHERE account = ? AND sender = ? AND origin_id = ?
+            SELECT id, position FROM message WHERE account = ? AND sender = ? AND origin_id = ?
                 AND message_id = ? AND archive = ? AND stanza_id IS NULL AND direction = 'in'
-            RETURNING id, position
             """
         case .outgoing:
             """
-            UPDATE OR IGNORE message SET stanza_id = ? WHERE account = ? AND sender = ? AND origin_id = ?
+            SELECT id, position FROM message WHERE account = ? AND sender = ? AND origin_id = ?
                 AND message_id = ? AND archive = ? AND stanza_id IS NULL AND direction = 'out' AND received_at IS NOT NULL
-            RETURNING id, position
             """
         }
     }

@@ -53,7 +53,7 @@ final class SimulatedProcess {
                 let driven = try directory.drive(role: .main, now: world.milliseconds)
                 (database, fence) = (driven.database, driven.fence)
                 let runner = StepRunner(
-                    database: driven.database, fence: driven.fence, barrier: try Barrier(path: directory.databasePath),
+                    database: driven.database, fence: driven.fence, barrier: Barrier(driven.database),
                     clock: world.clock, known: try KnownHandlers([Asked.self, Rung.self]))
                 let context = context(runner, timing, dial)
                 self.context = context

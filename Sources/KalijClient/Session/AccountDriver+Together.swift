@@ -1,0 +1,58 @@
+import KalijStream
+import KalijXML
+
+/// Stanzas that arrived together: each a step of its own, and all of them in one transaction.
+///
+/// A commit costs several times what a step does: pages that neighbours have changed are written once instead of once for
+/// each. What a stanza changes is committed at once still, only not without what its neighbours change; what leaves the
+/// process leaves behind it, acknowledgements included.
+extension AccountDriver {
+    /// How long the transaction may be open before the last step in it begins, in nanoseconds.
+    private static let longest: Int64 = 5_000_000
+
+    /// Handles the stanzas at the inbox's begin.
+    /// - Returns: whether it did; if not, nothing has happened, and the next event is to be handled by itself. Where a step
+    ///   or the commit has thrown that goes for all of them, so that what is to blame fails alone.
+    func handleTogether() throws -> Bool {
+        // The attempt at a stanza that may have ended the process before is committed in front of it.
+        guard alone == 0, !isCareful, attemptBegun == nil, case .online(var management?) = stage, areNeighboursWaiting
+        else { return false }
+        var effects: [Step.Effects] = []
+        var (taken, requests) = (0, 0)
+        do {
+            try context.runner.together(for: Self.longest) { isTime in
+                for event in inbox.waiting {
+                    guard case .element(let element) = event, isTime() else { return }
+                    var next = management
+                    switch try next.receive(element, unacknowledged: writer.outstanding) {
+                    case .stanza(let count): effects.append(try steps.handle(element, count: count))
+                    case .acknowledgementRequested: requests += 1
+                    case .acknowledged, .streamError, .nonza: return
+                    }
+                    management = next
+                    taken += 1
+                }
+            }
+        } catch {
+            // The first one is alone already.
+            guard taken > 0 else { throw error }
+            alone = taken + 1
+            return false
+        }
+        guard taken > 0 else { return false }
+        timers.heard = true
+        stage = .online(management)
+        requestsToAnswer += requests
+        inbox.removeFirst(taken)
+        for effects in effects {
+            commit(effects)
+            readArchiveInTime(effects)
+        }
+        return true
+    }
+
+    private var areNeighboursWaiting: Bool {
+        guard inbox.waiting.count > 1, case .element(let first) = inbox.first else { return false }
+        return StreamManagement.isStanza(first)
+    }
+}

@@ -1,0 +1,23 @@
+import KalijXML
+
+/// What has arrived and is not handled yet.
+struct Inbox {
+    private var events: [StreamParserEvent] = []
+    private var position = 0
+    /// What ended the parsing behind the events.
+    private(set) var error: XMLError?
+
+    var first: StreamParserEvent? { waiting.first }
+    /// All that waits, oldest first.
+    var waiting: ArraySlice<StreamParserEvent> { events[position...] }
+    mutating func append(_ event: StreamParserEvent) { events.append(event) }
+    mutating func fail(_ error: XMLError) { self.error = error }
+
+    mutating func removeFirst(_ number: Int = 1) {
+        // Cleared meanwhile, there may be less.
+        position = min(position + number, events.count)
+        if position == events.count { (events, position) = ([], 0) }
+    }
+
+    mutating func clear() { self = Inbox() }
+}
