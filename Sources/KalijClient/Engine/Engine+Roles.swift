@@ -43,7 +43,7 @@ extension Engine {
     }
 
     func beginWake() {
-        let run = WakeRun(loop: loop, budget: options.budget ?? WakeRun.budget)
+        let run = WakeRun(loop: ground.loop, budget: options.budget ?? WakeRun.budget)
         run.isCaughtUp = { [weak self] in self?.isCaughtUp ?? true }
         run.pause = { [weak self] isPaused in self?.drivers.values.forEach { $0.isReading = !isPaused } }
         run.renewed = options.onRenewal
@@ -59,7 +59,7 @@ extension Engine {
     func planNotifications() {
         guard options.onNotification != nil, !areNotificationsPlanned else { return }
         areNotificationsPlanned = true
-        loop.enqueue { [weak self] in
+        ground.loop.enqueue { [weak self] in
             self?.areNotificationsPlanned = false
             self?.showNotifications()
         }

@@ -48,6 +48,7 @@ public final class Engine {
 
     /// The engine's loop, for what its process wants to watch on the same thread: signals, standard input.
     public let loop: EventLoop
+    let ground: Ground
     let directory: AccountDirectory
     let options: Options
     let clock: Clock
@@ -84,20 +85,32 @@ public final class Engine {
     /// - Parameter onEvent: told each event, after what it tells is committed.
     /// - Throws: `FenceError.held` if another process drives that does not yield; `EngineError.handedOver` if it has taken
     ///   the push of this `wake`; `StoreError`; `DirectoryError`; `HandlerError` if two handlers have the same name.
-    public init(
+    public convenience init(
         _ directory: AccountDirectory, options: Options = Options(), clock: Clock = .system,
         onEvent: @escaping (EngineEvent) -> Void
+    ) throws {
+        let known = try KnownHandlers(options.handlers, owners: options.owners)
+        let loop = try EventLoop()
+        var takingOver = TakingOver(directory: directory, role: options.role, clock: clock)
+        try self.init(
+            directory, options: options, clock: clock, known: known, loop: loop, ground: .system(loop),
+            driven: takingOver.run(), onEvent: onEvent)
+    }
+
+    /// Drives what was taken over already.
+    init(
+        _ directory: AccountDirectory, options: Options, clock: Clock, known: KnownHandlers, loop: EventLoop,
+        ground: Ground, driven: TakingOver.Driven, onEvent: @escaping (EngineEvent) -> Void
     ) throws {
         self.directory = directory
         self.options = options
         self.clock = clock
-        let known = try KnownHandlers(options.handlers, owners: options.owners)
-        loop = try EventLoop()
+        (self.loop, self.ground) = (loop, ground)
         let (waker, question) = (loop.waker, PromiseQuestion())
         awaiter = PromiseAwaiter { id in waker.enqueue { question.ask(id) } }
-        (database, fence, isCareful) = try TakingOver(directory: directory, role: options.role, clock: clock).run()
+        (database, fence, isCareful) = driven
         // In this order: it listens, says that it receives, and looks when it runs.
-        doorbell = try DoorbellWatch(directory: directory.path, loop: loop)
+        doorbell = try DoorbellWatch(directory: directory.path, loop: ground.loop)
         mailbox = try Mailbox(directory: directory.path)
         try mailbox.announce(.driver, number: fence.owner.number)
         let mark = CallMark(path: directory.markPath, fence: fence.owner.number)
@@ -106,12 +119,13 @@ public final class Engine {
             database: database, fence: fence, barrier: try Barrier(path: directory.databasePath), clock: clock,
             known: known, mark: mark, notifies: options.notifies)
         context = DriverContext(
-            loop: loop, runner: runner, timing: options.timing,
+            loop: ground.loop, runner: runner, timing: options.timing,
             report: { [weak self] event in
                 onEvent(event)
                 self?.wakeSaw(event)
             },
-            fatal: { [weak self] in self?.fail($0) }, changed: { [weak self] in self?.endIfDone() }, awaiter: awaiter)
+            fatal: { [weak self] in self?.fail($0) }, changed: { [weak self] in self?.endIfDone() }, awaiter: awaiter,
+            random: ground.random, connect: ground.connect)
         context?.notified = { [weak self] in self?.planNotifications() }
         question.answer = { [weak self] in self?.answer($0) }
     }
@@ -122,9 +136,16 @@ public final class Engine {
     /// - Throws: `FenceError.stale` if another process took over; `EngineError.refused` if no account can log in.
     @discardableResult
     public func run() throws -> Ending {
-        doorbell.onRing = { [weak self] in self?.rung() }
         network = try? NetworkMonitor(loop: loop) { [weak self] in self?.drivers.values.forEach { $0.networkChanged() }
         }
+        try begin()
+        ground.loop.run()
+        return try over()
+    }
+
+    /// Does what is to be done before the loop turns.
+    func begin() throws {
+        doorbell.onRing = { [weak self] in self?.rung() }
         try startDrivers()
         if drivers.isEmpty {
             let isEmpty = try AccountTable(database).all().isEmpty
@@ -139,12 +160,15 @@ public final class Engine {
         case .wake: beginWake()
         case .background:
             if let budget = options.budget {
-                _ = loop.schedule(after: budget) { [weak self] in self?.end(.unfinished) }
+                _ = ground.loop.schedule(after: budget) { [weak self] in self?.end(.unfinished) }
             }
             endIfDone()
         case .main, .share: break
         }
-        loop.run()
+    }
+
+    /// Why the loop has stopped.
+    func over() throws -> Ending {
         awaiter.close()
         if let failure { throw failure }
         return ending
@@ -175,7 +199,7 @@ public final class Engine {
         doorbell.stopListening()
         // Connections write what they still have, for a bounded time, before the loop ends.
         var open = drivers.count
-        if open == 0 { loop.enqueue { [weak self] in self?.ended() } }
+        if open == 0 { ground.loop.enqueue { [weak self] in self?.ended() } }
         for driver in drivers.values {
             driver.letGo { [weak self] in
                 open -= 1
@@ -192,7 +216,7 @@ public final class Engine {
         accepting = database
         let account = try AccountTable(database).account(sender, in: directory)
         let message = try Outgoing.accept(body, to: recipient, of: account, in: database, now: clock.now())
-        loop.enqueue { [weak self] in self?.drivers[account.id]?.queueChanged() }
+        ground.loop.enqueue { [weak self] in self?.drivers[account.id]?.queueChanged() }
         return message
     }
 
@@ -208,7 +232,7 @@ public final class Engine {
         var result: Swift.Result<Result, any Error>?
         let effects = try context.runner.run("application", for: account) { step in result = .success(try body(step)) }
         driver.commit(effects)
-        loop.enqueue { [weak driver] in driver?.queueChanged() }
+        ground.loop.enqueue { [weak driver] in driver?.queueChanged() }
         guard let result else { throw EngineError.notDriven(account: account.jid) }
         return try result.get()
     }
@@ -310,7 +334,7 @@ public final class Engine {
         if case FenceError.stale = error {
             // Whatever this process still did would be refused: nothing is let go that another one holds.
             isStopping = true
-            loop.stop()
+            ground.loop.stop()
         } else {
             stop()
         }
@@ -332,13 +356,13 @@ public final class Engine {
             }
         }
         doorbell.letCallersGo()
-        loop.stop()
+        ground.loop.stop()
     }
 
     private func startAgain(_ letters: [Letter]) throws {
         (isStopping, isDone) = (false, false)
         doorbell.letCallersGo()
-        doorbell = try DoorbellWatch(directory: directory.path, loop: loop)
+        doorbell = try DoorbellWatch(directory: directory.path, loop: ground.loop)
         doorbell.onRing = { [weak self] in self?.rung() }
         try mailbox.announce(.driver, number: fence.owner.number)
         drivers = [:]

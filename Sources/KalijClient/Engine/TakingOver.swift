@@ -13,31 +13,81 @@ struct TakingOver {
     let directory: AccountDirectory
     let role: Role
     let clock: Clock
+    /// Kills whoever is frozen within a transaction of the database at a path; false if nobody is, or may be killed.
+    private let killWriter: (String) -> Bool
+    /// The owner that is waited for, and until when: each gets the whole time, since each was asked only then.
+    private var awaited: (owner: Int64, deadline: Int64)?
+    /// Until when a writer may go on that was there at each attempt.
+    private var busyDeadline: Int64?
+    private var asked: Int64?
 
     /// How long an owner may take to answer, in nanoseconds. A process that lives answers from the thread that runs steps.
     static let patience: Int64 = 5_000_000_000
 
     typealias Driven = (database: Database, fence: Fence, careful: Bool)
 
+    /// What comes next.
+    enum Turn {
+        case driven(Driven)
+        /// The owner was asked: wait for the end of the connection, and look (``answered(_:)``).
+        case ask(Question)
+        /// A short while later it can be tried again.
+        case pause
+        /// It can be tried again: SQLite has waited already.
+        case again
+    }
+
+    /// What an owner was asked.
+    struct Question {
+        let owner: Owner
+        let mailbox: Mailbox
+        let sent: Mailbox.Sent
+        /// How long to wait.
+        let seconds: Double
+    }
+
+    init(
+        directory: AccountDirectory, role: Role, clock: Clock,
+        killWriter: @escaping (String) -> Bool = { FrozenWriter.kill(database: $0) != nil }
+    ) {
+        (self.directory, self.role, self.clock, self.killWriter) = (directory, role, clock, killWriter)
+    }
+
     /// - Throws: `FenceError.held` if another process drives that does not yield to this role; `EngineError.handedOver` if
     ///   it has taken the push of this one; `StoreError`.
-    func run() throws -> Driven {
-        let deadline = clock.monotonic() + Self.patience
-        var asked: Int64?
+    mutating func run() throws -> Driven {
         while true {
-            do {
-                return try directory.drive(role: role, now: clock.now())
-            } catch FenceError.held(let owner) {
-                guard mayAsk(owner) else { throw FenceError.held(owner) }
-                try ask(owner, &asked, until: deadline)
-                if clock.monotonic() >= deadline { return try raise(over: owner) }
-            } catch let error as StoreError where error.code == .busy {
-                // Who drives, or somebody who only hands over, is within a transaction and does not come to its end.
-                if let owner = try directory.owner(), mayAsk(owner) { try ask(owner, &asked, until: deadline) }
-                if clock.monotonic() >= deadline {
-                    guard FrozenWriter.kill(database: directory.databasePath) != nil else { throw error }
-                }
+            switch try turn() {
+            case .driven(let driven): return driven
+            case .ask(let question):
+                question.sent.bell.ring()
+                question.sent.bell.awaitHangUp(within: question.seconds)
+                try answered(question)
+            case .pause: usleep(10_000)
+            case .again: break
             }
+        }
+    }
+
+    /// Tries once; waits for nobody but a writer of the database, and for that one not long.
+    mutating func turn() throws -> Turn {
+        do {
+            return .driven(try directory.drive(role: role, now: clock.now()))
+        } catch FenceError.held(let owner) {
+            busyDeadline = nil
+            guard mayAsk(owner) else { throw FenceError.held(owner) }
+            guard clock.monotonic() < patience(with: owner) else { return .driven(try raise(over: owner)) }
+            return try ask(owner) ?? .pause
+        } catch let error as StoreError where error.code == .busy {
+            // Who drives, or somebody who only hands over, is within a transaction and does not come to its end.
+            let deadline = busyDeadline ?? clock.monotonic() + Self.patience
+            busyDeadline = deadline
+            guard clock.monotonic() < deadline else {
+                guard killWriter(directory.databasePath) else { throw error }
+                return .again
+            }
+            guard let owner = try directory.owner(), mayAsk(owner) else { return .again }
+            return try ask(owner) ?? .again
         }
     }
 
@@ -50,21 +100,35 @@ struct TakingOver {
         }
     }
 
-    /// Asks `owner`, once, and waits for what it does.
-    private func ask(_ owner: Owner, _ asked: inout Int64?, until deadline: Int64) throws {
-        let left = Double(max(0, deadline - clock.monotonic())) / 1_000_000_000
-        guard asked != owner.number, owner.role != .share else { return pause() }
-        let mailbox = try Mailbox(directory: directory.path)
-        let notice = role == .main ? Notice.pleaseStop : .pushArrived
-        // It has the lock and does not receive yet, or any more.
-        guard let sent = try mailbox.send(notice, to: .driver, from: role, now: clock.now()) else { return pause() }
-        asked = owner.number
-        let reply = try mailbox.reply(to: sent, within: left)
-        if role == .wake, let reply, DriverStatus(payload: reply) != nil { throw EngineError.handedOver(to: owner) }
-        _ = try mailbox.takeBack(sent)
+    /// Until when `owner` may answer.
+    private mutating func patience(with owner: Owner) -> Int64 {
+        if let awaited, awaited.owner == owner.number { return awaited.deadline }
+        let deadline = clock.monotonic() + Self.patience
+        awaited = (owner.number, deadline)
+        return deadline
     }
 
-    private func pause() { usleep(10_000) }
+    /// Asks `owner`, once; nil if it was asked, or cannot be.
+    private mutating func ask(_ owner: Owner) throws -> Turn? {
+        guard asked != owner.number, owner.role != .share else { return nil }
+        let mailbox = try Mailbox(directory: directory.path)
+        let notice = role == .main ? Notice.pleaseStop : .pushArrived
+        // If nobody receives, it has the lock and does not receive yet, or any more.
+        guard let sent = try mailbox.send(notice, to: .driver, from: role, now: clock.now()) else { return nil }
+        asked = owner.number
+        let left = Double(max(0, patience(with: owner) - clock.monotonic())) / 1_000_000_000
+        return .ask(Question(owner: owner, mailbox: mailbox, sent: sent, seconds: left))
+    }
+
+    /// The owner has hung up, or did not within the time.
+    /// - Throws: `EngineError.handedOver` if it has taken the push of this process.
+    func answered(_ question: Question) throws {
+        let reply = try question.mailbox.takeReply(to: question.sent)
+        if role == .wake, let reply, DriverStatus(payload: reply) != nil {
+            throw EngineError.handedOver(to: question.owner)
+        }
+        _ = try question.mailbox.takeBack(question.sent)
+    }
 
     /// Raises the fence over the head of `owner`; whoever is frozen within a transaction is killed.
     private func raise(over owner: Owner) throws -> Driven {
@@ -73,7 +137,7 @@ struct TakingOver {
             do {
                 return try directory.drive(role: role, now: clock.now(), over: owner)
             } catch let error as StoreError where error.code == .busy && !isLast {
-                isLast = FrozenWriter.kill(database: directory.databasePath) == nil
+                isLast = !killWriter(directory.databasePath)
             }
         }
     }

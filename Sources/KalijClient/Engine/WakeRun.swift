@@ -16,13 +16,13 @@ final class WakeRun {
     var pause: (Bool) -> Void = { _ in }
     var renewed: () -> Void = {}
     var finish: (Engine.Ending) -> Void = { _ in }
-    private let loop: EventLoop
+    private let loop: any Schedule
     private let budget: Double
     private var quiet: Timer?
     private var end: Timer?
     private var isPaused = false
 
-    init(loop: EventLoop, budget: Double) {
+    init(loop: any Schedule, budget: Double) {
         self.loop = loop
         self.budget = budget
     }

@@ -160,7 +160,12 @@ public final class Mailbox {
     public func reply(to sent: Sent, within seconds: Double) throws -> [UInt8]? {
         sent.bell.ring()
         sent.bell.awaitHangUp(within: seconds)
-        return try database.statement("DELETE FROM reply WHERE letter = ? RETURNING payload")
+        return try takeReply(to: sent)
+    }
+
+    /// The reply, once the receiver has hung up; nil if there is none.
+    public func takeReply(to sent: Sent) throws -> [UInt8]? {
+        try database.statement("DELETE FROM reply WHERE letter = ? RETURNING payload")
             .first([.integer(sent.id)]) { $0.blob(0) }
     }
 

@@ -4,6 +4,8 @@ struct Plan {
     let profile: Profile
     /// Microseconds that a piece of bytes takes.
     let latency: ClosedRange<Int64>
+    /// Whether `main` writes down what is to be notified of, too.
+    let mainNotifies: Bool
     var actions: [Action]
 
     struct Action {
@@ -29,8 +31,17 @@ struct Plan {
         case kill(operations: Int?, turns: Int)
         /// It is told to end, and another one starts.
         case replace
-        /// It is frozen for so many milliseconds; another one may take over meanwhile.
-        case freeze(milliseconds: Int, isReplaced: Bool)
+        /// It is frozen for so many milliseconds, now or after so many operations on the disk, in the middle of something; a
+        /// push may come soon after.
+        case freeze(milliseconds: Int, operations: Int?, isPushed: Bool)
+        /// The system starts a process to fetch what is new.
+        case push
+        /// The system starts a process to send what is left.
+        case flush
+        /// The user's own process is told to end, or dies, and does not come back for so many milliseconds.
+        case leave(milliseconds: Int, inOrder: Bool)
+        /// Another device shows that it has shown the newest message of a contact.
+        case read(contact: Int)
         case cut(silently: Bool)
         case powerFailure(operations: Int?)
         /// So many operations of some kinds fail, after so many others.
@@ -60,7 +71,7 @@ extension Plan.Kind {
 
     var isFault: Bool {
         switch self {
-        case .kill, .replace, .freeze, .cut, .powerFailure, .ioErrors, .restartServer, .expire, .expireArchive: true
+        case .kill, .replace, .freeze, .leave, .cut, .powerFailure, .ioErrors, .restartServer, .expire, .expireArchive: true
         case .accept(_, _, let operations): operations != nil
         default: false
         }
@@ -79,6 +90,7 @@ extension Plan {
         latency = random.pick(weighted: [
             (5, 200...2000), (3, 1000...40_000), (1, 20_000...300_000),
         ])
+        mainNotifies = random.chance(60)
         let length = Int64(random.pick(10...40)) * 1_000_000
         var actions: [Action] = []
         for number in 0..<random.pick(60...80) {
@@ -86,6 +98,9 @@ extension Plan {
             // What is for others alone nobody can find where there is no archive.
             if !self.profile.hasArchive, kind.needsArchive { kind = .incoming(number, contact: 0) }
             actions.append(Action(time: random.pick(0...length), kind: kind))
+        }
+        for _ in 0..<random.pick(0...5) {
+            actions.append(Action(time: random.pick(0...length), kind: Self.others(&random)))
         }
         for number in 0..<random.pick(4...10) {
             var kind = Self.fault(&random)
@@ -123,13 +138,26 @@ extension Plan {
         }
     }
 
+    /// What others than the user's own process do.
+    private static func others(_ random: inout Seeded) -> Kind {
+        switch random.pick(0...99) {
+        case 0..<45: .push
+        case 45..<60: .flush
+        default: .read(contact: random.pick(0...2))
+        }
+    }
+
     private static func fault(_ random: inout Seeded) -> Kind {
         switch random.pick(0...99) {
         case 0..<36:
             .kill(operations: random.chance(60) ? random.pick(1...60) : nil, turns: random.pick(0...12))
-        case 36..<40: .replace
-        case 40..<47: .freeze(milliseconds: random.pick(100...40_000), isReplaced: random.chance(50))
-        case 47..<62: .cut(silently: random.chance(30))
+        case 36..<39: .replace
+        case 39..<44: .leave(milliseconds: random.pick(500...15_000), inOrder: random.chance(50))
+        case 44..<53:
+            .freeze(
+                milliseconds: random.pick(100...40_000), operations: random.chance(60) ? random.pick(1...60) : nil,
+                isPushed: random.chance(70))
+        case 53..<62: .cut(silently: random.chance(30))
         case 62..<75: .powerFailure(operations: random.chance(60) ? random.pick(1...60) : nil)
         case 75..<85:
             .ioErrors(
