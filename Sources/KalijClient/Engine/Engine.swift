@@ -19,7 +19,8 @@ public final class Engine {
     public struct Options {
         /// `main` stays online, `wake` ends when it has fetched what is new, `background` when everything is sent.
         public var role: Role
-        /// Seconds after which a `background` gives up sending, or a `wake` fetching, for the next to go on.
+        /// Seconds from the engine's creation, taking over included, after which a `background` gives up sending, or a `wake`
+        /// fetching, for the next to go on.
         public var budget: Double?
         /// Only for `wake`: told when a push renews the budget.
         public var onRenewal: () -> Void = {}
@@ -51,6 +52,7 @@ public final class Engine {
     let directory: AccountDirectory
     let options: Options
     let clock: Clock
+    private let created: Int64
     let database: Database
     let fence: Fence
     let isCareful: Bool
@@ -91,6 +93,7 @@ public final class Engine {
         self.directory = directory
         self.options = options
         self.clock = clock
+        created = clock.monotonic()
         let known = try KnownHandlers(options.handlers, owners: options.owners)
         loop = try EventLoop()
         let (waker, question) = (loop.waker, PromiseQuestion())
@@ -118,6 +121,9 @@ public final class Engine {
 
     deinit { awaiter.close() }
 
+    /// Seconds since it began to take over.
+    var age: Double { Double(clock.monotonic() - created) / 1_000_000_000 }
+
     /// Drives until ``stop()`` is called, or until everything is done that the role is for.
     /// - Throws: `FenceError.stale` if another process took over; `EngineError.refused` if no account can log in.
     @discardableResult
@@ -139,7 +145,7 @@ public final class Engine {
         case .wake: beginWake()
         case .background:
             if let budget = options.budget {
-                _ = loop.schedule(after: budget) { [weak self] in self?.end(.unfinished) }
+                _ = loop.schedule(after: budget - age) { [weak self] in self?.end(.unfinished) }
             }
             endIfDone()
         case .main, .share: break
