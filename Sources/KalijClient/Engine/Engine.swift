@@ -312,12 +312,14 @@ public final class Engine {
     var hasQueued: Bool { (try? drivers.values.contains { try $0.steps.queued() > 0 }) ?? true }
 
     private func fail(_ error: any Error) {
-        failure = failure ?? error
         if case FenceError.stale = error {
-            // Whatever this process still did would be refused: nothing is let go that another one holds.
+            // Whatever this process still did would be refused: nothing is let go that another one holds. One that was
+            // told to end ends; it must not take over again.
+            if !isStopping { failure = failure ?? error }
             isStopping = true
             loop.stop()
         } else {
+            failure = failure ?? error
             stop()
         }
     }

@@ -22,20 +22,26 @@ struct TakingOver {
     /// - Throws: `FenceError.held` if another process drives that does not yield to this role; `EngineError.handedOver` if
     ///   it has taken the push of this one; `StoreError`.
     func run() throws -> Driven {
-        let deadline = clock.monotonic() + Self.patience
-        var asked: Int64?
+        var deadline = clock.monotonic() + Self.patience
+        var (asked, known): (Int64?, Int64?)
+        var unkillable = 0
         while true {
             do {
                 return try directory.drive(role: role, now: clock.now())
             } catch FenceError.held(let owner) {
                 guard mayAsk(owner) else { throw FenceError.held(owner) }
+                // Each has its time to answer: another one may have given up the owner before.
+                if let known, known != owner.number { deadline = clock.monotonic() + Self.patience }
+                known = owner.number
                 try ask(owner, &asked, until: deadline)
-                if clock.monotonic() >= deadline { return try raise(over: owner) }
+                if clock.monotonic() >= deadline, let driven = try raise(over: owner) { return driven }
             } catch let error as StoreError where error.code == .busy {
                 // Who drives, or somebody who only hands over, is within a transaction and does not come to its end.
                 if let owner = try directory.owner(), mayAsk(owner) { try ask(owner, &asked, until: deadline) }
-                if clock.monotonic() >= deadline {
-                    guard FrozenWriter.kill(database: directory.databasePath) != nil else { throw error }
+                if clock.monotonic() >= deadline, FrozenWriter.kill(database: directory.databasePath) == nil {
+                    // It may have come to its end just now.
+                    unkillable += 1
+                    if unkillable > 2 { throw error }
                 }
             }
         }
@@ -66,12 +72,15 @@ struct TakingOver {
 
     private func pause() { usleep(10_000) }
 
-    /// Raises the fence over the head of `owner`; whoever is frozen within a transaction is killed.
-    private func raise(over owner: Owner) throws -> Driven {
+    /// Raises the fence over the head of `owner`; whoever is frozen within a transaction is killed. Nil if another process
+    /// was first: that one lives, and is to be asked.
+    private func raise(over owner: Owner) throws -> Driven? {
         var isLast = false
         while true {
             do {
                 return try directory.drive(role: role, now: clock.now(), over: owner)
+            } catch FenceError.held {
+                return nil
             } catch let error as StoreError where error.code == .busy && !isLast {
                 isLast = FrozenWriter.kill(database: directory.databasePath) == nil
             }

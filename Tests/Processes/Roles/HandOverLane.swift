@@ -12,8 +12,8 @@ struct HandOverWorld: Sendable {
 
 /// One directory, its processes, and somebody who writes to it all the time.
 actor HandOverLane {
-    /// What `wake` may take, in seconds: more than giving up one that does not answer, and then fetching.
-    static let budget = 15.0
+    /// What `wake` may take, in seconds: enough to give up one that does not answer, and then to fetch, on a busy machine.
+    static let budget = 25.0
 
     let world: HandOverWorld
     let data: String
@@ -145,10 +145,10 @@ actor HandOverLane {
 
     // MARK: What bob has sent
 
-    /// The number of the last message that the server had at `time`; 0 if there was none.
+    /// The number of the last message that the server had at `time`: it had answered what was asked behind it.
     func lastSent(before time: Date) throws -> Int {
-        let limit = time.timeIntervalSince1970 - 0.5
-        return try bob.events().last { $0.event == "sent" && $0.at <= limit }?.number ?? 0
+        let limit = time.timeIntervalSince1970
+        return (try bob.events().last { $0.event == "sent" && $0.at <= limit }?.number ?? 1) - 1
     }
 
     /// Whether the message is in the database within `seconds`.

@@ -82,10 +82,10 @@ extension HandOverLane {
         }
         for wake in wakes {
             let last = try lastSent(before: wake.started)
-            if try await !has(last, within: 4) {
+            if try await !has(last, within: 10) {
                 let owner = try await sql("SELECT * FROM fence")
                 violation(
-                    "m \(last) was there when a wake run began, and is not in the database; fence \(owner), "
+                    "m \(last) was there when a wake run began at \(wake.started), and is not in the database; fence \(owner), "
                         + "processes \(processes.map { "\($0.pid) \($0.command) \($0.ending.map { "\($0)" } ?? "runs")" })"
                 )
             }
