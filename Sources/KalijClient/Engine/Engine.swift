@@ -19,7 +19,8 @@ public final class Engine {
     public struct Options {
         /// `main` stays online, `wake` ends when it has fetched what is new, `background` when everything is sent.
         public var role: Role
-        /// Seconds after which a `background` gives up sending, or a `wake` fetching, for the next to go on.
+        /// Seconds from the engine's creation, taking over included, after which a `background` gives up sending, or a `wake`
+        /// fetching, for the next to go on.
         public var budget: Double?
         /// Only for `wake`: told when a push renews the budget.
         public var onRenewal: () -> Void = {}
@@ -52,6 +53,7 @@ public final class Engine {
     let directory: AccountDirectory
     let options: Options
     let clock: Clock
+    private let created: Int64
     let database: Database
     let fence: Fence
     let isCareful: Bool
@@ -89,23 +91,24 @@ public final class Engine {
         _ directory: AccountDirectory, options: Options = Options(), clock: Clock = .system,
         onEvent: @escaping (EngineEvent) -> Void
     ) throws {
+        let created = clock.monotonic()
         let known = try KnownHandlers(options.handlers, owners: options.owners)
         let loop = try EventLoop()
         var takingOver = TakingOver(directory: directory, role: options.role, clock: clock)
         try self.init(
-            directory, options: options, clock: clock, known: known, loop: loop, ground: .system(loop),
+            directory, options: options, clock: clock, since: created, known: known, loop: loop, ground: .system(loop),
             driven: takingOver.run(), onEvent: onEvent)
     }
 
     /// Drives what was taken over already.
     init(
-        _ directory: AccountDirectory, options: Options, clock: Clock, known: KnownHandlers, loop: EventLoop,
-        ground: Ground, driven: TakingOver.Driven, onEvent: @escaping (EngineEvent) -> Void
+        _ directory: AccountDirectory, options: Options, clock: Clock, since created: Int64, known: KnownHandlers,
+        loop: EventLoop, ground: Ground, driven: TakingOver.Driven, onEvent: @escaping (EngineEvent) -> Void
     ) throws {
         self.directory = directory
         self.options = options
         self.clock = clock
-        (self.loop, self.ground) = (loop, ground)
+        (self.loop, self.ground, self.created) = (loop, ground, created)
         let (waker, question) = (loop.waker, PromiseQuestion())
         awaiter = PromiseAwaiter { id in waker.enqueue { question.ask(id) } }
         (database, fence, isCareful) = driven
@@ -131,6 +134,9 @@ public final class Engine {
     }
 
     deinit { awaiter.close() }
+
+    /// Seconds since it began to take over.
+    var age: Double { Double(clock.monotonic() - created) / 1_000_000_000 }
 
     /// Drives until ``stop()`` is called, or until everything is done that the role is for.
     /// - Throws: `FenceError.stale` if another process took over; `EngineError.refused` if no account can log in.
@@ -160,7 +166,7 @@ public final class Engine {
         case .wake: beginWake()
         case .background:
             if let budget = options.budget {
-                _ = ground.loop.schedule(after: budget) { [weak self] in self?.end(.unfinished) }
+                _ = ground.loop.schedule(after: budget - age) { [weak self] in self?.end(.unfinished) }
             }
             endIfDone()
         case .main, .share: break
@@ -330,12 +336,14 @@ public final class Engine {
     var hasQueued: Bool { (try? drivers.values.contains { try $0.steps.queued() > 0 }) ?? true }
 
     private func fail(_ error: any Error) {
-        failure = failure ?? error
         if case FenceError.stale = error {
-            // Whatever this process still did would be refused: nothing is let go that another one holds.
+            // Whatever this process still did would be refused: nothing is let go that another one holds. One that was
+            // told to end ends; it must not take over again.
+            if !isStopping { failure = failure ?? error }
             isStopping = true
             ground.loop.stop()
         } else {
+            failure = failure ?? error
             stop()
         }
     }

@@ -19,6 +19,8 @@ struct TakingOver {
     private var awaited: (owner: Int64, deadline: Int64)?
     /// Until when a writer may go on that was there at each attempt.
     private var busyDeadline: Int64?
+    /// How often nobody was found to be killed who kept the database busy for so long.
+    private var unkillable = 0
     private var asked: Int64?
 
     /// How long an owner may take to answer, in nanoseconds. A process that lives answers from the thread that runs steps.
@@ -76,14 +78,18 @@ struct TakingOver {
         } catch FenceError.held(let owner) {
             busyDeadline = nil
             guard mayAsk(owner) else { throw FenceError.held(owner) }
-            guard clock.monotonic() < patience(with: owner) else { return .driven(try raise(over: owner)) }
+            guard clock.monotonic() < patience(with: owner) else {
+                return try raise(over: owner).map(Turn.driven) ?? .again
+            }
             return try ask(owner) ?? .pause
         } catch let error as StoreError where error.code == .busy {
             // Who drives, or somebody who only hands over, is within a transaction and does not come to its end.
             let deadline = busyDeadline ?? clock.monotonic() + Self.patience
             busyDeadline = deadline
             guard clock.monotonic() < deadline else {
-                guard killWriter(directory.databasePath) else { throw error }
+                // One that cannot be killed may have come to its end just now.
+                unkillable += killWriter(directory.databasePath) ? 0 : 1
+                guard unkillable < 3 else { throw error }
                 return .again
             }
             guard let owner = try directory.owner(), mayAsk(owner) else { return .again }
@@ -130,12 +136,15 @@ struct TakingOver {
         _ = try question.mailbox.takeBack(question.sent)
     }
 
-    /// Raises the fence over the head of `owner`; whoever is frozen within a transaction is killed.
-    private func raise(over owner: Owner) throws -> Driven {
+    /// Raises the fence over the head of `owner`; whoever is frozen within a transaction is killed. Nil if another process
+    /// was first: that one lives, and is to be asked.
+    private func raise(over owner: Owner) throws -> Driven? {
         var isLast = false
         while true {
             do {
                 return try directory.drive(role: role, now: clock.now(), over: owner)
+            } catch FenceError.held {
+                return nil
             } catch let error as StoreError where error.code == .busy && !isLast {
                 isLast = !killWriter(directory.databasePath)
             }

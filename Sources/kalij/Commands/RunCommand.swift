@@ -33,6 +33,7 @@ enum RunCommand: Command {
         let printer = EventPrinter(json: shared.json, verbose: shared.verbose)
         while true {
             do {
+                Interruption.endsAtOnce()
                 guard try drive(options, printer, shared) == .frozen else { return .done }
                 raise(SIGSTOP)
             } catch FenceError.stale(let mine, let now) {

@@ -38,11 +38,16 @@ enum WakeCommand: Command {
             try PushSocket(path, [CommandLine.arguments[0]] + words(budget, shared)).serve()
         }
         // Whatever it waits for, the name of a server or a disk: dying at any point is harmless, being late is not.
-        signal(SIGALRM) { _ in _exit(ExitStatus.tryAgain.rawValue) }
+        LastWords.prepare(NotificationPrinter(json: shared.json).reopening)
+        signal(SIGALRM) { _ in
+            LastWords.say()
+            _exit(ExitStatus.tryAgain.rawValue)
+        }
         alarm(UInt32(budget))  // fits: at most 3600
-        let end = Clock.system.monotonic() + Int64(budget) * 1_000_000_000
+        let end = Deadline(in: budget)
         while true {
             do {
+                Interruption.endsAtOnce()
                 return try fetch(budget, end, shared)
             } catch EngineError.handedOver {
                 return .done
@@ -57,12 +62,23 @@ enum WakeCommand: Command {
             + [name, "--budget", "\(budget)"]
     }
 
-    private static func fetch(_ budget: Int, _ end: Int64, _ shared: SharedOptions) throws -> ExitStatus {
+    /// When the budget is over; later if a push renews it.
+    private final class Deadline {
+        private var end: Int64 = 0
+
+        init(in seconds: Int) { renew(seconds) }
+        func renew(_ seconds: Int) { end = Clock.system.monotonic() + Int64(seconds) * 1_000_000_000 }
+        var left: Double { Double(end - Clock.system.monotonic()) / 1_000_000_000 }
+    }
+
+    private static func fetch(_ budget: Int, _ end: Deadline, _ shared: SharedOptions) throws -> ExitStatus {
         let printer = NotificationPrinter(json: shared.json)
         let events = EventPrinter(json: false, verbose: shared.verbose)
-        let left = Double(end - Clock.system.monotonic()) / 1_000_000_000
-        var options = Engine.Options(role: .wake, budget: left - Self.start)
-        options.onRenewal = { alarm(UInt32(budget)) }  // fits: at most 3600
+        var options = Engine.Options(role: .wake, budget: end.left - Self.start)
+        options.onRenewal = {
+            alarm(UInt32(budget))  // fits: at most 3600
+            end.renew(budget)
+        }
         options.onNotification = { printer.print($0) }
         let engine = try Engine(shared.directory, options: options) { event in
             if shared.verbose { events.note(event) }

@@ -153,7 +153,8 @@ final class SimulatedProcess {
         let handlers: [any Handler<Step>.Type] = [Asked.self, Rung.self]
         let world = world
         let engine = try Engine(
-            surroundings.directory, options: options, clock: world.clock, known: try KnownHandlers(handlers),
+            surroundings.directory, options: options, clock: world.clock, since: world.clock.monotonic(),
+            known: try KnownHandlers(handlers),
             loop: try Self.unused(),
             ground: Ground(
                 loop: schedule, random: { Double.random(in: 0..<1, using: &world.random) },
