@@ -28,6 +28,8 @@ public final class Engine {
         public var notifies: Bool
         /// Shows a notification; it was shown once this returns. Nil: what is owed waits for a process that can.
         public var onNotification: ((Notification) -> Void)?
+        /// Hands notifications out to tasks instead.
+        var desk: NotificationDesk?
         /// How many days the first reading of an archive looks back; nil: as stored with the account, at first 14.
         public var historyDays: Int?
         /// The application's handlers. Those of all its processes that drive must be the same; a name that one of the
@@ -60,6 +62,8 @@ public final class Engine {
     let mailbox: Mailbox
     var wake: WakeRun?
     var areNotificationsPlanned = false
+    /// Tries again to take over what waits in the mailbox.
+    var takingAgain: Timer?
     private var network: NetworkMonitor?
     private(set) var context: DriverContext?
     var drivers: [Int64: AccountDriver] = [:]
@@ -78,6 +82,8 @@ public final class Engine {
         case frozen
         /// A `wake` or `background` came to the end of its budget before it was done.
         case unfinished
+        /// Another process drives, and takes care of what this `wake` or `background` was started for.
+        case handedOver
     }
 
     /// Takes the right to drive `directory`.
@@ -122,6 +128,14 @@ public final class Engine {
     /// - Throws: `FenceError.stale` if another process took over; `EngineError.refused` if no account can log in.
     @discardableResult
     public func run() throws -> Ending {
+        if !isStopping { try begin() }
+        loop.run()
+        awaiter.close()
+        if let failure { throw failure }
+        return ending
+    }
+
+    private func begin() throws {
         doorbell.onRing = { [weak self] in self?.rung() }
         network = try? NetworkMonitor(loop: loop) { [weak self] in self?.drivers.values.forEach { $0.networkChanged() }
         }
@@ -133,6 +147,7 @@ public final class Engine {
                 : DirectoryError.allLoggedOut(directory: directory.path)
         }
         try logOutLeaving()
+        takeWhatIsShared()
         receiveLetters()
         planNotifications()
         switch options.role {
@@ -144,10 +159,6 @@ public final class Engine {
             endIfDone()
         case .main, .share: break
         }
-        loop.run()
-        awaiter.close()
-        if let failure { throw failure }
-        return ending
     }
 
     /// Lets everything go in order, within a second; ``run()`` then returns.
@@ -283,6 +294,7 @@ public final class Engine {
         } catch let error as StoreError where error.isMachineError {
             // The drivers meet the same error and wait; the account is found at the next ring or start.
         } catch { return fail(error) }
+        takeWhatIsShared()
         drivers.values.forEach { $0.queueChanged() }
         receiveLetters()
     }
@@ -302,10 +314,10 @@ public final class Engine {
         }
     }
 
-    /// Whether anything waits to be sent or acknowledged, as far as the database can tell.
-    var hasQueued: Bool { (try? drivers.values.contains { try $0.steps.queued() > 0 }) ?? true }
+    /// Whether anything waits to be sent or acknowledged, as far as the databases can tell.
+    var hasQueued: Bool { (try? drivers.values.contains { try $0.steps.queued() > 0 } || hasShared) ?? true }
 
-    private func fail(_ error: any Error) {
+    func fail(_ error: any Error) {
         failure = failure ?? error
         if case FenceError.stale = error {
             // Whatever this process still did would be refused: nothing is let go that another one holds.
@@ -318,6 +330,7 @@ public final class Engine {
 
     private func ended() {
         if failure == nil {
+            markShown()
             do {
                 // Somebody may have come between the last look and the end of listening: the look and the end of receiving
                 // are one.
@@ -343,6 +356,7 @@ public final class Engine {
         try mailbox.announce(.driver, number: fence.owner.number)
         drivers = [:]
         try startDrivers()
+        takeWhatIsShared()
         wake?.begin()
         for letter in letters { try handle(letter) }
         receiveLetters()
@@ -357,12 +371,18 @@ public enum EngineError: Error, CustomStringConvertible, Sendable {
     case notDriven(account: JID)
     /// The process that drives has taken the push that started this `wake`: there is nothing left to do.
     case handedOver(to: Owner)
+    /// The engine has ended, or was let go before a freeze and not thawed yet.
+    case notRunning
+    /// The system has no thread left for the engine.
+    case noThread(reason: String)
 
     public var description: String {
         switch self {
         case .refused(let account, let reason): "\(account): \(reason)"
         case .notDriven(let account): "\(account) is not driven by this engine"
         case .handedOver(let owner): "process \(owner.pid) drives as `\(owner.role.rawValue)` and takes care of it"
+        case .notRunning: "the engine does not run"
+        case .noThread(let reason): "no thread for the engine: \(reason)"
         }
     }
 }
