@@ -27,12 +27,17 @@ extension Engine {
             // One that only sends yields to who was woken.
             guard options.role != .background else { return stop() }
             guard !isStopping else { return }
-            drivers.values.forEach { $0.networkChanged() }
-            wake?.renew()
+            pushArrived()
             try answer(letter)
         case Notice.status.name: try answer(letter)
         default: break
         }
+    }
+
+    /// A push has come while this engine runs: looks whether the connections live, and gives a `wake` a new budget.
+    public func pushArrived() {
+        drivers.values.forEach { $0.networkChanged() }
+        wake?.renew()
     }
 
     private func answer(_ letter: Letter) throws {
@@ -57,35 +62,6 @@ extension Engine {
         run.begin()
     }
 
-    /// Shows what is owed to the user, in the loop's next turn.
-    func planNotifications() {
-        guard options.onNotification != nil, !areNotificationsPlanned else { return }
-        areNotificationsPlanned = true
-        ground.loop.enqueue { [weak self] in
-            self?.areNotificationsPlanned = false
-            self?.showNotifications()
-        }
-    }
-
-    private func showNotifications() {
-        guard let show = options.onNotification else { return }
-        let outbox = NotificationOutbox(database: database)
-        do {
-            let entries = try outbox.pending(limit: 100)
-            guard !entries.isEmpty else { return }
-            // What another process was to show, because it drives by now, it shows.
-            try fence.check(database)
-            entries.forEach { show($0.notification) }
-            try database.transaction {
-                try fence.check(database)
-                try outbox.done(entries)
-            }
-            planNotifications()
-        } catch {
-            // They are shown again by the next process, or with the next one.
-        }
-    }
-
     func wakeSaw(_ event: EngineEvent) {
         guard let wake else { return }
         wake.active()
@@ -98,7 +74,7 @@ extension Engine {
 
     /// Whether everything that the servers had is here, and everything that was to be sent is there.
     private var isCaughtUp: Bool {
-        guard drivers.values.allSatisfy({ $0.isRefused || $0.isSettled }), !hasQueued else { return false }
+        guard drivers.values.allSatisfy({ $0.isRefused || $0.isSettled }), !hasQueued, !isShowing else { return false }
         let reading = try? database.statement("SELECT count(*) FROM catchup WHERE phase <> 'done'")
             .first { $0.integer(0) }
         return reading == 0

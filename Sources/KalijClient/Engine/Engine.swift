@@ -29,6 +29,8 @@ public final class Engine {
         public var notifies: Bool
         /// Shows a notification; it was shown once this returns. Nil: what is owed waits for a process that can.
         public var onNotification: ((Notification) -> Void)?
+        /// Hands notifications out to tasks instead.
+        var desk: NotificationDesk?
         /// How many days the first reading of an archive looks back; nil: as stored with the account, at first 14.
         public var historyDays: Int?
         /// The application's handlers. Those of all its processes that drive must be the same; a name that one of the
@@ -63,6 +65,8 @@ public final class Engine {
     let mailbox: Mailbox
     var wake: WakeRun?
     var areNotificationsPlanned = false
+    /// Tries again to take over what waits in the mailbox.
+    var takingAgain: Timer?
     private var network: NetworkMonitor?
     private(set) var context: DriverContext?
     var drivers: [Int64: AccountDriver] = [:]
@@ -81,6 +85,8 @@ public final class Engine {
         case frozen
         /// A `wake` or `background` came to the end of its budget before it was done.
         case unfinished
+        /// Another process drives, and takes care of what this `wake` or `background` was started for.
+        case handedOver
     }
 
     /// Takes the right to drive `directory`.
@@ -142,9 +148,12 @@ public final class Engine {
     /// - Throws: `FenceError.stale` if another process took over; `EngineError.refused` if no account can log in.
     @discardableResult
     public func run() throws -> Ending {
-        network = try? NetworkMonitor(loop: loop) { [weak self] in self?.drivers.values.forEach { $0.networkChanged() }
+        if !isStopping {
+            network = try? NetworkMonitor(loop: loop) { [weak self] in
+                self?.drivers.values.forEach { $0.networkChanged() }
+            }
+            try begin()
         }
-        try begin()
         ground.loop.run()
         return try over()
     }
@@ -160,6 +169,7 @@ public final class Engine {
                 : DirectoryError.allLoggedOut(directory: directory.path)
         }
         try logOutLeaving()
+        takeWhatIsShared()
         receiveLetters()
         planNotifications()
         switch options.role {
@@ -313,6 +323,7 @@ public final class Engine {
         } catch let error as StoreError where error.isMachineError {
             // The drivers meet the same error and wait; the account is found at the next ring or start.
         } catch { return fail(error) }
+        takeWhatIsShared()
         drivers.values.forEach { $0.queueChanged() }
         receiveLetters()
     }
@@ -332,10 +343,10 @@ public final class Engine {
         }
     }
 
-    /// Whether anything waits to be sent or acknowledged, as far as the database can tell.
-    var hasQueued: Bool { (try? drivers.values.contains { try $0.steps.queued() > 0 }) ?? true }
+    /// Whether anything waits to be sent or acknowledged, as far as the databases can tell.
+    var hasQueued: Bool { (try? drivers.values.contains { try $0.steps.queued() > 0 } || hasShared) ?? true }
 
-    private func fail(_ error: any Error) {
+    func fail(_ error: any Error) {
         if case FenceError.stale = error {
             // Whatever this process still did would be refused: nothing is let go that another one holds. One that was
             // told to end ends; it must not take over again.
@@ -350,6 +361,7 @@ public final class Engine {
 
     private func ended() {
         if failure == nil {
+            markShown()
             do {
                 // Somebody may have come between the last look and the end of listening: the look and the end of receiving
                 // are one.
@@ -375,6 +387,7 @@ public final class Engine {
         try mailbox.announce(.driver, number: fence.owner.number)
         drivers = [:]
         try startDrivers()
+        takeWhatIsShared()
         wake?.begin()
         for letter in letters { try handle(letter) }
         receiveLetters()
@@ -389,12 +402,18 @@ public enum EngineError: Error, CustomStringConvertible, Sendable {
     case notDriven(account: JID)
     /// The process that drives has taken the push that started this `wake`: there is nothing left to do.
     case handedOver(to: Owner)
+    /// The engine has ended, or was let go before a freeze and not thawed yet.
+    case notRunning
+    /// The system has no thread left for the engine.
+    case noThread(reason: String)
 
     public var description: String {
         switch self {
         case .refused(let account, let reason): "\(account): \(reason)"
         case .notDriven(let account): "\(account) is not driven by this engine"
         case .handedOver(let owner): "process \(owner.pid) drives as `\(owner.role.rawValue)` and takes care of it"
+        case .notRunning: "the engine does not run"
+        case .noThread(let reason): "no thread for the engine: \(reason)"
         }
     }
 }

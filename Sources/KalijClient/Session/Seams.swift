@@ -16,6 +16,8 @@ extension Connection: StreamConnection {}
 
 /// What does things later on the engine's thread: its event loop.
 protocol Schedule: AnyObject {
+    /// Seconds on the clock that it goes by.
+    var now: Double { get }
     @discardableResult
     func schedule(after seconds: Double, _ body: @escaping () -> Void) -> Timer
     func enqueue(_ body: @escaping () -> Void)

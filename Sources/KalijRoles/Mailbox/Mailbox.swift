@@ -20,9 +20,39 @@ public final class Mailbox {
     /// Opens the mailbox of `directory`, which exists; creates it if need be.
     public init(directory: String) throws {
         self.directory = directory
-        database = try Database(path: directory + "/mailbox.db", durability: .process)
-        let schema = Schema(applicationID: 0x4B61_6D62, migrations: [Self.version1])
-        if try schema.version(of: database) < schema.version { try schema.migrate(database) }
+        database = try Self.open(directory, .process)
+    }
+
+    private static let schema = Schema(applicationID: 0x4B61_6D62, migrations: [version1])
+    private static func path(in directory: String) -> String { directory + "/mailbox.db" }
+
+    static func open(_ directory: String, _ durability: Database.Durability) throws -> Database {
+        let database = try Database(path: path(in: directory), durability: durability, busySeconds: patience)
+        if try schema.version(of: database) < schema.version {
+            try unblocking(database) { try schema.migrate(database) }
+        }
+        return database
+    }
+
+    static func read(_ directory: String) throws -> Database? {
+        guard try schema.check(path: path(in: directory)) == schema.version else { return nil }
+        return try Database(reading: path(in: directory))
+    }
+
+    /// Seconds for another writer, who is at it for milliseconds.
+    private static let patience = 1.0
+
+    /// Runs `body`, which writes. A writer that is frozen within its transaction is killed: nobody else could write until it
+    /// goes on; one that is only slow is waited for.
+    static func unblocking<Result>(_ database: Database, _ body: () throws -> Result) throws -> Result {
+        for _ in 0..<Int(10 / patience) {
+            do {
+                return try body()
+            } catch let error as StoreError where error.code == .busy {
+                _ = FrozenWriter.kill(database: database.path, ifStopped: true)
+            }
+        }
+        return try body()
     }
 
     private static let version1 = """
@@ -39,18 +69,33 @@ public final class Mailbox {
             reply_by INTEGER);
         CREATE INDEX letter_address ON letter(address, id);
         CREATE TABLE reply(letter INTEGER PRIMARY KEY, payload BLOB NOT NULL, expires INTEGER NOT NULL);
+        -- What waits for whoever drives next; numbers grow, and are never given twice.
+        CREATE TABLE parcel(
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            sender TEXT NOT NULL,
+            name TEXT NOT NULL,
+            payload BLOB NOT NULL,
+            at INTEGER NOT NULL);           -- milliseconds since 1970
+        -- Tells this mailbox from one that is made anew in its place.
+        CREATE TABLE shelf(name TEXT NOT NULL);
+        INSERT INTO shelf VALUES (lower(hex(randomblob(16))));
         """
+
+    /// What waits for whoever drives, over the same connection: to be taken over, not to be left.
+    public var shelf: ParcelShelf { ParcelShelf(database) }
 
     // MARK: Receiving
 
     /// Says that this process receives for `address` from now on, under a number that is higher than those before. It
     /// listens there already (``Doorbell/Listener``), and looks (``receive(_:as:now:)``) afterwards.
     public func announce(_ address: Address, number: Int64) throws {
-        try database.run(
-            """
-            INSERT INTO receiver VALUES (?1, ?2)
-            ON CONFLICT (address) DO UPDATE SET number = excluded.number WHERE number < excluded.number
-            """, [.text(address.name), .integer(number)])
+        try Self.unblocking(database) {
+            try database.run(
+                """
+                INSERT INTO receiver VALUES (?1, ?2)
+                ON CONFLICT (address) DO UPDATE SET number = excluded.number WHERE number < excluded.number
+                """, [.text(address.name), .integer(number)])
+        }
     }
 
     /// Takes the letters for `address`, oldest first; none if another process has said since that it receives.
@@ -62,13 +107,13 @@ public final class Mailbox {
         let waits = try database.statement("SELECT 1 FROM letter WHERE address = ? LIMIT 1")
             .first([.text(address.name)]) { _ in true }
         guard waits ?? false else { return [] }
-        return try database.transaction { try take(address, as: number, now: now) }
+        return try transaction { try take(address, as: number, now: now) }
     }
 
     /// Ends receiving, unless letters wait.
     /// - Returns: the letters that are left: then this process goes on receiving, and has them to handle.
     public func withdraw(_ address: Address, as number: Int64, now: Int64) throws -> [Letter] {
-        try database.transaction {
+        try transaction {
             let letters = try take(address, as: number, now: now)
             if letters.isEmpty {
                 try database.run(
@@ -103,8 +148,11 @@ public final class Mailbox {
     /// Answers `letter`; its sender is told by the end of its connection. Nothing happens if it does not wait any more.
     public func reply(to letter: Letter, _ payload: [UInt8], now: Int64) throws {
         guard let replyBy = letter.replyBy, replyBy > now else { return }
-        try database.run(
-            "INSERT OR REPLACE INTO reply VALUES (?, ?, ?)", [.integer(letter.id), .blob(payload), .integer(replyBy)])
+        try Self.unblocking(database) {
+            try database.run(
+                "INSERT OR REPLACE INTO reply VALUES (?, ?, ?)",
+                [.integer(letter.id), .blob(payload), .integer(replyBy)])
+        }
     }
 
     // MARK: Sending
@@ -122,7 +170,7 @@ public final class Mailbox {
             guard let number = try receiver(of: address),
                 let bell = Doorbell.bell(directory: directory, at: address)
             else { return nil }
-            let id = try database.transaction { () -> Int64? in
+            let id = try transaction { () -> Int64? in
                 guard try receiver(of: address) == number else { return nil }
                 return try insert(message, to: address, from: role, now: now)
             }
@@ -165,14 +213,22 @@ public final class Mailbox {
 
     /// The reply, once the receiver has hung up; nil if there is none.
     public func takeReply(to sent: Sent) throws -> [UInt8]? {
-        try database.statement("DELETE FROM reply WHERE letter = ? RETURNING payload")
-            .first([.integer(sent.id)]) { $0.blob(0) }
+        try Self.unblocking(database) {
+            try database.statement("DELETE FROM reply WHERE letter = ? RETURNING payload")
+                .first([.integer(sent.id)]) { $0.blob(0) }
+        }
     }
 
     /// Takes a letter back.
     /// - Returns: false if it was received.
     public func takeBack(_ sent: Sent) throws -> Bool {
-        try database.run("DELETE FROM letter WHERE id = ?", [.integer(sent.id)])
-        return database.changes > 0
+        try Self.unblocking(database) {
+            try database.run("DELETE FROM letter WHERE id = ?", [.integer(sent.id)])
+            return database.changes > 0
+        }
+    }
+
+    private func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try Self.unblocking(database) { try database.transaction(body) }
     }
 }

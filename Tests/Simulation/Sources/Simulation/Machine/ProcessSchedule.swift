@@ -13,6 +13,8 @@ final class ProcessSchedule: EngineLoop {
 
     init(_ process: SimulatedProcess) { self.process = process }
 
+    var now: Double { Double(process?.world.now ?? 0) / 1_000_000 }
+
     @discardableResult
     func schedule(after seconds: Double, _ body: @escaping () -> Void) -> Timer {
         order += 1
