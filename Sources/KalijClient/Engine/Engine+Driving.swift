@@ -49,8 +49,8 @@ extension Engine {
             if options.role == .wake { given.budget = options.budget ?? WakeRun.budget }
             renew()
             let renewed = options.onRenewal
-            given.onRenewal = { [unowned self] in
-                renew()
+            given.onRenewal = { [weak self] in
+                self?.renew()
                 renewed()
             }
         }

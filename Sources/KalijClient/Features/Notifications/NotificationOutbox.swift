@@ -114,6 +114,31 @@ struct Notifying {
                 """
             ).first([account, .text(conversation), .text(id)]) { $0.optionalInteger(0) } ?? nil
         guard let position else { return }
+        try withdraw(through: position, in: conversation)
+    }
+
+    /// Another device of the account has shown what `archive` knows as `id`, and what is before it (XEP-0490). One that is not
+    /// there is ignored (section 5.1).
+    func displayed(archived id: String, by archive: Archive, in conversation: String) throws {
+        let position =
+            try step.database.statement(
+                "SELECT max(position) FROM message WHERE account = ? AND archive = ? AND stanza_id = ? AND conversation = ?"
+            ).first([account, .text(archive.key), .text(id), .text(conversation)]) { $0.optionalInteger(0) } ?? nil
+        guard let position else { return }
+        try withdraw(through: position, in: conversation)
+    }
+
+    /// Whether anything is owed or was shown.
+    var isAny: Bool {
+        get throws {
+            try step.database.statement("SELECT 1 FROM notification WHERE account = ? LIMIT 1").first([account]) { _ in
+                true
+            }
+                ?? false
+        }
+    }
+
+    private func withdraw(through position: Int64, in conversation: String) throws {
         try step.database.run(
             """
             DELETE FROM notification WHERE account = ?1 AND conversation = ?2 AND done = 0 AND kind = 'show'
