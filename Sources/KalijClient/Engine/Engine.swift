@@ -208,6 +208,10 @@ public final class Engine {
     }
 
     func end(_ ending: Ending) {
+        if case FenceError.stale? = failure {
+            // It is ending because another process drives: now it was told to, and must not take over again.
+            (failure, self.ending) = (nil, ending)
+        }
         guard !isStopping else { return }
         isStopping = true
         self.ending = ending

@@ -28,6 +28,8 @@ actor HandOverLane {
     private(set) var log: FreezeLog
     private(set) var processes: [RoleProcess] = []
     private var serial = 0
+    /// What happens in the round, for who reads of a violation.
+    var what = ""
 
     init(_ number: Int, in world: HandOverWorld) async throws {
         self.number = number
@@ -69,7 +71,7 @@ actor HandOverLane {
     }
 
     func violation(_ text: String) {
-        report.violations.append("directory \(number), round \(report.rounds): \(text)")
+        report.violations.append("directory \(number), round \(report.rounds), \(what): \(text)")
     }
 
     // MARK: Processes
@@ -78,16 +80,18 @@ actor HandOverLane {
     func start(_ command: String, at point: FreezePoint? = nil) throws -> RoleProcess {
         serial += 1
         report.count(command)
+        what += " " + command
         let arguments =
             switch command {
-            case "wake": ["wake", "--budget", "\(Int(Self.budget))"]
+            case "wake": ["-v", "wake", "--budget", "\(Int(Self.budget))"]
             case "ping": ["ping", "localhost", "--wait", "60"]
-            default: [command]
+            default: ["-v", command]
             }
         let process = try RoleProcess(
             arguments, executable: world.executable, data: data, in: world.laboratory,
             files: world.laboratory.path("p-\(number)-\(serial)"),
             environment: world.freezer.environment(log: log.path, at: point))
+        what += " \(process.pid)"
         processes.append(process)
         return process
     }
@@ -120,7 +124,7 @@ actor HandOverLane {
         let start = Date()
         for process in processes {
             if await process.end(within: 10) == nil {
-                violation("\(process.command) hangs after SIGTERM: \(process.errors)")
+                violation("\(process.pid) hangs after SIGTERM: \(process.state) \(process.errors)")
                 process.signal(SIGKILL)
                 _ = await process.end(within: 5)
             }
@@ -132,6 +136,7 @@ actor HandOverLane {
     /// Begins a round with an empty log.
     func beginRound() {
         report.rounds += 1
+        what = ""
         log = FreezeLog(path: world.laboratory.path("freeze-\(number)-\(report.rounds)"))
     }
 

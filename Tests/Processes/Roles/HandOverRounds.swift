@@ -10,9 +10,11 @@ extension HandOverLane {
         if point == .unsent || Bool.random() { try await share() }
         let driver = try start(["run", "wake", "wake", "flush", "ping"].randomElement() ?? "run", at: point)
         _ = await until(2) { log.has(point.rawValue, pid: driver.pid) || !driver.isRunning }
+        what += " at \(point)"
         let isFrozen = log.has(point.rawValue, pid: driver.pid)
         if isFrozen { report.frozen[point, default: 0] += 1 } else { report.missed += 1 }
         let fate = isFrozen ? Fate.allCases.randomElement() ?? .late : .none
+        what += isFrozen ? ", frozen, to meet \(fate);" : ", missed;"
         async let sharing: Void = Bool.random() ? share() : ()
         let wakes = try await startOthers()
         try await meet(fate, driver)
@@ -76,7 +78,7 @@ extension HandOverLane {
             report.wakes.append(wake.seconds)
             if wake.ending != .exited(0) {
                 violation(
-                    "a wake run ended with \(wake.ending.map { "\($0)" } ?? "nothing"): \(wake.output.suffix(200)) \(wake.errors)"
+                    "wake \(wake.pid) ended with \(wake.ending.map { "\($0)" } ?? "nothing"): \(wake.errors.suffix(1500))"
                 )
             }
         }
@@ -85,8 +87,8 @@ extension HandOverLane {
             if try await !has(last, within: 10) {
                 let owner = try await sql("SELECT * FROM fence")
                 violation(
-                    "m \(last) was there when a wake run began at \(wake.started), and is not in the database; fence \(owner), "
-                        + "processes \(processes.map { "\($0.pid) \($0.command) \($0.ending.map { "\($0)" } ?? "runs")" })"
+                    "m \(last) was there when wake \(wake.pid) began at \(wake.started), and is not in the database; fence "
+                        + "\(owner), processes \(processes.map(\.story))"
                 )
             }
         }
@@ -107,6 +109,7 @@ extension HandOverLane {
                 guard let one = running.randomElement() else { continue }
                 report.count("frozen anywhere")
                 one.signal(SIGSTOP)
+                what += " (\(one.pid) frozen)"
                 frozen.append(one)
             case 10:
                 frozen.popLast()?.signal(SIGCONT)

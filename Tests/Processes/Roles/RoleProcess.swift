@@ -16,7 +16,7 @@ final class RoleProcess: Sendable {
         _ command: [String], executable: String, data: String, in laboratory: Laboratory, files: String,
         environment: [String: String] = [:]
     ) throws {
-        self.command = command.first ?? ""
+        self.command = command.first { !$0.hasPrefix("-") } ?? ""
         self.files = files
         var launch = laboratory.launch(executable, ["--data", data, "--json"] + command)
         launch.directory = nil
@@ -37,6 +37,17 @@ final class RoleProcess: Sendable {
     var isRunning: Bool { ending == nil }
     var output: String { (try? String(contentsOfFile: files + ".out", encoding: .utf8)) ?? "" }
     var errors: String { (try? String(contentsOfFile: files + ".err", encoding: .utf8)) ?? "" }
+    /// What the system says that it does: its state, and the signals that it does not take.
+    var state: String {
+        let text = (try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)) ?? ""
+        let lines = text.split(separator: "\n").filter { line in
+            ["State", "SigPnd", "ShdPnd", "SigBlk"].contains { line.hasPrefix($0) }
+        }
+        let place = (try? String(contentsOfFile: "/proc/\(pid)/wchan", encoding: .utf8)) ?? ""
+        return (lines.map(String.init) + [place]).joined(separator: " ").replacingOccurrences(of: "\t", with: " ")
+    }
+    /// What it did, for who reads of a violation.
+    var story: String { "\(pid) \(command) \(started) \(ending.map { "\($0)" } ?? state): \(errors.suffix(1000))" }
     var seconds: Double { Date().timeIntervalSince(started) }
 
     func signal(_ signal: Int32) { process.signal(signal) }
