@@ -18,11 +18,24 @@ public final class Mailbox {
     private let directory: String
 
     /// Opens the mailbox of `directory`, which exists; creates it if need be.
-    public init(directory: String) throws {
+    /// - Parameter busySeconds: how long it waits for another process that writes to it before it throws.
+    public init(directory: String, busySeconds: Double = 10) throws {
         self.directory = directory
-        database = try Database(path: directory + "/mailbox.db", durability: .process)
+        database = try Database(
+            path: Self.databasePath(in: directory), durability: .process, busySeconds: busySeconds)
         let schema = Schema(applicationID: 0x4B61_6D62, migrations: [Self.version1])
         if try schema.version(of: database) < schema.version { try schema.migrate(database) }
+    }
+
+    /// The mailbox's database in `directory`.
+    public static func databasePath(in directory: String) -> String { directory + "/mailbox.db" }
+
+    /// Waits until nobody else is within a transaction that writes.
+    /// - Throws: `StoreError.busy` if somebody is for longer than a second.
+    public func awaitWriters() throws {
+        try database.execute("PRAGMA busy_timeout=1000")
+        defer { try? database.execute("PRAGMA busy_timeout=10000") }
+        try database.transaction {}
     }
 
     private static let version1 = """
