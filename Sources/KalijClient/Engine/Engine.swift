@@ -117,10 +117,9 @@ public final class Engine {
         (self.loop, self.ground, self.created) = (loop, ground, created)
         let (waker, question) = (loop.waker, PromiseQuestion())
         awaiter = PromiseAwaiter { id in waker.enqueue { question.ask(id) } }
-        (database, fence, isCareful) = driven
+        (database, fence, isCareful, mailbox) = driven
         // In this order: it listens, says that it receives, and looks when it runs.
         doorbell = try DoorbellWatch(directory: directory.path, loop: ground.loop)
-        mailbox = try Mailbox(directory: directory.path)
         try mailbox.announce(.driver, number: fence.owner.number)
         let mark = CallMark(path: directory.markPath, fence: fence.owner.number)
         if isCareful { try mark.countCrash(in: database) }

@@ -26,7 +26,7 @@ struct TakingOver {
     /// How long an owner may take to answer, in nanoseconds. A process that lives answers from the thread that runs steps.
     static let patience: Int64 = 5_000_000_000
 
-    typealias Driven = (database: Database, fence: Fence, careful: Bool)
+    typealias Driven = (database: Database, fence: Fence, careful: Bool, mailbox: Mailbox)
 
     /// What comes next.
     enum Turn {
@@ -74,7 +74,7 @@ struct TakingOver {
     /// Tries once; waits for nobody but a writer of the database, and for that one not long.
     mutating func turn() throws -> Turn {
         do {
-            return .driven(try directory.drive(role: role, now: clock.now()))
+            return .driven(try complete(directory.drive(role: role, now: clock.now())))
         } catch FenceError.held(let owner) {
             busyDeadline = nil
             guard mayAsk(owner) else { throw FenceError.held(owner) }
@@ -117,24 +117,59 @@ struct TakingOver {
     /// Asks `owner`, once; nil if it was asked, or cannot be.
     private mutating func ask(_ owner: Owner) throws -> Turn? {
         guard asked != owner.number, owner.role != .share else { return nil }
-        let mailbox = try Mailbox(directory: directory.path)
         let notice = role == .main ? Notice.pleaseStop : .pushArrived
-        // If nobody receives, it has the lock and does not receive yet, or any more.
-        guard let sent = try mailbox.send(notice, to: .driver, from: role, now: clock.now()) else { return nil }
+        guard let (mailbox, sent) = try send(notice) else { return nil }
         asked = owner.number
         let left = Double(max(0, patience(with: owner) - clock.monotonic())) / 1_000_000_000
         return .ask(Question(owner: owner, mailbox: mailbox, sent: sent, seconds: left))
     }
 
+    /// Nil if nobody receives: it has the lock and does not receive yet, or any more. Or if nobody can be told anything,
+    /// because somebody is frozen in the middle of it.
+    private func send(_ notice: Notice) throws -> (Mailbox, Mailbox.Sent)? {
+        do {
+            let mailbox = try Mailbox(directory: directory.path, busySeconds: 1)
+            return try mailbox.send(notice, to: .driver, from: role, now: clock.now()).map { (mailbox, $0) }
+        } catch let error as StoreError where error.code == .busy {
+            return nil
+        }
+    }
+
     /// The owner has hung up, or did not within the time.
     /// - Throws: `EngineError.handedOver` if it has taken the push of this process.
     func answered(_ question: Question) throws {
-        let reply = try question.mailbox.takeReply(to: question.sent)
-        if role == .wake, let reply, DriverStatus(payload: reply) != nil {
-            throw EngineError.handedOver(to: question.owner)
+        do {
+            let reply = try question.mailbox.takeReply(to: question.sent)
+            if role == .wake, let reply, DriverStatus(payload: reply) != nil {
+                throw EngineError.handedOver(to: question.owner)
+            }
+            _ = try question.mailbox.takeBack(question.sent)
+        } catch let error as StoreError where error.code == .busy {
+            // No answer. Whoever finds the letter later does what it would do anyway.
         }
-        _ = try question.mailbox.takeBack(question.sent)
     }
+
+    /// Whoever is frozen in the middle of writing to the mailbox is killed: nobody could be told anything.
+    private func complete(_ driven: (database: Database, fence: Fence, careful: Bool)) throws -> Driven {
+        let mailbox = try Mailbox(directory: directory.path)
+        var attempts = 0
+        while true {
+            do {
+                try mailbox.awaitWriters()
+                return (driven.database, driven.fence, driven.careful, mailbox)
+            } catch let error as StoreError where error.code == .busy {
+                attempts += 1
+                let isLast = attempts > 2 * Self.mailboxPatience
+                guard !isLast else { throw error }
+                if attempts >= Self.mailboxPatience {
+                    _ = killWriter(Mailbox.databasePath(in: directory.path))
+                }
+            }
+        }
+    }
+
+    /// How many seconds a writer of the mailbox may take.
+    private static let mailboxPatience = 3
 
     /// Raises the fence over the head of `owner`; whoever is frozen within a transaction is killed. Nil if another process
     /// was first: that one lives, and is to be asked.
@@ -142,7 +177,7 @@ struct TakingOver {
         var isLast = false
         while true {
             do {
-                return try directory.drive(role: role, now: clock.now(), over: owner)
+                return try complete(directory.drive(role: role, now: clock.now(), over: owner))
             } catch FenceError.held {
                 return nil
             } catch let error as StoreError where error.code == .busy && !isLast {

@@ -53,6 +53,7 @@ int machine_restore(void) {
     return kept != NULL;
 }
 
+int64_t machine_failed_at(int process) { return machine.processes[process].failed_at; }
 int machine_running(void) { return machine.running; }
 void machine_run_as(int process) { machine.running = process; }
 void machine_set_time(int64_t milliseconds) { machine.time = milliseconds; }
@@ -122,6 +123,7 @@ int machine_begin(int process, int kind) {
     if (!(it->fail_mask & kind) || it->fail_count == 0) return SQLITE_OK;
     if (it->fail_after-- > 0) return SQLITE_OK;
     it->fail_count--;
+    it->failed_at = machine.time;
     machine.counts.failed++;
     return it->fail_code;
 }

@@ -52,6 +52,7 @@ struct process {
     long operations, kill_at, freeze_at;
     int fail_mask, fail_code;
     long fail_after, fail_count;
+    int64_t failed_at;
 };
 
 struct machine {

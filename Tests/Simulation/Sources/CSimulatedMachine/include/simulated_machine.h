@@ -52,6 +52,8 @@ int machine_bury(int process);
 
 /// Operations of `process` of the kinds in `mask` fail with SQLite's `code`: the next `count` ones after `after` others.
 void machine_fail(int process, int mask, long after, long count, int code);
+/// When an operation of `process` failed last, in milliseconds since 1970; 0 if none did.
+int64_t machine_failed_at(int process);
 /// How many operations that change anything `process` has done.
 long machine_operations(int process);
 

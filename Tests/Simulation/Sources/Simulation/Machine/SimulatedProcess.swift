@@ -47,12 +47,12 @@ final class SimulatedProcess {
     private let onEnd: (End) -> Void
     private var connections: [SimulatedConnection] = []
     private var taking: TakingOver?
-    private var question: TakingOver.Question?
+    var question: TakingOver.Question?
     private(set) var engine: Engine?
     /// The connection on which it accepts what its own user says, as `Engine` has one.
-    private var accepting: Database?
-    private var isRunning = false
-    private var isOver = false
+    var accepting: Database?
+    var isRunning = false
+    var isOver = false
     private var wantsToEnd: End?
     /// What came while it was frozen.
     private var waiting: [() -> Void] = []
@@ -63,7 +63,10 @@ final class SimulatedProcess {
     /// Called when it was frozen in the middle of something.
     private var onFreeze: () -> Void = {}
     /// When it was frozen or disturbed last.
-    private(set) var disturbedAt: Int64 = -1 << 50
+    var disturbedAt: Int64 { max(frozenAt, (machine_failed_at(id) - World.begin) * 1000) }
+    var frozenAt: Int64 = -1 << 50
+    /// Whether operations of its on the disk fail, or did.
+    var hasFaults = false
     /// Turns after which it is killed.
     private var turnsLeft: Int?
     /// Called after it was killed in the middle of something, before anything else happens.
@@ -126,7 +129,7 @@ final class SimulatedProcess {
     }
 
     /// The owner has hung up, or the time is over.
-    private func answered(_ id: Int64) {
+    func answered(_ id: Int64) {
         guard let question, question.sent.id == id else { return }
         self.question = nil
         attempt {
@@ -250,7 +253,7 @@ final class SimulatedProcess {
     // MARK: Death
 
     /// Ends, when what it does now has returned.
-    private func end(_ end: End) { wantsToEnd = wantsToEnd ?? end }
+    func end(_ end: End) { wantsToEnd = wantsToEnd ?? end }
 
     /// SIGKILL, now.
     func kill(_ reason: String, _ end: End = .killed) {
@@ -300,7 +303,7 @@ final class SimulatedProcess {
 
     func freeze() {
         isFrozen = true
-        disturbedAt = world.now
+        frozenAt = world.now
     }
 
     /// Freezes it in the middle of something, after so many more operations on the disk.
@@ -337,7 +340,7 @@ final class SimulatedProcess {
     func thaw() {
         guard isFrozen, !isOver else { return }
         isFrozen = false
-        disturbedAt = world.now
+        frozenAt = world.now
         if let task {
             self.task = nil
             machine_task_finish(task)
@@ -350,59 +353,5 @@ final class SimulatedProcess {
         let bodies = waiting
         waiting = []
         for body in bodies { perform(body) }
-    }
-
-    // MARK: From outside
-
-    /// Operations on the disk fail.
-    func disturb() {
-        disturbedAt = world.now
-        hasFaults = true
-    }
-
-    private var hasFaults = false
-
-    /// Looks who has rung or hung up.
-    /// - Returns: whether somebody has.
-    func hear() -> Bool {
-        guard !isOver, !isFrozen, !isRunning else { return false }
-        var hasHeard = schedule.look()
-        if !isFrozen, question?.sent.bell.awaitHangUp(within: 0) ?? false, let id = question?.sent.id {
-            hasHeard = true
-            perform { [weak self] in self?.answered(id) }
-        }
-        return hasHeard
-    }
-
-    /// Ends as it does when it is told to: writes what is left, gives back the fence.
-    func letGo() {
-        perform { [self] in
-            if let engine { engine.stop() } else { end(.ended(.stopped)) }
-        }
-    }
-
-    /// Whether something can be accepted in it now.
-    var isAccepting: Bool { engine != nil && !isDead && !isFrozen && !isRunning }
-
-    /// Its database, if nothing is being done in it.
-    var idleDatabase: Database? { isAccepting && !hasFaults ? engine?.database : nil }
-
-    /// Runs `body` in this process, as its own user's wish.
-    /// - Returns: whether it has returned and the process lives.
-    func accept(_ body: @escaping (Database) throws -> Void) -> Bool {
-        var isAccepted = false
-        perform { [self] in
-            do {
-                let database =
-                    try accepting ?? Database(path: surroundings.directory.databasePath, durability: .machine)
-                accepting = database
-                try body(database)
-                isAccepted = !isDead
-                schedule.enqueue { [weak self] in self?.engine?.drivers.values.forEach { $0.queueChanged() } }
-            } catch {
-                world.trace("   not accepted: \(error)")
-            }
-        }
-        return isAccepted
     }
 }

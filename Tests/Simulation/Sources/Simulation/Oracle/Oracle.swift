@@ -89,7 +89,8 @@ struct Oracle {
         let (rows, calls, notices) = try reading { database in
             (try readRows(database), try readCalls(database), try readNotices(database))
         }
-        return received(rows) + sent(rows) + called(calls) + notified(notices) + simulation.server.faults.map { Violation(.stream, $0) }
+        return received(rows) + sent(rows) + called(calls) + notified(notices)
+            + simulation.server.faults.map { Violation(.stream, $0) }
     }
 
     /// Promise 1: what the server archived is there, once, and in its order.
@@ -101,10 +102,15 @@ struct Oracle {
         for body in archived where count[body] != 1 {
             violations.append(Violation(.promise1, "\(body) is there \(count[body] ?? 0) times"))
         }
-        let known = Set(archived)
+        // Of what expired before anybody asked for it nobody can say where it stood. All others stand where the archive has
+        // them.
+        let archive = simulation.server.archive
+        let unplaced = Set(archive.messages.lazy.filter { archive.unplaced.contains($0.number) }.map(\.body))
+        let placed = archived.filter { !unplaced.contains($0) }
+        let known = Set(placed)
         let shown = rows.compactMap(\.body).filter { known.contains($0) }
-        if violations.isEmpty, shown != archived {
-            let place = zip(shown, archived).first { $0 != $1 }
+        if violations.isEmpty, shown != placed {
+            let place = zip(shown, placed).first { $0 != $1 }
             violations.append(
                 Violation(.promise1, "in the place of \(place?.1 ?? "-") the history shows \(place?.0 ?? "-")"))
         }
@@ -116,6 +122,8 @@ struct Oracle {
         let isArchived = simulation.plan.profile.hasArchive
         // Where nobody can be asked, what left in a session that was lost is reported, and not sent again.
         let unknown = Set(isArchived ? [] : rows.filter(\.isUnsettled).compactMap(\.body))
+        // Nobody may say so of a session that was resumed each time.
+        let isLost = simulation.world.counts.binds > 1
         let accepted = simulation.record.accepted
         let taken = simulation.server.taken.map(\.body)
         var violations: [Violation] = []
@@ -125,6 +133,9 @@ struct Oracle {
         for body in Set(accepted + stored).sorted()
         where count[body] != 1 && !(unknown.contains(body) && count[body] == nil) {
             violations.append(Violation(.promise2, "\(body) reached the server \(count[body] ?? 0) times"))
+        }
+        for body in unknown.sorted() where !isLost {
+            violations.append(Violation(.promise2, "\(body) is of unknown outcome, and no session was lost"))
         }
         for body in accepted where !stored.contains(body) {
             violations.append(Violation(.promise2, "\(body) was accepted and is not stored"))
@@ -150,6 +161,11 @@ struct Oracle {
         var violations: [Violation] = []
         var count: [Int: (Int, String)] = [:]
         for call in calls { count[call.number] = (call.count, call.outcomes) }
+        // What was perhaps accepted is called once, or not at all.
+        for call in calls where call.count > 1 && !simulation.record.waiting.contains(call.number) {
+            violations.append(
+                Violation(.promise3, "callback \(call.number) was called \(call.count) times: \(call.outcomes)"))
+        }
         for number in simulation.record.waiting.sorted() where count[number]?.0 != 1 {
             let (times, outcomes) = count[number] ?? (0, "")
             violations.append(Violation(.promise3, "callback \(number) was called \(times) times: \(outcomes)"))
@@ -169,7 +185,8 @@ struct Oracle {
             "SELECT m.body, n.message, n.done, n.kind FROM notification n JOIN message m ON m.id = n.message"
         ).all { row in
             Notice(
-                body: row.text(0), identifier: "\(row.integer(1))", isDone: row.bool(2), isWithdrawn: row.text(3) == "withdraw")
+                body: row.text(0), identifier: "\(row.integer(1))", isDone: row.bool(2),
+                isWithdrawn: row.text(3) == "withdraw")
         }
     }
 
@@ -202,7 +219,8 @@ struct Oracle {
     func checkAcknowledged() throws -> [Violation] {
         // A process that is at rest has the same view of the database as any other one, and has it open.
         let idle = simulation.living.lazy.compactMap(\.idleDatabase).first
-        let bodies = try idle.map(readBodies) ?? reading(readBodies)
+        // Killed just now, it cannot read.
+        let bodies = try (try? idle.map(readBodies)) ?? reading(readBodies)
         let server = simulation.server
         var violations: [Violation] = []
         for message in server.archive.messages

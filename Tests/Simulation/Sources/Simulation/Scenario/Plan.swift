@@ -47,8 +47,9 @@ struct Plan {
         /// So many operations of some kinds fail, after so many others.
         case ioErrors(mask: Int, after: Int, count: Int, isFull: Bool)
         case restartServer(milliseconds: Int)
-        /// The process is killed, and its session expires before the next one starts.
-        case expire
+        /// The process is killed after so many operations on the disk or turns of its loop, and its session expires before
+        /// the next one starts.
+        case expire(operations: Int?, turns: Int)
         /// The archive forgets so many percent of its messages, of those that the client has.
         case expireArchive(percent: Int)
     }
@@ -57,7 +58,7 @@ struct Plan {
 extension Plan.Kind {
     fileprivate var needsArchive: Bool {
         switch self {
-        case .elsewhere, .hidden, .powerFailure, .expireArchive: true
+        case .elsewhere, .hidden, .expireArchive: true
         default: false
         }
     }
@@ -71,7 +72,8 @@ extension Plan.Kind {
 
     var isFault: Bool {
         switch self {
-        case .kill, .replace, .freeze, .leave, .cut, .powerFailure, .ioErrors, .restartServer, .expire, .expireArchive: true
+        case .kill, .replace, .freeze, .leave, .cut, .powerFailure, .ioErrors, .restartServer, .expire, .expireArchive:
+            true
         case .accept(_, _, let operations): operations != nil
         default: false
         }
@@ -104,7 +106,7 @@ extension Plan {
         }
         for number in 0..<random.pick(4...10) {
             var kind = Self.fault(&random)
-            // Without an archive nothing is promised for a power failure.
+            // What is not there cannot expire.
             if !self.profile.hasArchive, kind.needsArchive { kind = .cut(silently: false) }
             let time = random.pick(0...length)
             actions.append(Action(time: time, kind: kind))
@@ -163,8 +165,8 @@ extension Plan {
             .ioErrors(
                 mask: random.pick(weighted: [(4, 2 | 4 | 8), (2, 1), (2, 4), (2, 2), (1, 127)]),
                 after: random.pick(0...20), count: random.pick(1...30), isFull: random.chance(50))
-        case 85..<92: .restartServer(milliseconds: random.pick(100...3000))
-        case 92..<97: .expire
+        case 85..<91: .restartServer(milliseconds: random.pick(100...3000))
+        case 91..<98: .expire(operations: random.chance(70) ? random.pick(1...30) : nil, turns: random.pick(0...12))
         default: .expireArchive(percent: random.pick(10...100))
         }
     }

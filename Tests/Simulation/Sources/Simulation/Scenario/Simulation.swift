@@ -272,7 +272,7 @@ public final class Simulation {
         case .restartServer(let milliseconds):
             world.counts.restarts += 1
             server.restart(after: Int64(milliseconds) * 1000)
-        case .expire: expire()
+        case .expire(let operations, let turns): expire(operations, turns)
         case .expireArchive(let percent): server.expireArchive(percent: percent)
         }
     }
@@ -328,11 +328,21 @@ public final class Simulation {
         }
     }
 
-    private func expire() {
-        for process in living { process.kill("before its session expires") }
-        world.after(4000) { [weak self] in
-            guard let self, server.expire() else { return }
-            world.counts.expiries += 1
+    private func expire(_ operations: Int?, _ turns: Int) {
+        guard !isAway else { return }
+        // Nobody resumes it meanwhile.
+        isAway = true
+        kill(operations, turns)
+        world.after(1_000_000) { [weak self] in
+            guard let self else { return }
+            for process in living { process.kill("before its session expires") }
+            world.after(500_000) { [weak self] in
+                guard let self else { return }
+                if server.expire() { world.counts.expiries += 1 }
+                guard !isCalm else { return }
+                isAway = false
+                startMainSoon()
+            }
         }
     }
 

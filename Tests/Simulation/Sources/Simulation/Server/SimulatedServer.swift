@@ -318,7 +318,7 @@ final class SimulatedServer {
 
     /// Forgets old messages, of those that the client says it has, by asking for what is behind them.
     func expireArchive(percent: Int) {
-        world.counts.forgotten += archive.expire(percent: percent)
+        world.counts.forgotten += archive.expire(percent: percent, known: acknowledgedMessages)
     }
 
     /// Whether a page can be given now.
