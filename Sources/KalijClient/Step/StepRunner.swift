@@ -69,6 +69,9 @@ final class StepRunner {
         }
     }
 
+    /// Writes something that is no account's, under the fence.
+    func note(_ body: (Database) throws -> Void) throws { try transaction { try body(database) } }
+
     private func transaction(_ body: () throws -> Void) throws {
         if isTogether { return try body() }
         try database.transaction {
