@@ -52,8 +52,10 @@ public struct AccountDirectory: Sendable {
         try create()
         _ = try Schema.accounts.check(path: databasePath)
         let database = try Database(path: databasePath, durability: .process, busySeconds: 1)
+        // After a power failure the number must not be given twice: the mailbox may remember its first owner.
+        try database.execute("PRAGMA synchronous=FULL")
         let (fence, previous) = try migrate(database, role: role, now: now, over: abandoned)
-        try database.execute("PRAGMA busy_timeout=10000")
+        try database.execute("PRAGMA synchronous=NORMAL; PRAGMA busy_timeout=10000")
         return (database, fence, previous.map { !$0.letGo } ?? false)
     }
 

@@ -27,12 +27,17 @@ extension Engine {
             // One that only sends yields to who was woken.
             guard options.role != .background else { return stop() }
             guard !isStopping else { return }
-            drivers.values.forEach { $0.networkChanged() }
-            wake?.renew()
+            pushArrived()
             try answer(letter)
         case Notice.status.name: try answer(letter)
         default: break
         }
+    }
+
+    /// A push has come while this engine runs: looks whether the connections live, and gives a `wake` a new budget.
+    public func pushArrived() {
+        drivers.values.forEach { $0.networkChanged() }
+        wake?.renew()
     }
 
     private func answer(_ letter: Letter) throws {
@@ -43,45 +48,18 @@ extension Engine {
     }
 
     func beginWake() {
-        let run = WakeRun(loop: loop, budget: options.budget ?? WakeRun.budget)
+        let run = WakeRun(loop: ground.loop, budget: options.budget ?? WakeRun.budget, elapsed: age)
         run.isCaughtUp = { [weak self] in self?.isCaughtUp ?? true }
         run.pause = { [weak self] isPaused in self?.drivers.values.forEach { $0.isReading = !isPaused } }
         run.renewed = options.onRenewal
         run.finish = { [weak self] ending in
-            self?.isDone = ending == .stopped
-            self?.end(ending)
+            // Told to stop meanwhile, it is not to go on for what has come since: who told it does.
+            guard let self, !isStopping else { return }
+            isDone = ending == .stopped
+            end(ending)
         }
         wake = run
         run.begin()
-    }
-
-    /// Shows what is owed to the user, in the loop's next turn.
-    func planNotifications() {
-        guard options.onNotification != nil, !areNotificationsPlanned else { return }
-        areNotificationsPlanned = true
-        loop.enqueue { [weak self] in
-            self?.areNotificationsPlanned = false
-            self?.showNotifications()
-        }
-    }
-
-    private func showNotifications() {
-        guard let show = options.onNotification else { return }
-        let outbox = NotificationOutbox(database: database)
-        do {
-            let entries = try outbox.pending(limit: 100)
-            guard !entries.isEmpty else { return }
-            // What another process was to show, because it drives by now, it shows.
-            try fence.check(database)
-            entries.forEach { show($0.notification) }
-            try database.transaction {
-                try fence.check(database)
-                try outbox.done(entries)
-            }
-            planNotifications()
-        } catch {
-            // They are shown again by the next process, or with the next one.
-        }
     }
 
     func wakeSaw(_ event: EngineEvent) {
@@ -96,7 +74,7 @@ extension Engine {
 
     /// Whether everything that the servers had is here, and everything that was to be sent is there.
     private var isCaughtUp: Bool {
-        guard drivers.values.allSatisfy({ $0.isRefused || $0.isSettled }), !hasQueued else { return false }
+        guard drivers.values.allSatisfy({ $0.isRefused || $0.isSettled }), !hasQueued, !isShowing else { return false }
         let reading = try? database.statement("SELECT count(*) FROM catchup WHERE phase <> 'done'")
             .first { $0.integer(0) }
         return reading == 0

@@ -19,7 +19,8 @@ public final class Engine {
     public struct Options {
         /// `main` stays online, `wake` ends when it has fetched what is new, `background` when everything is sent.
         public var role: Role
-        /// Seconds after which a `background` gives up sending, or a `wake` fetching, for the next to go on.
+        /// Seconds from the engine's creation, taking over included, after which a `background` gives up sending, or a `wake`
+        /// fetching, for the next to go on.
         public var budget: Double?
         /// Only for `wake`: told when a push renews the budget.
         public var onRenewal: () -> Void = {}
@@ -28,6 +29,8 @@ public final class Engine {
         public var notifies: Bool
         /// Shows a notification; it was shown once this returns. Nil: what is owed waits for a process that can.
         public var onNotification: ((Notification) -> Void)?
+        /// Hands notifications out to tasks instead.
+        var desk: NotificationDesk?
         /// How many days the first reading of an archive looks back; nil: as stored with the account, at first 14.
         public var historyDays: Int?
         /// The application's handlers. Those of all its processes that drive must be the same; a name that one of the
@@ -48,9 +51,11 @@ public final class Engine {
 
     /// The engine's loop, for what its process wants to watch on the same thread: signals, standard input.
     public let loop: EventLoop
+    let ground: Ground
     let directory: AccountDirectory
     let options: Options
     let clock: Clock
+    private let created: Int64
     let database: Database
     let fence: Fence
     let isCareful: Bool
@@ -60,6 +65,8 @@ public final class Engine {
     let mailbox: Mailbox
     var wake: WakeRun?
     var areNotificationsPlanned = false
+    /// Tries again to take over what waits in the mailbox.
+    var takingAgain: Timer?
     private var network: NetworkMonitor?
     private(set) var context: DriverContext?
     var drivers: [Int64: AccountDriver] = [:]
@@ -78,27 +85,41 @@ public final class Engine {
         case frozen
         /// A `wake` or `background` came to the end of its budget before it was done.
         case unfinished
+        /// Another process drives, and takes care of what this `wake` or `background` was started for.
+        case handedOver
     }
 
     /// Takes the right to drive `directory`.
     /// - Parameter onEvent: told each event, after what it tells is committed.
     /// - Throws: `FenceError.held` if another process drives that does not yield; `EngineError.handedOver` if it has taken
     ///   the push of this `wake`; `StoreError`; `DirectoryError`; `HandlerError` if two handlers have the same name.
-    public init(
+    public convenience init(
         _ directory: AccountDirectory, options: Options = Options(), clock: Clock = .system,
         onEvent: @escaping (EngineEvent) -> Void
+    ) throws {
+        let created = clock.monotonic()
+        let known = try KnownHandlers(options.handlers, owners: options.owners)
+        let loop = try EventLoop()
+        var takingOver = TakingOver(directory: directory, role: options.role, clock: clock)
+        try self.init(
+            directory, options: options, clock: clock, since: created, known: known, loop: loop, ground: .system(loop),
+            driven: takingOver.run(), onEvent: onEvent)
+    }
+
+    /// Drives what was taken over already.
+    init(
+        _ directory: AccountDirectory, options: Options, clock: Clock, since created: Int64, known: KnownHandlers,
+        loop: EventLoop, ground: Ground, driven: TakingOver.Driven, onEvent: @escaping (EngineEvent) -> Void
     ) throws {
         self.directory = directory
         self.options = options
         self.clock = clock
-        let known = try KnownHandlers(options.handlers, owners: options.owners)
-        loop = try EventLoop()
+        (self.loop, self.ground, self.created) = (loop, ground, created)
         let (waker, question) = (loop.waker, PromiseQuestion())
         awaiter = PromiseAwaiter { id in waker.enqueue { question.ask(id) } }
-        (database, fence, isCareful) = try TakingOver(directory: directory, role: options.role, clock: clock).run()
+        (database, fence, isCareful, mailbox) = driven
         // In this order: it listens, says that it receives, and looks when it runs.
-        doorbell = try DoorbellWatch(directory: directory.path, loop: loop)
-        mailbox = try Mailbox(directory: directory.path)
+        doorbell = try DoorbellWatch(directory: directory.path, loop: ground.loop)
         try mailbox.announce(.driver, number: fence.owner.number)
         let mark = CallMark(path: directory.markPath, fence: fence.owner.number)
         if isCareful { try mark.countCrash(in: database) }
@@ -106,25 +127,39 @@ public final class Engine {
             database: database, fence: fence, barrier: try Barrier(path: directory.databasePath), clock: clock,
             known: known, mark: mark, notifies: options.notifies)
         context = DriverContext(
-            loop: loop, runner: runner, timing: options.timing,
+            loop: ground.loop, runner: runner, timing: options.timing,
             report: { [weak self] event in
                 onEvent(event)
                 self?.wakeSaw(event)
             },
-            fatal: { [weak self] in self?.fail($0) }, changed: { [weak self] in self?.endIfDone() }, awaiter: awaiter)
+            fatal: { [weak self] in self?.fail($0) }, changed: { [weak self] in self?.endIfDone() }, awaiter: awaiter,
+            random: ground.random, connect: ground.connect)
         context?.notified = { [weak self] in self?.planNotifications() }
         question.answer = { [weak self] in self?.answer($0) }
     }
 
     deinit { awaiter.close() }
 
+    /// Seconds since it began to take over.
+    var age: Double { Double(clock.monotonic() - created) / 1_000_000_000 }
+
     /// Drives until ``stop()`` is called, or until everything is done that the role is for.
     /// - Throws: `FenceError.stale` if another process took over; `EngineError.refused` if no account can log in.
     @discardableResult
     public func run() throws -> Ending {
-        doorbell.onRing = { [weak self] in self?.rung() }
-        network = try? NetworkMonitor(loop: loop) { [weak self] in self?.drivers.values.forEach { $0.networkChanged() }
+        if !isStopping {
+            network = try? NetworkMonitor(loop: loop) { [weak self] in
+                self?.drivers.values.forEach { $0.networkChanged() }
+            }
+            try begin()
         }
+        ground.loop.run()
+        return try over()
+    }
+
+    /// Does what is to be done before the loop turns.
+    func begin() throws {
+        doorbell.onRing = { [weak self] in self?.rung() }
         try startDrivers()
         if drivers.isEmpty {
             let isEmpty = try AccountTable(database).all().isEmpty
@@ -133,18 +168,22 @@ public final class Engine {
                 : DirectoryError.allLoggedOut(directory: directory.path)
         }
         try logOutLeaving()
+        takeWhatIsShared()
         receiveLetters()
         planNotifications()
         switch options.role {
         case .wake: beginWake()
         case .background:
             if let budget = options.budget {
-                _ = loop.schedule(after: budget) { [weak self] in self?.end(.unfinished) }
+                _ = ground.loop.schedule(after: budget - age) { [weak self] in self?.end(.unfinished) }
             }
             endIfDone()
         case .main, .share: break
         }
-        loop.run()
+    }
+
+    /// Why the loop has stopped.
+    func over() throws -> Ending {
         awaiter.close()
         if let failure { throw failure }
         return ending
@@ -168,6 +207,10 @@ public final class Engine {
     }
 
     func end(_ ending: Ending) {
+        if case FenceError.stale? = failure {
+            // It is ending because another process drives: now it was told to, and must not take over again.
+            (failure, self.ending) = (nil, ending)
+        }
         guard !isStopping else { return }
         isStopping = true
         self.ending = ending
@@ -175,7 +218,7 @@ public final class Engine {
         doorbell.stopListening()
         // Connections write what they still have, for a bounded time, before the loop ends.
         var open = drivers.count
-        if open == 0 { loop.enqueue { [weak self] in self?.ended() } }
+        if open == 0 { ground.loop.enqueue { [weak self] in self?.ended() } }
         for driver in drivers.values {
             driver.letGo { [weak self] in
                 open -= 1
@@ -192,7 +235,7 @@ public final class Engine {
         accepting = database
         let account = try AccountTable(database).account(sender, in: directory)
         let message = try Outgoing.accept(body, to: recipient, of: account, in: database, now: clock.now())
-        loop.enqueue { [weak self] in self?.drivers[account.id]?.queueChanged() }
+        ground.loop.enqueue { [weak self] in self?.drivers[account.id]?.queueChanged() }
         return message
     }
 
@@ -208,7 +251,7 @@ public final class Engine {
         var result: Swift.Result<Result, any Error>?
         let effects = try context.runner.run("application", for: account) { step in result = .success(try body(step)) }
         driver.commit(effects)
-        loop.enqueue { [weak driver] in driver?.queueChanged() }
+        ground.loop.enqueue { [weak driver] in driver?.queueChanged() }
         guard let result else { throw EngineError.notDriven(account: account.jid) }
         return try result.get()
     }
@@ -283,6 +326,7 @@ public final class Engine {
         } catch let error as StoreError where error.isMachineError {
             // The drivers meet the same error and wait; the account is found at the next ring or start.
         } catch { return fail(error) }
+        takeWhatIsShared()
         drivers.values.forEach { $0.queueChanged() }
         receiveLetters()
     }
@@ -302,22 +346,25 @@ public final class Engine {
         }
     }
 
-    /// Whether anything waits to be sent or acknowledged, as far as the database can tell.
-    var hasQueued: Bool { (try? drivers.values.contains { try $0.steps.queued() > 0 }) ?? true }
+    /// Whether anything waits to be sent or acknowledged, as far as the databases can tell.
+    var hasQueued: Bool { (try? drivers.values.contains { try $0.steps.queued() > 0 } || hasShared) ?? true }
 
-    private func fail(_ error: any Error) {
-        failure = failure ?? error
+    func fail(_ error: any Error) {
         if case FenceError.stale = error {
-            // Whatever this process still did would be refused: nothing is let go that another one holds.
+            // Whatever this process still did would be refused: nothing is let go that another one holds. One that was
+            // told to end ends; it must not take over again.
+            if !isStopping { failure = failure ?? error }
             isStopping = true
-            loop.stop()
+            ground.loop.stop()
         } else {
+            failure = failure ?? error
             stop()
         }
     }
 
     private func ended() {
         if failure == nil {
+            markShown()
             do {
                 // Somebody may have come between the last look and the end of listening: the look and the end of receiving
                 // are one.
@@ -332,17 +379,18 @@ public final class Engine {
             }
         }
         doorbell.letCallersGo()
-        loop.stop()
+        ground.loop.stop()
     }
 
     private func startAgain(_ letters: [Letter]) throws {
         (isStopping, isDone) = (false, false)
         doorbell.letCallersGo()
-        doorbell = try DoorbellWatch(directory: directory.path, loop: loop)
+        doorbell = try DoorbellWatch(directory: directory.path, loop: ground.loop)
         doorbell.onRing = { [weak self] in self?.rung() }
         try mailbox.announce(.driver, number: fence.owner.number)
         drivers = [:]
         try startDrivers()
+        takeWhatIsShared()
         wake?.begin()
         for letter in letters { try handle(letter) }
         receiveLetters()
@@ -357,12 +405,18 @@ public enum EngineError: Error, CustomStringConvertible, Sendable {
     case notDriven(account: JID)
     /// The process that drives has taken the push that started this `wake`: there is nothing left to do.
     case handedOver(to: Owner)
+    /// The engine has ended, or was let go before a freeze and not thawed yet.
+    case notRunning
+    /// The system has no thread left for the engine.
+    case noThread(reason: String)
 
     public var description: String {
         switch self {
         case .refused(let account, let reason): "\(account): \(reason)"
         case .notDriven(let account): "\(account) is not driven by this engine"
         case .handedOver(let owner): "process \(owner.pid) drives as `\(owner.role.rawValue)` and takes care of it"
+        case .notRunning: "the engine does not run"
+        case .noThread(let reason): "no thread for the engine: \(reason)"
         }
     }
 }

@@ -10,10 +10,11 @@
 /// nothing is ever found here, and `prepareForFreeze` has to see to it that none is frozen within a transaction.
 public enum FrozenWriter {
     /// Kills the process that holds the write lock of the database at `path`.
+    /// - Parameter ifStopped: only if a signal has stopped it; else also one that is slow, or stuck in a system call.
     /// - Returns: the process that was killed; nil if no process holds the lock, or it may not be killed.
-    public static func kill(database path: String) -> Int32? {
+    public static func kill(database path: String, ifStopped: Bool = false) -> Int32? {
         #if canImport(Glibc)
-            guard let pid = holder(of: path), pid != getpid() else { return nil }
+            guard let pid = holder(of: path), pid != getpid(), !ifStopped || isStopped(pid) else { return nil }
             let descriptor = PidFD.open(pid)
             guard descriptor >= 0 else { return nil }
             defer { close(descriptor) }
@@ -45,6 +46,13 @@ public enum FrozenWriter {
                 return pid_t(words[4])
             }
             return nil
+        }
+
+        /// From proc_pid_stat(5): the state stands behind the name, which is in parentheses and may hold some.
+        private static func isStopped(_ pid: Int32) -> Bool {
+            let status = readAll("/proc/\(pid)/stat")
+            guard let end = status.lastIndex(of: ")") else { return false }
+            return ["T", "t"].contains(status[status.index(after: end)...].split(separator: " ").first ?? "")
         }
 
         private static func readAll(_ path: String) -> String {

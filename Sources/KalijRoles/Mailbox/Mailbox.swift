@@ -16,13 +16,57 @@ import KalijStore
 public final class Mailbox {
     private let database: Database
     private let directory: String
+    /// Times ``patience`` for another writer.
+    private let attempts: Int
 
     /// Opens the mailbox of `directory`, which exists; creates it if need be.
-    public init(directory: String) throws {
+    /// - Parameter busySeconds: how long it waits for another process that writes to it before it throws.
+    public init(directory: String, busySeconds: Double = 10) throws {
         self.directory = directory
-        database = try Database(path: directory + "/mailbox.db", durability: .process)
-        let schema = Schema(applicationID: 0x4B61_6D62, migrations: [Self.version1])
-        if try schema.version(of: database) < schema.version { try schema.migrate(database) }
+        attempts = max(1, Int(busySeconds / Self.patience))  // traps: a program's own number of seconds
+        database = try Self.open(directory, .process)
+    }
+
+    private static let schema = Schema(applicationID: 0x4B61_6D62, migrations: [version1])
+
+    static func open(_ directory: String, _ durability: Database.Durability) throws -> Database {
+        let database = try Database(path: databasePath(in: directory), durability: durability, busySeconds: patience)
+        if try schema.version(of: database) < schema.version {
+            try unblocking(database) { try schema.migrate(database) }
+        }
+        return database
+    }
+
+    static func read(_ directory: String) throws -> Database? {
+        guard try schema.check(path: databasePath(in: directory)) == schema.version else { return nil }
+        return try Database(reading: databasePath(in: directory))
+    }
+
+    /// Seconds for another writer, who is at it for milliseconds.
+    private static let patience = 1.0
+
+    /// Runs `body`, which writes. A writer that is frozen within its transaction is killed: nobody else could write until it
+    /// goes on; one that is only slow is waited for.
+    static func unblocking<Result>(
+        _ database: Database, attempts: Int = 10, _ body: () throws -> Result
+    ) throws -> Result {
+        for _ in 0..<attempts {
+            do {
+                return try body()
+            } catch let error as StoreError where error.code == .busy {
+                _ = FrozenWriter.kill(database: database.path, ifStopped: true)
+            }
+        }
+        return try body()
+    }
+
+    /// The mailbox's database in `directory`.
+    public static func databasePath(in directory: String) -> String { directory + "/mailbox.db" }
+
+    /// Waits until nobody else is within a transaction that writes.
+    /// - Throws: `StoreError.busy` if somebody is for longer than a second.
+    public func awaitWriters() throws {
+        try database.transaction {}
     }
 
     private static let version1 = """
@@ -39,18 +83,33 @@ public final class Mailbox {
             reply_by INTEGER);
         CREATE INDEX letter_address ON letter(address, id);
         CREATE TABLE reply(letter INTEGER PRIMARY KEY, payload BLOB NOT NULL, expires INTEGER NOT NULL);
+        -- What waits for whoever drives next; numbers grow, and are never given twice.
+        CREATE TABLE parcel(
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            sender TEXT NOT NULL,
+            name TEXT NOT NULL,
+            payload BLOB NOT NULL,
+            at INTEGER NOT NULL);           -- milliseconds since 1970
+        -- Tells this mailbox from one that is made anew in its place.
+        CREATE TABLE shelf(name TEXT NOT NULL);
+        INSERT INTO shelf VALUES (lower(hex(randomblob(16))));
         """
+
+    /// What waits for whoever drives, over the same connection: to be taken over, not to be left.
+    public var shelf: ParcelShelf { ParcelShelf(database) }
 
     // MARK: Receiving
 
     /// Says that this process receives for `address` from now on, under a number that is higher than those before. It
     /// listens there already (``Doorbell/Listener``), and looks (``receive(_:as:now:)``) afterwards.
     public func announce(_ address: Address, number: Int64) throws {
-        try database.run(
-            """
-            INSERT INTO receiver VALUES (?1, ?2)
-            ON CONFLICT (address) DO UPDATE SET number = excluded.number WHERE number < excluded.number
-            """, [.text(address.name), .integer(number)])
+        try Self.unblocking(database, attempts: attempts) {
+            try database.run(
+                """
+                INSERT INTO receiver VALUES (?1, ?2)
+                ON CONFLICT (address) DO UPDATE SET number = excluded.number WHERE number < excluded.number
+                """, [.text(address.name), .integer(number)])
+        }
     }
 
     /// Takes the letters for `address`, oldest first; none if another process has said since that it receives.
@@ -62,13 +121,13 @@ public final class Mailbox {
         let waits = try database.statement("SELECT 1 FROM letter WHERE address = ? LIMIT 1")
             .first([.text(address.name)]) { _ in true }
         guard waits ?? false else { return [] }
-        return try database.transaction { try take(address, as: number, now: now) }
+        return try transaction { try take(address, as: number, now: now) }
     }
 
     /// Ends receiving, unless letters wait.
     /// - Returns: the letters that are left: then this process goes on receiving, and has them to handle.
     public func withdraw(_ address: Address, as number: Int64, now: Int64) throws -> [Letter] {
-        try database.transaction {
+        try transaction {
             let letters = try take(address, as: number, now: now)
             if letters.isEmpty {
                 try database.run(
@@ -103,8 +162,11 @@ public final class Mailbox {
     /// Answers `letter`; its sender is told by the end of its connection. Nothing happens if it does not wait any more.
     public func reply(to letter: Letter, _ payload: [UInt8], now: Int64) throws {
         guard let replyBy = letter.replyBy, replyBy > now else { return }
-        try database.run(
-            "INSERT OR REPLACE INTO reply VALUES (?, ?, ?)", [.integer(letter.id), .blob(payload), .integer(replyBy)])
+        try Self.unblocking(database, attempts: attempts) {
+            try database.run(
+                "INSERT OR REPLACE INTO reply VALUES (?, ?, ?)",
+                [.integer(letter.id), .blob(payload), .integer(replyBy)])
+        }
     }
 
     // MARK: Sending
@@ -122,7 +184,7 @@ public final class Mailbox {
             guard let number = try receiver(of: address),
                 let bell = Doorbell.bell(directory: directory, at: address)
             else { return nil }
-            let id = try database.transaction { () -> Int64? in
+            let id = try transaction { () -> Int64? in
                 guard try receiver(of: address) == number else { return nil }
                 return try insert(message, to: address, from: role, now: now)
             }
@@ -160,14 +222,27 @@ public final class Mailbox {
     public func reply(to sent: Sent, within seconds: Double) throws -> [UInt8]? {
         sent.bell.ring()
         sent.bell.awaitHangUp(within: seconds)
-        return try database.statement("DELETE FROM reply WHERE letter = ? RETURNING payload")
-            .first([.integer(sent.id)]) { $0.blob(0) }
+        return try takeReply(to: sent)
+    }
+
+    /// The reply, once the receiver has hung up; nil if there is none.
+    public func takeReply(to sent: Sent) throws -> [UInt8]? {
+        try Self.unblocking(database, attempts: attempts) {
+            try database.statement("DELETE FROM reply WHERE letter = ? RETURNING payload")
+                .first([.integer(sent.id)]) { $0.blob(0) }
+        }
     }
 
     /// Takes a letter back.
     /// - Returns: false if it was received.
     public func takeBack(_ sent: Sent) throws -> Bool {
-        try database.run("DELETE FROM letter WHERE id = ?", [.integer(sent.id)])
-        return database.changes > 0
+        try Self.unblocking(database, attempts: attempts) {
+            try database.run("DELETE FROM letter WHERE id = ?", [.integer(sent.id)])
+            return database.changes > 0
+        }
+    }
+
+    private func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try Self.unblocking(database, attempts: attempts) { try database.transaction(body) }
     }
 }

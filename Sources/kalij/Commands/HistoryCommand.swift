@@ -47,9 +47,8 @@ enum HistoryCommand: Command {
         if older > 0 || arguments.has("--fill") {
             try Fetching(shared).fetch(older: older, gaps: arguments.has("--fill"), of: jid, within: seconds)
         }
-        let database = try shared.directory.read()
-        let account = try AccountTable(database).account(jid, in: shared.directory)
-        let entries = try HistoryReader(database).entries(of: account, with: conversation, limit: limit)
+        let account = try AccountTable(try shared.directory.read()).account(jid, in: shared.directory)
+        let entries = try HistoryReader(shared.directory).entries(of: account, with: conversation, limit: limit)
         var isEmpty = true
         for entry in entries {
             switch entry {

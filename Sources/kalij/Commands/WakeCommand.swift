@@ -38,18 +38,13 @@ enum WakeCommand: Command {
             try PushSocket(path, [CommandLine.arguments[0]] + words(budget, shared)).serve()
         }
         // Whatever it waits for, the name of a server or a disk: dying at any point is harmless, being late is not.
-        signal(SIGALRM) { _ in _exit(ExitStatus.tryAgain.rawValue) }
-        alarm(UInt32(budget))  // fits: at most 3600
-        let end = Clock.system.monotonic() + Int64(budget) * 1_000_000_000
-        while true {
-            do {
-                return try fetch(budget, end, shared)
-            } catch EngineError.handedOver {
-                return .done
-            } catch FenceError.stale {
-                continue  // it was frozen, and another one drives: that one is told of the push
-            }
+        LastWords.prepare(NotificationPrinter(json: shared.json).reopening)
+        signal(SIGALRM) { _ in
+            LastWords.say()
+            _exit(ExitStatus.tryAgain.rawValue)
         }
+        alarm(UInt32(budget))  // fits: at most 3600
+        return try fetch(budget, shared)
     }
 
     private static func words(_ budget: Int, _ shared: SharedOptions) -> [String] {
@@ -57,18 +52,19 @@ enum WakeCommand: Command {
             + [name, "--budget", "\(budget)"]
     }
 
-    private static func fetch(_ budget: Int, _ end: Int64, _ shared: SharedOptions) throws -> ExitStatus {
+    private static func fetch(_ budget: Int, _ shared: SharedOptions) throws -> ExitStatus {
         let printer = NotificationPrinter(json: shared.json)
         let events = EventPrinter(json: false, verbose: shared.verbose)
-        let left = Double(end - Clock.system.monotonic()) / 1_000_000_000
-        var options = Engine.Options(role: .wake, budget: left - Self.start)
+        var options = Engine.Options(role: .wake, budget: Double(budget) - start)
         options.onRenewal = { alarm(UInt32(budget)) }  // fits: at most 3600
         options.onNotification = { printer.print($0) }
-        let engine = try Engine(shared.directory, options: options) { event in
-            if shared.verbose { events.note(event) }
-        }
-        try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak engine] _ in engine?.stop() }
-        guard try engine.run() == .unfinished else { return .done }
+        let ending = try Engine.drive(
+            shared.directory, options: options, onEvent: { if shared.verbose { events.note($0) } },
+            takesOver: Interruption.endsAtOnce,
+            began: { engine in
+                try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak engine] _ in engine?.stop() }
+            })
+        guard ending == .unfinished else { return .done }
         printer.reopen()
         return .tryAgain
     }
