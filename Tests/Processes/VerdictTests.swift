@@ -58,6 +58,18 @@ import Testing
         #expect(sample.evidence().outgoing().isClean)
     }
 
+    /// ejabberd 23.01, ended with SIGTERM, had archived replies for their sender and not for the recipient.
+    @Test("an accepted reply that only its sender's archive has was lost by the server; twice there is twice")
+    func undelivered() throws {
+        var sample = try Sample()
+        sample.peerArchive.removeAll { $0 == 3 }
+        sample.heard.removeAll { $0 == 3 }
+        sample.ownReplies = [1, 2, 3, 4]
+        #expect(sample.evidence().outgoing().isClean && sample.evidence().outgoing().undelivered == 1)
+        sample.ownReplies = [1, 2, 3, 3, 4]
+        #expect(sample.evidence().outgoing().twice == 1)
+    }
+
     @Test("what nobody sent is invented")
     func invented() throws {
         var sample = try Sample()
@@ -75,13 +87,15 @@ private struct Sample {
     var stored = Array(1...5)
     var peerArchive = Array(1...4)
     var heard = Array(1...4)
+    /// Replies in the archive of Kalij's account.
+    var ownReplies: [Int] = []
     private let decoder = JSONDecoder()
 
     init() throws {}
 
     func evidence() -> Evidence {
         Evidence(
-            ownArchive: ownArchive.compactMap { entry("m \($0)") },
+            ownArchive: ownArchive.compactMap { entry("m \($0)") } + ownReplies.compactMap { entry("r \($0)") },
             peerArchive: peerArchive.compactMap { entry("r \($0)") },
             offered: 5, received: stored.enumerated().compactMap { row("m \($1)", position: $0) },
             heard: heard.map { "r \($0)" }, accepted: [1, 2, 3], uncertain: [4])

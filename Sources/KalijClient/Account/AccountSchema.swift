@@ -186,6 +186,8 @@ extension Schema {
             last_id TEXT, last_at INTEGER,  -- the last one shown
             previous_id TEXT,               -- the one before it that has another id
             again_id TEXT, again_next TEXT, -- two in the distance in which reading begins again
+            again_at INTEGER,               -- the archive's stamp of the second,
+            again_seen INTEGER NOT NULL DEFAULT 0, -- and how many messages the round had shown by then
             problem TEXT,
             PRIMARY KEY (account, archive)) WITHOUT ROWID;
 

@@ -66,6 +66,10 @@ extension KillResult {
         if droppedByServer > 0 {
             lines.append("  \(droppedByServer) of bob's that the server had not archived when it was ended")
         }
+        if outgoing.undelivered > 0 {
+            lines.append(
+                "  \(outgoing.undelivered) of alice's that the server had archived for her alone when it was ended")
+        }
         if !failedAccounts.isEmpty {
             lines.append("  accounts that do not agree: \(failedAccounts.joined(separator: " "))")
         }

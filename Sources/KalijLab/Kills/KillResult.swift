@@ -66,7 +66,8 @@ public struct KillResult: Codable, Sendable, Equatable {
     /// while that was on its way.
     public var isClean: Bool {
         incoming.isClean && outgoing.isClean && crashes == 0
-            && (serverRestarts > 0 || incoming.expected >= offered && outgoing.unarchived == 0)
+            && (serverRestarts > 0
+                || incoming.expected >= offered && outgoing.unarchived == 0 && outgoing.undelivered == 0)
     }
 
     /// Messages that the other side handed to a connection, and that the server did not archive before it was ended.

@@ -16,6 +16,9 @@ public struct DirectionVerdict: Codable, Sendable, Equatable {
     public var invented = 0
     /// Delivered and found, but missing in the server's archive: the server's fault, counted for information.
     public var unarchived = 0
+    /// Sent, taken in by the server, as the sender's archive there shows, and missing in the recipient's: lost by the
+    /// server when it was ended, counted for information.
+    public var undelivered = 0
 
     /// Figures that are 0 unless given.
     public init(expected: Int = 0, unconfirmed: Int = 0, found: Int = 0) {
@@ -36,6 +39,7 @@ public struct DirectionVerdict: Codable, Sendable, Equatable {
         sum.outOfOrder += more.outOfOrder
         sum.invented += more.invented
         sum.unarchived += more.unarchived
+        sum.undelivered += more.undelivered
     }
 }
 
@@ -90,7 +94,9 @@ public struct Evidence: Sendable {
 
     /// Sent messages: every accepted one in the other account's archive, each once, in the order accepted.
     ///
-    /// The other side was online all the time, so each message reached it live once, too.
+    /// Unless the server was ended, the other side was online all the time, so each message reached it live once, too. A
+    /// server that is ended may have archived a message for its sender and not for the recipient (measured: ejabberd
+    /// 23.01): it was sent, once, and it is the server that lost it.
     public func outgoing() -> DirectionVerdict {
         let archived = peerArchive.compactMap { numberIn($0.body, label: "r") }
         let live = heard.compactMap { numberIn($0, label: "r") }
@@ -99,8 +105,12 @@ public struct Evidence: Sendable {
         var verdict = DirectionVerdict()
         verdict.expected = accepted.count
         verdict.found = different.count
-        verdict.lost = accepted.count { !different.contains($0) }
-        verdict.twice = max(archived.count - inArchive.count, live.count - Set(live).count)
+        let taken = ownArchive.compactMap { numberIn($0.body, label: "r") }
+        let missing = accepted.filter { !different.contains($0) }
+        verdict.undelivered = missing.intersection(taken).count
+        verdict.lost = missing.count - verdict.undelivered
+        verdict.twice = max(
+            archived.count - inArchive.count, live.count - Set(live).count, taken.count - Set(taken).count)
         verdict.invented = different.count { !accepted.contains($0) && !uncertain.contains($0) }
         verdict.unarchived = different.count - inArchive.count
         verdict.unconfirmed = uncertain.count { different.contains($0) }

@@ -117,13 +117,101 @@ struct InterruptedCatchUpTests {
     func overlap() throws {
         let desk = try Desk.online()
         try desk.answerFeatures(archive: true)
-        for number in 1...50 { try desk.receive(try desk.archived("a\(number)", Self.message("\(number)"))) }
+        for number in 1...50 {
+            let stamp = "2026-11-20T10:00:\(9 + number)Z"
+            try desk.receive(try desk.archived("a\(number)", Self.message("\(number)"), at: stamp))
+        }
         try desk.answerPage(last: "a50", complete: true)
         try desk.answerPage(complete: true)
         for number in 60...99 { try desk.receive(CatchUpTests.live("\(number)", archive: "a\(number)")) }
         try desk.bind(resumeID: "session-2")
         try desk.answerFeatures(archive: true)
         #expect(try CatchUpTests.lastPage(desk).contains("<after>a20</after>"))
+    }
+
+    /// Found by killing: ejabberd 23.01 wrote a message into its archive 28 messages and 31 ms behind the place that it gave it.
+    @Test("what is archived within two seconds is read again, however much it is; 140 messages are enough")
+    func lateness() throws {
+        let desk = try Desk.online()
+        try desk.answerFeatures(archive: true)
+        for number in 1...99 {
+            let stamp = number < 30 ? "2026-11-20T10:00:00Z" : "2026-11-20T10:00:10Z"
+            try desk.receive(try desk.archived("a\(number)", Self.message("\(number)"), at: stamp))
+        }
+        try desk.answerPage(last: "a99", complete: true)
+        try desk.answerPage(complete: true)
+        try desk.bind(resumeID: "session-2")
+        try desk.answerFeatures(archive: true)
+        #expect(try CatchUpTests.lastPage(desk).contains("<after>a1</after>"), "a40 is not two seconds before the end")
+        for number in 100...330 { try desk.receive(try desk.archived("a\(number)", Self.message("\(number)"))) }
+        try desk.answerPage(last: "a330", complete: true)
+        try desk.answerPage(complete: true)
+        try desk.bind(resumeID: "session-3")
+        try desk.answerFeatures(archive: true)
+        #expect(try CatchUpTests.lastPage(desk).contains("<after>a119</after>"))
+    }
+
+    /// Found by killing: a process was killed while a reading from far back moved messages, and the next session's reading
+    /// began further on.
+    @Test("a reading that had begun to put messages into the archive's order begins there again in the next session")
+    func moving() throws {
+        let desk = try Desk.read(5)
+        try desk.accept("mine")
+        try desk.write()
+        _ = try desk.steps.readArchive()
+        try desk.show((2...30).map { "a\($0)" }, at: "2026-11-21T11:00:00Z")
+        try desk.show((31...60).map { "a\($0)" }, at: "2026-11-21T11:00:10Z")
+        try desk.fin("page", last: "a60", complete: true)
+        let id = try #require(try desk.text("SELECT origin_id FROM message WHERE body = 'mine'"))
+        let copy = "<message from='juliet@example.org/x' to='romeo@example.net' id='\(id)'><body>mine</body></message>"
+
+        try nextSession("session-2", desk)
+        #expect(try desk.asked() == ["after a5"], "mine may be behind it")
+        try desk.show(["late"], at: "2026-11-21T11:00:00Z")
+        try desk.receive(try desk.result("own", xml: copy))
+        try desk.show(["a6", "a7"], at: "2026-11-21T11:00:00Z")
+
+        try nextSession("session-3", desk)
+        #expect(try desk.asked() == ["after a5"])
+        try desk.show(["late"], at: "2026-11-21T11:00:00Z")
+        try desk.receive(try desk.result("own", xml: copy))
+        try desk.show((6...60).map { "a\($0)" }, at: "2026-11-21T11:00:00Z")
+        try desk.fin("page", last: "a60", complete: true)
+        try desk.fin("page", complete: true)
+        let bodies = (1...5).map { "in a\($0)" } + ["in late", "out mine (acked)"] + (6...60).map { "in a\($0)" }
+        #expect(try desk.history() == bodies)
+    }
+
+    private func nextSession(_ resumeID: String, _ desk: Desk) throws {
+        _ = try desk.steps.resumeFailed(nil)
+        try desk.bind(resumeID: resumeID)
+        try desk.answerFeatures(archive: true)
+    }
+
+    /// Found by killing, too.
+    @Test("after a reading that was interrupted, what is written in front of its cursor is found by the next one")
+    func pinned() throws {
+        let desk = try Desk.online()
+        try desk.answerFeatures(archive: true)
+        try show(1...45, on: desk)
+        try desk.answerPage(last: "a45")
+        _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
+        #expect(try CatchUpTests.lastPage(desk).contains("<after>a44</after>"))
+        try show(46...99, on: desk)
+        try desk.answerPage(last: "a99", complete: true)
+        try desk.answerPage(complete: true)
+        try desk.bind(resumeID: "session-2")
+        try desk.answerFeatures(archive: true)
+        #expect(try CatchUpTests.lastPage(desk).contains("<after>a20</after>"))
+    }
+
+    /// Messages of the open page, archived a second apart.
+    private func show(_ numbers: ClosedRange<Int>, on desk: Desk) throws {
+        for number in numbers {
+            let (minute, second) = (number / 60, number % 60)
+            let stamp = "2026-11-20T10:0\(minute):\(second < 10 ? "0" : "")\(second)Z"
+            try desk.receive(try desk.archived("a\(number)", Self.message("\(number)"), at: stamp))
+        }
     }
 
     @Test("a server that never answers keeps neither presence nor messages waiting for ever", arguments: [true, false])

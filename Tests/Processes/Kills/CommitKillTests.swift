@@ -35,10 +35,13 @@ import Testing
             Issue.record("killed \(kill.moment) commit \(kill.commit): \(outcome)")
         }
         let killed = outcomes.count { $0.1.kills == 1 }
+        let byMoment = CommitShim.Moment.allCases.map { moment in
+            "\(outcomes.count { $0.0.moment == moment && $0.1.kills == 1 }) \(moment)"
+        }
         print(
             """
             kills at commits at \(kind): \(reference.commits) commits, \(outcomes.count) scenarios, \(killed) of them \
-            with a kill, \(outcomes.count { !$0.1.isClean }) not clean, in \
+            with a kill (\(byMoment.joined(separator: ", "))), \(outcomes.count { !$0.1.isClean }) not clean, in \
             \(begin.duration(to: .now).components.seconds) s\(isKept ? "; see \(laboratory.directory)" : "")
             """)
         // How many commits there are depends on what arrives together: the last may not come.

@@ -35,7 +35,7 @@ extension CatchUp {
             return round.placed = place.position - 1
         }
         (round.range, round.isBottom, round.changedBehind) = (nil, true, range.lastPosition)
-        (round.againID, round.againNext) = (nil, nil)
+        (round.againID, round.againNext, round.againAt) = (nil, nil, nil)
         round.placed = try step.skipPositions(ArchiveRanges.room)
     }
 
