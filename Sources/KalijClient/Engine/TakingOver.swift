@@ -37,7 +37,8 @@ struct TakingOver {
                 if clock.monotonic() >= deadline, let driven = try raise(over: owner) { return driven }
             } catch let error as StoreError where error.code == .busy {
                 // Who drives, or somebody who only hands over, is within a transaction and does not come to its end.
-                if let owner = try directory.owner(), mayAsk(owner) { try ask(owner, &asked, until: deadline) }
+                // Not even reading may be possible.
+                if let owner = try? directory.owner(), mayAsk(owner) { try ask(owner, &asked, until: deadline) }
                 if clock.monotonic() >= deadline, FrozenWriter.kill(database: directory.databasePath) == nil {
                     // It may have come to its end just now.
                     unkillable += 1

@@ -17,12 +17,35 @@ public final class Mailbox {
     private let database: Database
     private let directory: String
 
+    /// Seconds after which whoever keeps others from writing is taken for frozen: what is done here takes milliseconds.
+    private static let patience = 3.0
+
     /// Opens the mailbox of `directory`, which exists; creates it if need be.
     public init(directory: String) throws {
         self.directory = directory
-        database = try Database(path: directory + "/mailbox.db", durability: .process)
-        let schema = Schema(applicationID: 0x4B61_6D62, migrations: [Self.version1])
-        if try schema.version(of: database) < schema.version { try schema.migrate(database) }
+        let path = directory + "/mailbox.db"
+        database = try Self.unfrozen(path) {
+            let database = try Database(path: path, durability: .process, busySeconds: Self.patience)
+            let schema = Schema(applicationID: 0x4B61_6D62, migrations: [Self.version1])
+            if try schema.version(of: database) < schema.version { try schema.migrate(database) }
+            return database
+        }
+    }
+
+    /// Runs `body`. Whoever is frozen within a transaction and keeps it from writing is killed, as in the accounts' database:
+    /// a letter must not wait for it.
+    private static func unfrozen<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as StoreError where error.code == .busy {
+            // If there is none it may have come to its end just now.
+            _ = FrozenWriter.kill(database: path)
+            return try body()
+        }
+    }
+
+    private func writing<Result>(_ body: () throws -> Result) throws -> Result {
+        try Self.unfrozen(database.path, body)
     }
 
     private static let version1 = """
@@ -46,11 +69,13 @@ public final class Mailbox {
     /// Says that this process receives for `address` from now on, under a number that is higher than those before. It
     /// listens there already (``Doorbell/Listener``), and looks (``receive(_:as:now:)``) afterwards.
     public func announce(_ address: Address, number: Int64) throws {
-        try database.run(
-            """
-            INSERT INTO receiver VALUES (?1, ?2)
-            ON CONFLICT (address) DO UPDATE SET number = excluded.number WHERE number < excluded.number
-            """, [.text(address.name), .integer(number)])
+        try writing {
+            try database.run(
+                """
+                INSERT INTO receiver VALUES (?1, ?2)
+                ON CONFLICT (address) DO UPDATE SET number = excluded.number WHERE number < excluded.number
+                """, [.text(address.name), .integer(number)])
+        }
     }
 
     /// Takes the letters for `address`, oldest first; none if another process has said since that it receives.
@@ -62,19 +87,22 @@ public final class Mailbox {
         let waits = try database.statement("SELECT 1 FROM letter WHERE address = ? LIMIT 1")
             .first([.text(address.name)]) { _ in true }
         guard waits ?? false else { return [] }
-        return try database.transaction { try take(address, as: number, now: now) }
+        return try writing { try database.transaction { try take(address, as: number, now: now) } }
     }
 
     /// Ends receiving, unless letters wait.
     /// - Returns: the letters that are left: then this process goes on receiving, and has them to handle.
     public func withdraw(_ address: Address, as number: Int64, now: Int64) throws -> [Letter] {
-        try database.transaction {
-            let letters = try take(address, as: number, now: now)
-            if letters.isEmpty {
-                try database.run(
-                    "DELETE FROM receiver WHERE address = ? AND number = ?", [.text(address.name), .integer(number)])
+        try writing {
+            try database.transaction {
+                let letters = try take(address, as: number, now: now)
+                if letters.isEmpty {
+                    try database.run(
+                        "DELETE FROM receiver WHERE address = ? AND number = ?",
+                        [.text(address.name), .integer(number)])
+                }
+                return letters
             }
-            return letters
         }
     }
 
@@ -103,8 +131,11 @@ public final class Mailbox {
     /// Answers `letter`; its sender is told by the end of its connection. Nothing happens if it does not wait any more.
     public func reply(to letter: Letter, _ payload: [UInt8], now: Int64) throws {
         guard let replyBy = letter.replyBy, replyBy > now else { return }
-        try database.run(
-            "INSERT OR REPLACE INTO reply VALUES (?, ?, ?)", [.integer(letter.id), .blob(payload), .integer(replyBy)])
+        try writing {
+            try database.run(
+                "INSERT OR REPLACE INTO reply VALUES (?, ?, ?)",
+                [.integer(letter.id), .blob(payload), .integer(replyBy)])
+        }
     }
 
     // MARK: Sending
@@ -122,9 +153,11 @@ public final class Mailbox {
             guard let number = try receiver(of: address),
                 let bell = Doorbell.bell(directory: directory, at: address)
             else { return nil }
-            let id = try database.transaction { () -> Int64? in
-                guard try receiver(of: address) == number else { return nil }
-                return try insert(message, to: address, from: role, now: now)
+            let id = try writing {
+                try database.transaction { () -> Int64? in
+                    guard try receiver(of: address) == number else { return nil }
+                    return try insert(message, to: address, from: role, now: now)
+                }
             }
             if let id { return Sent(id: id, bell: bell) }
         }
@@ -160,14 +193,16 @@ public final class Mailbox {
     public func reply(to sent: Sent, within seconds: Double) throws -> [UInt8]? {
         sent.bell.ring()
         sent.bell.awaitHangUp(within: seconds)
-        return try database.statement("DELETE FROM reply WHERE letter = ? RETURNING payload")
-            .first([.integer(sent.id)]) { $0.blob(0) }
+        return try writing {
+            try database.statement("DELETE FROM reply WHERE letter = ? RETURNING payload")
+                .first([.integer(sent.id)]) { $0.blob(0) }
+        }
     }
 
     /// Takes a letter back.
     /// - Returns: false if it was received.
     public func takeBack(_ sent: Sent) throws -> Bool {
-        try database.run("DELETE FROM letter WHERE id = ?", [.integer(sent.id)])
+        try writing { try database.run("DELETE FROM letter WHERE id = ?", [.integer(sent.id)]) }
         return database.changes > 0
     }
 }
