@@ -98,7 +98,12 @@ extension Engine {
 
     /// Whether everything that the servers had is here, and everything that was to be sent is there.
     private var isCaughtUp: Bool {
-        guard drivers.values.allSatisfy({ $0.isRefused || $0.isSettled }), !hasQueued else { return false }
+        guard drivers.values.allSatisfy({ $0.isRefused || $0.isSettled }) else { return false }
+        guard !hasQueued else {
+            // Who committed it may have died while it waited to, and rung the driver before.
+            drivers.values.forEach { $0.queueChanged() }
+            return false
+        }
         let reading = try? database.statement("SELECT count(*) FROM catchup WHERE phase <> 'done'")
             .first { $0.integer(0) }
         return reading == 0

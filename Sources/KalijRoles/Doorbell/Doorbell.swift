@@ -112,6 +112,19 @@ public enum Doorbell {
         connected(path, address).map(Bell.init)
     }
 
+    /// Runs `commit`, which commits something that whoever drives is to find, and rings it: when this returns, or when the
+    /// process dies.
+    ///
+    /// `commit` may wait for a frozen writer. The process that drives by then took over meanwhile, looked before there was
+    /// anything, and was not rung: so it is rung once more.
+    public static func ringing<Result>(directory path: String, _ commit: () throws -> Result) rethrows -> Result {
+        let before = bell(directory: path)
+        let result = try commit()
+        let after = bell(directory: path)
+        withExtendedLifetime((before, after)) {}
+        return result
+    }
+
     private static func connected(_ path: String, _ address: Address) -> Int32? {
         let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return nil }

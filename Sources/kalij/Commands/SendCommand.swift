@@ -45,10 +45,9 @@ enum SendCommand: Command {
         let now = Clock.system.now()
         let database = try shared.directory.open(.machine, role: .share, now: now)
         let account = try AccountTable(database).account(sender, in: shared.directory)
-        // Held before the commit and let go after it, so that the driver looks even if this process dies in between.
-        let bell = Doorbell.bell(directory: shared.directory.path)
-        defer { _ = consume bell }
-        return try Outgoing.accept(text, to: recipient, of: account, in: database, now: now)
+        return try Doorbell.ringing(directory: shared.directory.path) {
+            try Outgoing.accept(text, to: recipient, of: account, in: database, now: now)
+        }
     }
 
     private static func standardInput() throws -> String {
