@@ -18,7 +18,7 @@ extension AccountDirectory {
         let database = try open(.machine, role: .share, now: clock.now())
         let account = try AccountTable(database).account(jid, in: self)
         // Held before the commit and let go after it, so that the driver looks even if this process dies in between.
-        let bell = Doorbell.bell(directory: path)
+        let bell = bell()
         defer { _ = consume bell }
         return try Step.accept(for: account, in: database, now: clock.now(), body)
     }
@@ -35,7 +35,7 @@ extension AccountDirectory {
     ) throws {
         let database = try open(.machine, role: .share, now: clock.now())
         let login = try Login.attempt(jid, password: password, server: server, within: seconds)
-        let bell = Doorbell.bell(directory: path)
+        let bell = bell()
         defer { _ = consume bell }
         try AccountTable(database).store(jid: jid, server: server, login: login, resource: resource, now: clock.now())
     }

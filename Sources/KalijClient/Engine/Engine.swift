@@ -103,8 +103,8 @@ public final class Engine {
         awaiter = PromiseAwaiter { id in waker.enqueue { question.ask(id) } }
         (database, fence, isCareful) = try TakingOver(directory: directory, role: options.role, clock: clock).run()
         // In this order: it listens, says that it receives, and looks when it runs.
-        doorbell = try DoorbellWatch(directory: directory.path, loop: loop)
-        mailbox = try Mailbox(directory: directory.path)
+        doorbell = try DoorbellWatch(directory, loop: loop)
+        mailbox = try directory.mailbox()
         try mailbox.announce(.driver, number: fence.owner.number)
         let mark = CallMark(path: directory.markPath, fence: fence.owner.number)
         if isCareful { try mark.countCrash(in: database) }
@@ -351,7 +351,7 @@ public final class Engine {
     private func startAgain(_ letters: [Letter]) throws {
         (isStopping, isDone) = (false, false)
         doorbell.letCallersGo()
-        doorbell = try DoorbellWatch(directory: directory.path, loop: loop)
+        doorbell = try DoorbellWatch(directory, loop: loop)
         doorbell.onRing = { [weak self] in self?.rung() }
         try mailbox.announce(.driver, number: fence.owner.number)
         drivers = [:]

@@ -1,4 +1,5 @@
 #if canImport(Glibc)
+    import CLinux
     import Glibc
 #else
     import Darwin
@@ -15,11 +16,11 @@ public enum FrozenWriter {
     public static func kill(database path: String, ifStopped: Bool = false) -> Int32? {
         #if canImport(Glibc)
             guard let pid = holder(of: path), pid != getpid(), !ifStopped || isStopped(pid) else { return nil }
-            let descriptor = PidFD.open(pid)
+            let descriptor = pidfd_open(pid, 0)
             guard descriptor >= 0 else { return nil }
             defer { close(descriptor) }
             // It holds the lock still: so the descriptor is of that process, not of another that got its number.
-            guard holder(of: path) == pid, PidFD.signal(descriptor, SIGKILL) else { return nil }
+            guard holder(of: path) == pid, pidfd_send_signal(descriptor, SIGKILL, nil, 0) == 0 else { return nil }
             var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             _ = poll(&request, 1, 1000)
             return pid
@@ -70,22 +71,3 @@ public enum FrozenWriter {
         }
     #endif
 }
-
-#if canImport(Glibc)
-    /// pidfd_open(2) and pidfd_send_signal(2), which glibc has since 2.36 and its Swift module does not show.
-    private enum PidFD {
-        static func open(_ pid: Int32) -> Int32 {
-            guard let symbol = dlsym(nil, "pidfd_open") else { return -1 }
-            // The signature is that of <sys/pidfd.h>.
-            typealias Open = @convention(c) (pid_t, UInt32) -> Int32
-            return unsafeBitCast(symbol, to: Open.self)(pid, 0)  // fits: a function's address
-        }
-
-        static func signal(_ descriptor: Int32, _ number: Int32) -> Bool {
-            guard let symbol = dlsym(nil, "pidfd_send_signal") else { return false }
-            // The signature is that of <sys/pidfd.h>.
-            typealias Send = @convention(c) (Int32, Int32, UnsafeMutableRawPointer?, UInt32) -> Int32
-            return unsafeBitCast(symbol, to: Send.self)(descriptor, number, nil, 0) == 0  // fits: a function's address
-        }
-    }
-#endif

@@ -16,10 +16,12 @@ import KalijStore
 public final class Mailbox {
     private let database: Database
     private let directory: String
+    private let signals: any Signals
 
     /// Opens the mailbox of `directory`, which exists; creates it if need be.
-    public init(directory: String) throws {
+    public init(directory: String, signals: any Signals = Platform.linux.signals) throws {
         self.directory = directory
+        self.signals = signals
         database = try Self.open(directory, .process)
     }
 
@@ -168,7 +170,7 @@ public final class Mailbox {
         // It can change between the look and the connection, but not for ever.
         for _ in 0..<16 {
             guard let number = try receiver(of: address),
-                let bell = Doorbell.bell(directory: directory, at: address)
+                let bell = signals.bell(directory: directory, at: address)
             else { return nil }
             let id = try transaction { () -> Int64? in
                 guard try receiver(of: address) == number else { return nil }
@@ -200,7 +202,7 @@ public final class Mailbox {
     /// A letter on its way.
     public struct Sent {
         public let id: Int64
-        public let bell: Doorbell.Bell
+        public let bell: any Bell
     }
 
     /// Rings, and waits until the receiver has answered or hung up.

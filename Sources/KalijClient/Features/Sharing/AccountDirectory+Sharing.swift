@@ -20,7 +20,7 @@ extension AccountDirectory {
         let text = try OutgoingText(body, to: recipient)
         let shelf = try ParcelShelf(directory: path)
         // Held before the commit and let go after it, so that the driver looks even if this process dies in between.
-        let bell = Doorbell.bell(directory: path)
+        let bell = bell()
         defer { _ = consume bell }
         let parcel = try shelf.add(
             SharedMessage.name, try SharedMessage(text).payload, from: account.jid.description, now: clock.now())
