@@ -3,6 +3,9 @@ import KalijStore
 
 /// What processes say to each other, and the `wake` run.
 extension Engine {
+    /// Seconds since it began to take over.
+    var age: Double { Double(clock.monotonic() - created) / 1_000_000_000 }
+
     func receiveLetters() {
         do {
             let number = fence.owner.number
@@ -27,12 +30,18 @@ extension Engine {
             // One that only sends yields to who was woken.
             guard options.role != .background else { return stop() }
             guard !isStopping else { return }
-            drivers.values.forEach { $0.networkChanged() }
-            wake?.renew()
+            pushArrived()
             try answer(letter)
         case Notice.status.name: try answer(letter)
+        case Notice.connectionInDoubt.name: drivers.values.forEach { $0.networkChanged() }
         default: break
         }
+    }
+
+    /// A push has come while this engine runs: looks whether the connections live, and gives a `wake` a new budget.
+    public func pushArrived() {
+        drivers.values.forEach { $0.networkChanged() }
+        wake?.renew()
     }
 
     private func answer(_ letter: Letter) throws {
@@ -57,48 +66,37 @@ extension Engine {
         run.begin()
     }
 
-    /// Shows what is owed to the user, in the loop's next turn.
-    func planNotifications() {
-        guard options.onNotification != nil, !areNotificationsPlanned else { return }
-        areNotificationsPlanned = true
-        loop.enqueue { [weak self] in
-            self?.areNotificationsPlanned = false
-            self?.showNotifications()
-        }
-    }
-
-    private func showNotifications() {
-        guard let show = options.onNotification else { return }
-        let outbox = NotificationOutbox(database: database)
-        do {
-            let entries = try outbox.pending(limit: 100)
-            guard !entries.isEmpty else { return }
-            // What another process was to show, because it drives by now, it shows.
-            try fence.check(database)
-            entries.forEach { show($0.notification) }
-            try database.transaction {
-                try fence.check(database)
-                try outbox.done(entries)
-            }
-            planNotifications()
-        } catch {
-            // They are shown again by the next process, or with the next one.
-        }
-    }
-
+    /// An event was told: a `wake` may have caught up.
     func wakeSaw(_ event: EngineEvent) {
-        guard let wake else { return }
-        wake.active()
-        guard case .online = event.kind else { return }
-        // The answer comes behind everything that the server has to say.
+        wake?.active()
+        guard case .online(_, let resumed) = event.kind else { return }
         for driver in drivers.values where driver.account.jid == event.account {
-            driver.requestAcknowledgement(within: options.timing.acknowledgement)
+            if wake != nil {
+                // The answer comes behind everything that the server has to say.
+                driver.requestAcknowledgement(within: min(options.timing.acknowledgement, Self.doubt))
+            } else if resumed {
+                // A process that drove before may have asked for the session as its last word, and get it now.
+                _ = loop.schedule(after: Self.doubt) { [weak driver] in
+                    if driver?.isOnline ?? false { driver?.networkChanged() }
+                }
+            }
         }
+    }
+
+    /// Seconds of silence after which a connection may be one that the server has forgotten for another process's: it need not
+    /// tell (measured: Prosody 0.12).
+    private static let doubt = 5.0
+
+    /// This process was frozen and finds that another one drives. It may have taken the session from that one's connection, by
+    /// what it wrote before it noticed.
+    func tellOfDoubt() {
+        guard drivers.values.contains(where: { $0.connection != nil }) else { return }
+        _ = try? mailbox.send(.connectionInDoubt, to: .driver, from: options.role, now: clock.now())
     }
 
     /// Whether everything that the servers had is here, and everything that was to be sent is there.
     private var isCaughtUp: Bool {
-        guard drivers.values.allSatisfy({ $0.isRefused || $0.isSettled }) else { return false }
+        guard drivers.values.allSatisfy({ $0.isRefused || $0.isSettled }), !isShowing else { return false }
         guard !hasQueued else {
             // Who committed it may have died while it waited to, and rung the driver before.
             drivers.values.forEach { $0.queueChanged() }

@@ -29,6 +29,8 @@ public final class Engine {
         public var notifies: Bool
         /// Shows a notification; it was shown once this returns. Nil: what is owed waits for a process that can.
         public var onNotification: ((Notification) -> Void)?
+        /// Hands notifications out to tasks instead.
+        var desk: NotificationDesk?
         /// How many days the first reading of an archive looks back; nil: as stored with the account, at first 14.
         public var historyDays: Int?
         /// The application's handlers. Those of all its processes that drive must be the same; a name that one of the
@@ -52,7 +54,7 @@ public final class Engine {
     let directory: AccountDirectory
     let options: Options
     let clock: Clock
-    private let created: Int64
+    let created: Int64
     let database: Database
     let fence: Fence
     let isCareful: Bool
@@ -62,6 +64,8 @@ public final class Engine {
     let mailbox: Mailbox
     var wake: WakeRun?
     var areNotificationsPlanned = false
+    /// Tries again to take over what waits in the mailbox.
+    var takingAgain: Timer?
     private var network: NetworkMonitor?
     private(set) var context: DriverContext?
     var drivers: [Int64: AccountDriver] = [:]
@@ -80,6 +84,8 @@ public final class Engine {
         case frozen
         /// A `wake` or `background` came to the end of its budget before it was done.
         case unfinished
+        /// Another process drives, and takes care of what this `wake` or `background` was started for.
+        case handedOver
     }
 
     /// Takes the right to drive `directory`.
@@ -100,8 +106,8 @@ public final class Engine {
         awaiter = PromiseAwaiter { id in waker.enqueue { question.ask(id) } }
         (database, fence, isCareful) = try TakingOver(directory: directory, role: options.role, clock: clock).run()
         // In this order: it listens, says that it receives, and looks when it runs.
-        doorbell = try DoorbellWatch(directory: directory.path, loop: loop)
-        mailbox = try Mailbox(directory: directory.path)
+        doorbell = try DoorbellWatch(directory, loop: loop)
+        mailbox = try directory.mailbox()
         try mailbox.announce(.driver, number: fence.owner.number)
         let mark = CallMark(path: directory.markPath, fence: fence.owner.number)
         if isCareful { try mark.countCrash(in: database) }
@@ -121,13 +127,18 @@ public final class Engine {
 
     deinit { awaiter.close() }
 
-    /// Seconds since it began to take over.
-    var age: Double { Double(clock.monotonic() - created) / 1_000_000_000 }
-
     /// Drives until ``stop()`` is called, or until everything is done that the role is for.
     /// - Throws: `FenceError.stale` if another process took over; `EngineError.refused` if no account can log in.
     @discardableResult
     public func run() throws -> Ending {
+        if !isStopping { try begin() }
+        loop.run()
+        awaiter.close()
+        if let failure { throw failure }
+        return ending
+    }
+
+    private func begin() throws {
         doorbell.onRing = { [weak self] in self?.rung() }
         network = try? NetworkMonitor(loop: loop) { [weak self] in self?.drivers.values.forEach { $0.networkChanged() }
         }
@@ -139,6 +150,7 @@ public final class Engine {
                 : DirectoryError.allLoggedOut(directory: directory.path)
         }
         try logOutLeaving()
+        takeWhatIsShared()
         receiveLetters()
         planNotifications()
         switch options.role {
@@ -150,10 +162,6 @@ public final class Engine {
             endIfDone()
         case .main, .share: break
         }
-        loop.run()
-        awaiter.close()
-        if let failure { throw failure }
-        return ending
     }
 
     /// Lets everything go in order, within a second; ``run()`` then returns.
@@ -293,6 +301,7 @@ public final class Engine {
         } catch let error as StoreError where error.isMachineError {
             // The drivers meet the same error and wait; the account is found at the next ring or start.
         } catch { return fail(error) }
+        takeWhatIsShared()
         drivers.values.forEach { $0.queueChanged() }
         receiveLetters()
     }
@@ -312,14 +321,15 @@ public final class Engine {
         }
     }
 
-    /// Whether anything waits to be sent or acknowledged, as far as the database can tell.
-    var hasQueued: Bool { (try? drivers.values.contains { try $0.steps.queued() > 0 }) ?? true }
+    /// Whether anything waits to be sent or acknowledged, as far as the databases can tell.
+    var hasQueued: Bool { (try? drivers.values.contains { try $0.steps.queued() > 0 } || hasShared) ?? true }
 
-    private func fail(_ error: any Error) {
+    func fail(_ error: any Error) {
         if case FenceError.stale = error {
             // Whatever this process still did would be refused: nothing is let go that another one holds. One that was
             // told to end ends; it must not take over again.
             if !isStopping { failure = failure ?? error }
+            tellOfDoubt()
             isStopping = true
             loop.stop()
         } else {
@@ -330,6 +340,7 @@ public final class Engine {
 
     private func ended() {
         if failure == nil {
+            markShown()
             do {
                 // Somebody may have come between the last look and the end of listening: the look and the end of receiving
                 // are one.
@@ -350,11 +361,12 @@ public final class Engine {
     private func startAgain(_ letters: [Letter]) throws {
         (isStopping, isDone) = (false, false)
         doorbell.letCallersGo()
-        doorbell = try DoorbellWatch(directory: directory.path, loop: loop)
+        doorbell = try DoorbellWatch(directory, loop: loop)
         doorbell.onRing = { [weak self] in self?.rung() }
         try mailbox.announce(.driver, number: fence.owner.number)
         drivers = [:]
         try startDrivers()
+        takeWhatIsShared()
         wake?.begin()
         for letter in letters { try handle(letter) }
         receiveLetters()
@@ -369,12 +381,18 @@ public enum EngineError: Error, CustomStringConvertible, Sendable {
     case notDriven(account: JID)
     /// The process that drives has taken the push that started this `wake`: there is nothing left to do.
     case handedOver(to: Owner)
+    /// The engine has ended, or was let go before a freeze and not thawed yet.
+    case notRunning
+    /// The system has no thread left for the engine.
+    case noThread(reason: String)
 
     public var description: String {
         switch self {
         case .refused(let account, let reason): "\(account): \(reason)"
         case .notDriven(let account): "\(account) is not driven by this engine"
         case .handedOver(let owner): "process \(owner.pid) drives as `\(owner.role.rawValue)` and takes care of it"
+        case .notRunning: "the engine does not run"
+        case .noThread(let reason): "no thread for the engine: \(reason)"
         }
     }
 }

@@ -2,14 +2,14 @@ import KalijAddress
 import KalijTransport
 
 /// Something that happened, told after it was committed.
-public struct EngineEvent {
+public struct EngineEvent: Sendable {
     /// The account's bare address.
     public let account: JID
     /// Milliseconds since 1970.
     public let at: Int64
     public let kind: Kind
 
-    public enum Kind {
+    public enum Kind: Sendable {
         /// A connection is being made.
         case connecting
         /// A session is there; `resumed` if it is the one of before.
@@ -41,6 +41,9 @@ public struct EngineEvent {
         case waitingForStorage(reason: String, retryIn: Double)
         /// The database can be written again.
         case storageAvailable
+        /// This many events were not told, because whoever reads them has not kept up (``EngineEvents``): the database has
+        /// what they would have told.
+        case missed(Int)
         /// A step took over 100 ms.
         case slowStep(kind: String, milliseconds: Int64)
     }

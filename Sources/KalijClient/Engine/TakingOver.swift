@@ -61,7 +61,7 @@ struct TakingOver {
     private func ask(_ owner: Owner, _ asked: inout Int64?, until deadline: Int64) throws {
         let left = Double(max(0, deadline - clock.monotonic())) / 1_000_000_000
         guard asked != owner.number, owner.role != .share else { return pause() }
-        let mailbox = try Mailbox(directory: directory.path)
+        let mailbox = try directory.mailbox()
         let notice = role == .main ? Notice.pleaseStop : .pushArrived
         // It has the lock and does not receive yet, or any more.
         guard let sent = try mailbox.send(notice, to: .driver, from: role, now: clock.now()) else { return pause() }

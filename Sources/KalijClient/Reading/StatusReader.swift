@@ -31,8 +31,11 @@ public struct StatusReader {
         public let catchUp: String?
         public let catchUpProblem: String?
         public let storedMessages: Int
-        /// Accepted and not sent.
+        /// Accepted and not sent, those in the mailbox among them.
         public let queuedMessages: Int
+        /// Accepted by processes that do not drive, and not taken over yet by one that does
+        /// (``AccountDirectory/share(_:to:from:clock:)``).
+        public let messagesInMailbox: Int
         /// Sent and not acknowledged.
         public let sentMessages: Int
         /// Of those, the ones whose session is lost: whether they arrived is not known.
@@ -40,6 +43,10 @@ public struct StatusReader {
         public let failedMessages: Int
         /// All stanzas in the queue, requests of the engine among them.
         public let queuedStanzas: Int
+        /// What the user is to be notified of, and was not yet.
+        public let pendingNotifications: Int
+        /// Where messages are missing in the history, or may be.
+        public let gaps: [HistoryGap]
     }
 
     /// A kind of step that took over a second.
@@ -50,7 +57,13 @@ public struct StatusReader {
         public let longest: Int
     }
 
-    public func accounts() throws -> [AccountStatus] { try AccountTable(database).all().map(status) }
+    /// The state of each account, in the order in which they were added.
+    public func accounts() throws -> [AccountStatus] {
+        let shared = try SharedReader(directory)
+        return try AccountTable(database).all().map {
+            try status(of: $0, inMailbox: try shared.messages(of: $0, besides: database).count)
+        }
+    }
 
     /// The newest stanzas that were set aside unprocessed, newest first.
     public func quarantined() throws -> [Quarantine.Stanza] { try Quarantine(database).stanzas() }
@@ -69,13 +82,15 @@ public struct StatusReader {
         }
     }
 
+    /// The kinds of steps of which one took over a second.
     public func slowSteps() throws -> [SlowStep] {
         try database.prepare("SELECT kind, count, longest FROM slow_step ORDER BY kind").all { row in
             SlowStep(kind: row.text(0), count: Int(row.integer(1)), longest: Int(row.integer(2)))
         }
     }
 
-    private func status(of account: Account) throws -> AccountStatus {
+    private func status(of account: Account, inMailbox: Int) throws -> AccountStatus {
+        let gaps = try HistoryReader(database).gaps(of: account)
         let status = try database.prepare(
             """
             SELECT s.jid, s.resume_id IS NOT NULL, s.online_at, s.archive, c.phase, c.problem,
@@ -84,7 +99,8 @@ public struct StatusReader {
                 (SELECT count(*) FROM message WHERE account = s.account AND state = 'sent'),
                 (SELECT count(*) FROM message WHERE account = s.account AND state = 'sent' AND settled = 0),
                 (SELECT count(*) FROM message WHERE account = s.account AND state = 'failed'),
-                (SELECT count(*) FROM queue WHERE account = s.account), s.carbons
+                (SELECT count(*) FROM queue WHERE account = s.account), s.carbons,
+                (SELECT count(*) FROM notification WHERE account = s.account AND done = 0)
             FROM session s LEFT JOIN catchup c ON c.account = s.account AND c.archive = ''
             WHERE s.account = ?
             """
@@ -94,9 +110,10 @@ public struct StatusReader {
                 lastOnline: row.optionalInteger(2), hasCarbons: row.bool(12) && !row.isNull(0), hasArchive: row.bool(3),
                 catchUp: row.optionalText(4),
                 catchUpProblem: row.optionalText(5), storedMessages: Int(row.integer(6)),
-                queuedMessages: Int(row.integer(7)), sentMessages: Int(row.integer(8)),
+                queuedMessages: Int(row.integer(7)) + inMailbox, messagesInMailbox: inMailbox,
+                sentMessages: Int(row.integer(8)),
                 unsettledMessages: Int(row.integer(9)), failedMessages: Int(row.integer(10)),
-                queuedStanzas: Int(row.integer(11)))
+                queuedStanzas: Int(row.integer(11)), pendingNotifications: Int(row.integer(13)), gaps: gaps)
         }
         guard let status else { throw StoreError(.corrupt, "\(account.jid) has no session row") }
         return status

@@ -29,6 +29,8 @@ struct Dispatcher {
             try ArchiveResults(step: step).handle(result, in: message)
         } else if let copy = CarbonCopy(message, account: step.account.jid) {
             try Messages(step: step).receive(copy.message)
+        } else if let event = DisplayedElsewhere.event(message, account: step.account.jid) {
+            try DisplayedElsewhere(step: step).received(event)
         } else {
             try Messages(step: step).receive(message)
         }

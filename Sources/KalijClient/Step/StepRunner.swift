@@ -54,6 +54,15 @@ final class StepRunner {
         return effects
     }
 
+    /// Writes something that is no account's, under the fence.
+    func note(_ body: (Database) throws -> Void) throws {
+        try database.transaction {
+            try fence.check(database)
+            try body(database)
+        }
+        isDirty = true
+    }
+
     /// Throws `FenceError.stale` if another process took over: for what is not a step.
     func checkFence() throws { try fence.check(database) }
 

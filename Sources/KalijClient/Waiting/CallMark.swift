@@ -74,12 +74,13 @@ final class CallMark {
     /// - Throws: `StoreError`
     func countCrash(in database: Database) throws {
         guard let row = left() else { return }
-        let count: StaticString =
-            switch row.origin {
-            case .request: "UPDATE request SET crashes = crashes + 1 WHERE account = ? AND id = ?"
-            case .timer: "UPDATE timer SET crashes = crashes + 1 WHERE account = ? AND id = ?"
-            case .promise: "UPDATE waiter SET crashes = crashes + 1 WHERE account = ? AND id = ?"
-            }
+        let count: StaticString
+        switch row.origin {
+        case .request: count = "UPDATE request SET crashes = crashes + 1 WHERE account = ? AND id = ?"
+        case .timer: count = "UPDATE timer SET crashes = crashes + 1 WHERE account = ? AND id = ?"
+        case .promise: count = "UPDATE waiter SET crashes = crashes + 1 WHERE account = ? AND id = ?"
+        case .share: return  // no handler
+        }
         try database.transaction {
             try database.run(count, [.integer(row.account), .text(row.id)])
             guard database.changes > 0 else { return }

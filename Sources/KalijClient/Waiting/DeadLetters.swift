@@ -6,6 +6,8 @@ public struct DeadLetter: Sendable {
     /// What it waited for.
     public enum Origin: String, Sendable {
         case request, timer, promise
+        /// It is no handler, but something that another process left in the mailbox.
+        case share
     }
 
     public let id: Int64
@@ -35,8 +37,10 @@ struct DeadLetters {
     /// The newest ones of an account that are kept.
     private static let limit: Int64 = 1000
 
-    func bury(_ bytes: [UInt8], because reason: String, from origin: DeadLetter.Origin) throws {
-        let name = (try? StoredHandler(bytes: bytes))?.name ?? ""
+    func bury(
+        _ bytes: [UInt8], named known: String? = nil, because reason: String, from origin: DeadLetter.Origin
+    ) throws {
+        let name = known ?? (try? StoredHandler(bytes: bytes))?.name ?? ""
         try step.database.run(
             "INSERT INTO dead_letter(account, at, origin, name, reason, handler) VALUES (?, ?, ?, ?, ?, ?)",
             [

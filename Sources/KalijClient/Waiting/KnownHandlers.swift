@@ -30,7 +30,7 @@ struct KnownHandlers: Sendable {
         [
             FeaturesKnown.self, PageRead.self, PageFilled.self, BeginKnown.self, RoomFeaturesKnown.self,
             PromiseFollowed.self, QuestionAnswered.self, CapabilitiesTold.self, InfoTold.self, InfoKnown.self,
-            ItemsTold.self, ServerToldFeatures.self, CarbonsEnabled.self,
+            ItemsTold.self, ServerToldFeatures.self, CarbonsEnabled.self, DisplayedTold.self,
         ]
     }
 }

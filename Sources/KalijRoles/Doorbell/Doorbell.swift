@@ -9,7 +9,7 @@ import Glibc
 /// listener also looks a while after a connection was made.
 public enum Doorbell {
     /// The end of who is told: a listening socket.
-    public final class Listener {
+    public final class Listener: SignalListener {
         /// Readable when someone rings; for an event loop.
         public let descriptor: Int32
         private let directory: Int32
@@ -49,7 +49,7 @@ public enum Doorbell {
     }
 
     /// A ringer's end: rings when it is let go, or when its process dies.
-    public final class Bell {
+    public final class Bell: KalijRoles.Bell {
         private let descriptor: Int32
         init(_ descriptor: Int32) { self.descriptor = descriptor }
         deinit { close(descriptor) }
@@ -110,19 +110,6 @@ public enum Doorbell {
     /// Takes hold of the bell of the process that listens at `address` in `directory`; nil if none does.
     public static func bell(directory path: String, at address: Address = .driver) -> Bell? {
         connected(path, address).map(Bell.init)
-    }
-
-    /// Runs `commit`, which commits something that whoever drives is to find, and rings it: when this returns, or when the
-    /// process dies.
-    ///
-    /// `commit` may wait for a frozen writer. The process that drives by then took over meanwhile, looked before there was
-    /// anything, and was not rung: so it is rung once more.
-    public static func ringing<Result>(directory path: String, _ commit: () throws -> Result) rethrows -> Result {
-        let before = bell(directory: path)
-        let result = try commit()
-        let after = bell(directory: path)
-        withExtendedLifetime((before, after)) {}
-        return result
     }
 
     private static func connected(_ path: String, _ address: Address) -> Int32? {

@@ -1,4 +1,5 @@
 #if canImport(Glibc)
+    import CLinux
     import Glibc
 #else
     import Darwin
@@ -11,15 +12,16 @@
 /// nothing is ever found here, and `prepareForFreeze` has to see to it that none is frozen within a transaction.
 public enum FrozenWriter {
     /// Kills the process that holds the write lock of the database at `path`.
+    /// - Parameter ifStopped: only if a signal has stopped it; else also one that is slow, or stuck in a system call.
     /// - Returns: the process that was killed; nil if no process holds the lock, or it may not be killed.
-    public static func kill(database path: String) -> Int32? {
+    public static func kill(database path: String, ifStopped: Bool = false) -> Int32? {
         #if canImport(Glibc)
-            guard let pid = holder(of: path), pid != getpid() else { return nil }
-            let descriptor = PidFD.open(pid)
+            guard let pid = holder(of: path), pid != getpid(), !ifStopped || isStopped(pid) else { return nil }
+            let descriptor = pidfd_open(pid, 0)
             guard descriptor >= 0 else { return nil }
             defer { close(descriptor) }
             // It holds the lock still: so the descriptor is of that process, not of another that got its number.
-            guard holder(of: path) == pid, PidFD.signal(descriptor, SIGKILL) else { return nil }
+            guard holder(of: path) == pid, pidfd_send_signal(descriptor, SIGKILL, nil, 0) == 0 else { return nil }
             var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             _ = poll(&request, 1, 1000)
             return pid
@@ -57,6 +59,13 @@ public enum FrozenWriter {
             return stat(path, &status) == 0 ? "\(status.st_ino)" : nil
         }
 
+        /// From proc_pid_stat(5): the state stands behind the name, which is in parentheses and may hold some.
+        private static func isStopped(_ pid: Int32) -> Bool {
+            let status = readAll("/proc/\(pid)/stat")
+            guard let end = status.lastIndex(of: ")") else { return false }
+            return ["T", "t"].contains(status[status.index(after: end)...].split(separator: " ").first ?? "")
+        }
+
         private static func readAll(_ path: String) -> String {
             let descriptor = open(path, O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else { return "" }
@@ -72,22 +81,3 @@ public enum FrozenWriter {
         }
     #endif
 }
-
-#if canImport(Glibc)
-    /// pidfd_open(2) and pidfd_send_signal(2), which glibc has since 2.36 and its Swift module does not show.
-    private enum PidFD {
-        static func open(_ pid: Int32) -> Int32 {
-            guard let symbol = dlsym(nil, "pidfd_open") else { return -1 }
-            // The signature is that of <sys/pidfd.h>.
-            typealias Open = @convention(c) (pid_t, UInt32) -> Int32
-            return unsafeBitCast(symbol, to: Open.self)(pid, 0)  // fits: a function's address
-        }
-
-        static func signal(_ descriptor: Int32, _ number: Int32) -> Bool {
-            guard let symbol = dlsym(nil, "pidfd_send_signal") else { return false }
-            // The signature is that of <sys/pidfd.h>.
-            typealias Send = @convention(c) (Int32, Int32, UnsafeMutableRawPointer?, UInt32) -> Int32
-            return unsafeBitCast(symbol, to: Send.self)(descriptor, number, nil, 0) == 0  // fits: a function's address
-        }
-    }
-#endif

@@ -16,36 +16,45 @@ import KalijStore
 public final class Mailbox {
     private let database: Database
     private let directory: String
-
-    /// Seconds after which whoever keeps others from writing is taken for frozen: what is done here takes milliseconds.
-    private static let patience = 3.0
+    private let signals: any Signals
 
     /// Opens the mailbox of `directory`, which exists; creates it if need be.
-    public init(directory: String) throws {
+    public init(directory: String, signals: any Signals = Platform.linux.signals) throws {
         self.directory = directory
-        let path = directory + "/mailbox.db"
-        database = try Self.unfrozen(path) {
-            let database = try Database(path: path, durability: .process, busySeconds: Self.patience)
-            let schema = Schema(applicationID: 0x4B61_6D62, migrations: [Self.version1])
-            if try schema.version(of: database) < schema.version { try schema.migrate(database) }
-            return database
-        }
+        self.signals = signals
+        database = try Self.open(directory, .process)
     }
 
-    /// Runs `body`. Whoever is frozen within a transaction and keeps it from writing is killed, as in the accounts' database:
-    /// a letter must not wait for it.
-    private static func unfrozen<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch let error as StoreError where error.code == .busy {
-            // If there is none it may have come to its end just now.
-            _ = FrozenWriter.kill(database: path)
-            return try body()
+    private static let schema = Schema(applicationID: 0x4B61_6D62, migrations: [version1])
+    private static func path(in directory: String) -> String { directory + "/mailbox.db" }
+
+    static func open(_ directory: String, _ durability: Database.Durability) throws -> Database {
+        let database = try Database(path: path(in: directory), durability: durability, busySeconds: patience)
+        if try schema.version(of: database) < schema.version {
+            try unblocking(database) { try schema.migrate(database) }
         }
+        return database
     }
 
-    private func writing<Result>(_ body: () throws -> Result) throws -> Result {
-        try Self.unfrozen(database.path, body)
+    static func read(_ directory: String) throws -> Database? {
+        guard try schema.check(path: path(in: directory)) == schema.version else { return nil }
+        return try Database(reading: path(in: directory))
+    }
+
+    /// Seconds for another writer, who is at it for milliseconds.
+    private static let patience = 1.0
+
+    /// Runs `body`, which writes. A writer that is frozen within its transaction is killed: nobody else could write until it
+    /// goes on; one that is only slow is waited for.
+    static func unblocking<Result>(_ database: Database, _ body: () throws -> Result) throws -> Result {
+        for _ in 0..<Int(10 / patience) {
+            do {
+                return try body()
+            } catch let error as StoreError where error.code == .busy {
+                _ = FrozenWriter.kill(database: database.path, ifStopped: true)
+            }
+        }
+        return try body()
     }
 
     private static let version1 = """
@@ -62,14 +71,27 @@ public final class Mailbox {
             reply_by INTEGER);
         CREATE INDEX letter_address ON letter(address, id);
         CREATE TABLE reply(letter INTEGER PRIMARY KEY, payload BLOB NOT NULL, expires INTEGER NOT NULL);
+        -- What waits for whoever drives next; numbers grow, and are never given twice.
+        CREATE TABLE parcel(
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            sender TEXT NOT NULL,
+            name TEXT NOT NULL,
+            payload BLOB NOT NULL,
+            at INTEGER NOT NULL);           -- milliseconds since 1970
+        -- Tells this mailbox from one that is made anew in its place.
+        CREATE TABLE shelf(name TEXT NOT NULL);
+        INSERT INTO shelf VALUES (lower(hex(randomblob(16))));
         """
+
+    /// What waits for whoever drives, over the same connection: to be taken over, not to be left.
+    public var shelf: ParcelShelf { ParcelShelf(database) }
 
     // MARK: Receiving
 
     /// Says that this process receives for `address` from now on, under a number that is higher than those before. It
     /// listens there already (``Doorbell/Listener``), and looks (``receive(_:as:now:)``) afterwards.
     public func announce(_ address: Address, number: Int64) throws {
-        try writing {
+        try Self.unblocking(database) {
             try database.run(
                 """
                 INSERT INTO receiver VALUES (?1, ?2)
@@ -87,22 +109,19 @@ public final class Mailbox {
         let waits = try database.statement("SELECT 1 FROM letter WHERE address = ? LIMIT 1")
             .first([.text(address.name)]) { _ in true }
         guard waits ?? false else { return [] }
-        return try writing { try database.transaction { try take(address, as: number, now: now) } }
+        return try transaction { try take(address, as: number, now: now) }
     }
 
     /// Ends receiving, unless letters wait.
     /// - Returns: the letters that are left: then this process goes on receiving, and has them to handle.
     public func withdraw(_ address: Address, as number: Int64, now: Int64) throws -> [Letter] {
-        try writing {
-            try database.transaction {
-                let letters = try take(address, as: number, now: now)
-                if letters.isEmpty {
-                    try database.run(
-                        "DELETE FROM receiver WHERE address = ? AND number = ?",
-                        [.text(address.name), .integer(number)])
-                }
-                return letters
+        try transaction {
+            let letters = try take(address, as: number, now: now)
+            if letters.isEmpty {
+                try database.run(
+                    "DELETE FROM receiver WHERE address = ? AND number = ?", [.text(address.name), .integer(number)])
             }
+            return letters
         }
     }
 
@@ -131,7 +150,7 @@ public final class Mailbox {
     /// Answers `letter`; its sender is told by the end of its connection. Nothing happens if it does not wait any more.
     public func reply(to letter: Letter, _ payload: [UInt8], now: Int64) throws {
         guard let replyBy = letter.replyBy, replyBy > now else { return }
-        try writing {
+        try Self.unblocking(database) {
             try database.run(
                 "INSERT OR REPLACE INTO reply VALUES (?, ?, ?)",
                 [.integer(letter.id), .blob(payload), .integer(replyBy)])
@@ -151,13 +170,11 @@ public final class Mailbox {
         // It can change between the look and the connection, but not for ever.
         for _ in 0..<16 {
             guard let number = try receiver(of: address),
-                let bell = Doorbell.bell(directory: directory, at: address)
+                let bell = signals.bell(directory: directory, at: address)
             else { return nil }
-            let id = try writing {
-                try database.transaction { () -> Int64? in
-                    guard try receiver(of: address) == number else { return nil }
-                    return try insert(message, to: address, from: role, now: now)
-                }
+            let id = try transaction { () -> Int64? in
+                guard try receiver(of: address) == number else { return nil }
+                return try insert(message, to: address, from: role, now: now)
             }
             if let id { return Sent(id: id, bell: bell) }
         }
@@ -185,7 +202,7 @@ public final class Mailbox {
     /// A letter on its way.
     public struct Sent {
         public let id: Int64
-        public let bell: Doorbell.Bell
+        public let bell: any Bell
     }
 
     /// Rings, and waits until the receiver has answered or hung up.
@@ -193,7 +210,7 @@ public final class Mailbox {
     public func reply(to sent: Sent, within seconds: Double) throws -> [UInt8]? {
         sent.bell.ring()
         sent.bell.awaitHangUp(within: seconds)
-        return try writing {
+        return try Self.unblocking(database) {
             try database.statement("DELETE FROM reply WHERE letter = ? RETURNING payload")
                 .first([.integer(sent.id)]) { $0.blob(0) }
         }
@@ -202,7 +219,13 @@ public final class Mailbox {
     /// Takes a letter back.
     /// - Returns: false if it was received.
     public func takeBack(_ sent: Sent) throws -> Bool {
-        try writing { try database.run("DELETE FROM letter WHERE id = ?", [.integer(sent.id)]) }
-        return database.changes > 0
+        try Self.unblocking(database) {
+            try database.run("DELETE FROM letter WHERE id = ?", [.integer(sent.id)])
+            return database.changes > 0
+        }
+    }
+
+    private func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try Self.unblocking(database) { try database.transaction(body) }
     }
 }

@@ -83,7 +83,7 @@ final class Asking {
     private func accept(_ request: Element) throws -> Int64 {
         let account = try AccountTable(database).account(account, in: shared.directory)
         guard account.state == .active else { throw Failure(.badConfiguration, "\(account.jid) is logged out") }
-        return try Doorbell.ringing(directory: shared.directory.path) {
+        return try shared.directory.ringing {
             try Questions(database).ask(request, of: account, now: Clock.system.now(), within: .seconds(seconds))
         }
     }

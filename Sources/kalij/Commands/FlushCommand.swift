@@ -1,6 +1,5 @@
 import Glibc
 import KalijClient
-import KalijRoles
 import KalijTransport
 
 enum FlushCommand: Command {
@@ -22,16 +21,12 @@ enum FlushCommand: Command {
         guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
         let budget = Double(try arguments.integer("--budget", in: 5...3600) ?? 300)
         let printer = EventPrinter(json: shared.json, verbose: shared.verbose)
-        do {
-            let engine = try Engine(shared.directory, options: .init(role: .background, budget: budget)) { event in
-                if shared.verbose { printer.print(event) }
-            }
-            try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak engine] _ in engine?.stop() }
-            return try engine.run() == .unfinished ? .tryAgain : .done
-        } catch FenceError.held(let owner) where owner.role != .share {
-            return .done
-        } catch FenceError.stale {
-            return .done
-        }
+        let ending = try Engine.drive(
+            shared.directory, options: .init(role: .background, budget: budget),
+            onEvent: { if shared.verbose { printer.print($0) } },
+            began: { engine in
+                try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak engine] _ in engine?.stop() }
+            })
+        return ending == .unfinished ? .tryAgain : .done
     }
 }

@@ -47,9 +47,8 @@ enum HistoryCommand: Command {
         if older > 0 || arguments.has("--fill") {
             try Fetching(shared).fetch(older: older, gaps: arguments.has("--fill"), of: jid, within: seconds)
         }
-        let database = try shared.directory.read()
-        let account = try AccountTable(database).account(jid, in: shared.directory)
-        let entries = try HistoryReader(database).entries(of: account, with: conversation, limit: limit)
+        let account = try AccountTable(try shared.directory.read()).account(jid, in: shared.directory)
+        let entries = try HistoryReader(shared.directory).entries(of: account, with: conversation, limit: limit)
         var isEmpty = true
         for entry in entries {
             switch entry {
@@ -79,7 +78,7 @@ struct Fetching {
         let database = try shared.directory.open(.machine, role: .share, now: now)
         let account = try AccountTable(database).account(jid, in: shared.directory)
         guard account.state == .active else { throw Failure(.badConfiguration, "\(account.jid) is logged out") }
-        try Doorbell.ringing(directory: shared.directory.path) {
+        try shared.directory.ringing {
             try Step.accept(for: account, in: database, now: now) { try $0.fetchHistory(older: older, gaps: gaps) }
         }
         let reader = HistoryReader(database)

@@ -45,7 +45,7 @@ enum LoginCommand: Command {
         // Before anything is asked of a server: the directory must be of use.
         let database = try shared.directory.open(.machine, role: .share, now: Clock.system.now())
         let login = try Login.attempt(jid, password: password, server: server)
-        try Doorbell.ringing(directory: shared.directory.path) {
+        try shared.directory.ringing {
             try AccountTable(database).store(
                 jid: jid, server: server, login: login, resource: jid.resource ?? newResource(),
                 historyDays: days, now: Clock.system.now())

@@ -41,7 +41,7 @@ enum LogoutCommand: Command {
         let database = try shared.directory.open(.machine, role: .share, now: Clock.system.now())
         let table = AccountTable(database)
         let account = try table.account(jid, in: shared.directory)
-        let isLeaving = try Doorbell.ringing(directory: shared.directory.path) {
+        let isLeaving = try shared.directory.ringing {
             try table.leave(account, removing: removing)
         }
         guard isLeaving else {

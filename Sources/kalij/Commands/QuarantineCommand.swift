@@ -66,7 +66,7 @@ enum QuarantineCommand: Command {
 
     private static func retry(_ id: Int64?, _ shared: SharedOptions) throws -> ExitStatus {
         let quarantine = Quarantine(try open(shared))
-        let count = try Doorbell.ringing(directory: shared.directory.path) { try quarantine.retry(id) }
+        let count = try shared.directory.ringing { try quarantine.retry(id) }
         guard count > 0 else {
             Output.note("nothing can be tried again")
             return .nothing

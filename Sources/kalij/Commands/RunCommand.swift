@@ -1,7 +1,6 @@
 import Glibc
 import KalijAddress
 import KalijClient
-import KalijRoles
 import KalijTransport
 
 enum RunCommand: Command {
@@ -31,22 +30,28 @@ enum RunCommand: Command {
         options.historyDays = try arguments.integer("--history-days", in: 0...Int(AccountTable.longestHistory))
         guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
         let printer = EventPrinter(json: shared.json, verbose: shared.verbose)
-        while true {
-            do {
-                Interruption.endsAtOnce()
-                guard try drive(options, printer, shared) == .frozen else { return .done }
+        var commands: CommandInput?
+        var engines = 0
+        defer { commands?.stop() }
+        _ = try Engine.drive(
+            shared.directory, options: options, onEvent: { printer.print($0) }, begins: Interruption.endsAtOnce,
+            frozen: {
+                commands?.stop()
                 raise(SIGSTOP)
-            } catch FenceError.stale(let mine, let now) {
-                // This process was frozen, and another one went on. It lets go when it is asked.
-                if shared.verbose { Output.note("\(FenceError.stale(mine: mine, now: now)); taking over again") }
-            }
-        }
+                return true
+            },
+            began: { engine in
+                engines += 1
+                // It was frozen, and perhaps another process went on.
+                if shared.verbose, engines > 1 { Output.note("driving again") }
+                try watchSignals(engine)
+                commands?.stop()
+                commands = shared.json ? try CommandInput(engine) : nil
+            })
+        return .done
     }
 
-    private static func drive(
-        _ options: Engine.Options, _ printer: EventPrinter, _ shared: SharedOptions
-    ) throws -> Engine.Ending {
-        let engine = try Engine(shared.directory, options: options) { printer.print($0) }
+    private static func watchSignals(_ engine: Engine) throws {
         try engine.loop.watchSignals([SIGTERM, SIGINT, SIGTSTP, SIGCONT]) { [weak engine] signal in
             switch signal {
             case SIGTSTP: engine?.prepareForFreeze()
@@ -54,8 +59,5 @@ enum RunCommand: Command {
             default: engine?.stop()
             }
         }
-        let commands = shared.json ? try CommandInput(engine) : nil
-        defer { commands?.stop() }
-        return try engine.run()
     }
 }

@@ -2,15 +2,15 @@ import Glibc
 import KalijAddress
 import KalijClient
 import KalijRoles
-import KalijStore
+import KalijTransport
 
 enum SendCommand: Command {
     static let name = "send"
     static let usage = "TO [TEXT] [--account JID] [--queue-only]"
     static let summary = "accept a message and see that it is sent"
     static let details = """
-        Accepts a chat message: with exit status 0 it is on the disk and will reach your server exactly once, whatever
-        happens to any process; or, if a session is lost and your server has no archive to ask, it is reported as of
+        Accepts a chat message, without waiting for any process: with exit status 0 it is on the disk and will reach your
+        server exactly once, whatever happens to any process; or, if a session is lost and your server has no archive to ask, it is reported as of
         unknown outcome. It is sent by the process that drives (`kalij run`) or, if none does, by this one, which
         then stays until it is sent, for at most 30 seconds; what is left then is sent by the next.
         Without TEXT the message is read from standard input. What is printed is the message as it was accepted.
@@ -28,8 +28,7 @@ enum SendCommand: Command {
         let recipient = try JID(arguments.words[0])
         let sender = try arguments.value("--account").map { try JID($0) }
         let text = try arguments.words.count == 2 ? arguments.words[1] : standardInput()
-        guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
-        let message = try accept(text, to: recipient, from: sender, shared)
+        let message = try shared.directory.share(text, to: recipient, from: sender)
         if shared.json {
             Output.line(try JSONLine.of(MessageRecord(message, account: message.from, at: message.sentAt)))
         } else {
@@ -37,17 +36,6 @@ enum SendCommand: Command {
         }
         if !arguments.has("--queue-only") { Background.sendWhatIsQueued(shared) }
         return .done
-    }
-
-    private static func accept(
-        _ text: String, to recipient: JID, from sender: JID?, _ shared: SharedOptions
-    ) throws -> Message {
-        let now = Clock.system.now()
-        let database = try shared.directory.open(.machine, role: .share, now: now)
-        let account = try AccountTable(database).account(sender, in: shared.directory)
-        return try Doorbell.ringing(directory: shared.directory.path) {
-            try Outgoing.accept(text, to: recipient, of: account, in: database, now: now)
-        }
     }
 
     private static func standardInput() throws -> String {
@@ -69,18 +57,18 @@ enum Background {
         for _ in 0..<100 {
             do {
                 let printer = EventPrinter(json: false, verbose: shared.verbose)
-                let engine = try Engine(shared.directory, options: .init(role: .background, budget: budget)) {
-                    if shared.verbose { printer.print($0) }
-                }
-                try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak engine] _ in engine?.stop() }
-                try engine.run()
-                return
-            } catch FenceError.held {
+                let ending = try Engine.drive(
+                    shared.directory, options: .init(role: .background, budget: budget),
+                    onEvent: { if shared.verbose { printer.print($0) } },
+                    began: { engine in
+                        try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak engine] _ in engine?.stop() }
+                    })
+                guard ending == .handedOver else { return }
                 // Another process drives. It may have looked before our commit and listen only since: ring again.
                 if Doorbell.bell(directory: shared.directory.path) != nil { return }
                 usleep(20_000)  // it is just starting or just ending
-            } catch FenceError.stale {
-                return  // another process took over, and looks itself
+            } catch FenceError.held {
+                usleep(20_000)  // somebody brings the tables up to date
             } catch {
                 return Output.error("accepted, but not sent yet: \(Failure(error).message)")
             }

@@ -6,8 +6,10 @@ enum StatusCommand: Command {
     static let usage = ""
     static let summary = "print the state of all accounts"
     static let details = """
-        Prints which process drives, and for each account its session, what is stored, queued and of unknown outcome,
-        which stanzas were set aside unprocessed, and which stored callbacks could not be called. Reads the database only; a running process is not disturbed.
+        Prints which process drives, as what and since when, and for each account its session, what is stored, queued and of
+        unknown outcome, what still waits in the mailbox for a process that drives, and where the history has gaps; then
+        which stanzas were set aside unprocessed, and which stored callbacks could not be called. Only reads; a running
+        process is not disturbed.
         Exit status 78 if no account is stored.
         """
     static let options: [Arguments.Option] = []

@@ -44,17 +44,7 @@ enum WakeCommand: Command {
             _exit(ExitStatus.tryAgain.rawValue)
         }
         alarm(UInt32(budget))  // fits: at most 3600
-        let end = Deadline(in: budget)
-        while true {
-            do {
-                Interruption.endsAtOnce()
-                return try fetch(budget, end, shared)
-            } catch EngineError.handedOver {
-                return .done
-            } catch FenceError.stale {
-                continue  // it was frozen, and another one drives: that one is told of the push
-            }
-        }
+        return try fetch(budget, shared)
     }
 
     private static func words(_ budget: Int, _ shared: SharedOptions) -> [String] {
@@ -62,29 +52,19 @@ enum WakeCommand: Command {
             + [name, "--budget", "\(budget)"]
     }
 
-    /// When the budget is over; later if a push renews it.
-    private final class Deadline {
-        private var end: Int64 = 0
-
-        init(in seconds: Int) { renew(seconds) }
-        func renew(_ seconds: Int) { end = Clock.system.monotonic() + Int64(seconds) * 1_000_000_000 }
-        var left: Double { Double(end - Clock.system.monotonic()) / 1_000_000_000 }
-    }
-
-    private static func fetch(_ budget: Int, _ end: Deadline, _ shared: SharedOptions) throws -> ExitStatus {
+    private static func fetch(_ budget: Int, _ shared: SharedOptions) throws -> ExitStatus {
         let printer = NotificationPrinter(json: shared.json)
         let events = EventPrinter(json: false, verbose: shared.verbose)
-        var options = Engine.Options(role: .wake, budget: end.left - Self.start)
-        options.onRenewal = {
-            alarm(UInt32(budget))  // fits: at most 3600
-            end.renew(budget)
-        }
+        var options = Engine.Options(role: .wake, budget: Double(budget) - start)
+        options.onRenewal = { alarm(UInt32(budget)) }  // fits: at most 3600
         options.onNotification = { printer.print($0) }
-        let engine = try Engine(shared.directory, options: options) { event in
-            if shared.verbose { events.note(event) }
-        }
-        try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak engine] _ in engine?.stop() }
-        guard try engine.run() == .unfinished else { return .done }
+        let ending = try Engine.drive(
+            shared.directory, options: options, onEvent: { if shared.verbose { events.note($0) } },
+            begins: Interruption.endsAtOnce,
+            began: { engine in
+                try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak engine] _ in engine?.stop() }
+            })
+        guard ending == .unfinished else { return .done }
         printer.reopen()
         return .tryAgain
     }

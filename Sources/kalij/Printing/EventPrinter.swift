@@ -67,6 +67,7 @@ struct EventPrinter {
         case .waitingForStorage(let reason, let retryIn):
             return "cannot store: \(reason); nothing is acknowledged, trying again in \(Int(retryIn.rounded(.up))) s"
         case .storageAvailable: return "can store again"
+        case .missed(let count): return "\(count) events were not told"
         case .slowStep(let kind, let milliseconds): return "slow step: \(kind) took \(milliseconds) ms"
         case .message, .state, .unsettled: return nil
         }
@@ -103,6 +104,7 @@ struct EventPrinter {
         case .deadLetter(let letter): record.reason = letter.reason
         case .loggedOut(let removed): record.kind = removed ? "removed" : nil
         case .waitingForStorage(let reason, let retryIn): (record.reason, record.retryIn) = (reason, retryIn)
+        case .missed(let count): record.messages = count
         case .slowStep(let kind, let milliseconds): (record.kind, record.milliseconds) = (kind, milliseconds)
         case .connecting, .storageAvailable, .message, .state, .unsettled: break
         }
@@ -129,6 +131,7 @@ extension EngineEvent.Kind {
         case .loggedOut: "logged_out"
         case .waitingForStorage: "waiting_for_storage"
         case .storageAvailable: "storage_available"
+        case .missed: "missed"
         case .slowStep: "slow_step"
         }
     }

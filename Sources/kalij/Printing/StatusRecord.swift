@@ -32,13 +32,16 @@ struct StatusRecord: Encodable {
         let archive: Bool
         let catchUp: String?
         let catchUpProblem: String?
-        let stored, queued, sent, unsettled, failed, queuedStanzas: Int
+        let stored, queued, inMailbox, sent, unsettled, failed, queuedStanzas, notifications: Int
+        let gaps: [GapRecord]
 
         private enum CodingKeys: String, CodingKey {
             case account, state, jid, resumable, carbons, archive, stored, queued, sent, unsettled, failed
+            case notifications, gaps
             case lastOnline = "last_online"
             case catchUp = "catch_up"
             case catchUpProblem = "catch_up_problem"
+            case inMailbox = "in_mailbox"
             case queuedStanzas = "queued_stanzas"
         }
     }
@@ -66,8 +69,10 @@ struct StatusRecord: Encodable {
                 lastOnline: status.lastOnline.map(Stamp.of), carbons: status.hasCarbons, archive: status.hasArchive,
                 catchUp: status.catchUp,
                 catchUpProblem: status.catchUpProblem, stored: status.storedMessages, queued: status.queuedMessages,
-                sent: status.sentMessages, unsettled: status.unsettledMessages, failed: status.failedMessages,
-                queuedStanzas: status.queuedStanzas)
+                inMailbox: status.messagesInMailbox, sent: status.sentMessages, unsettled: status.unsettledMessages,
+                failed: status.failedMessages,
+                queuedStanzas: status.queuedStanzas, notifications: status.pendingNotifications,
+                gaps: status.gaps.map { GapRecord($0, account: status.account.jid.description) })
         }
         self.quarantine = quarantine.map { QuarantineRecord($0) }
         self.deadLetters = deadLetters.map {
@@ -90,7 +95,10 @@ struct StatusRecord: Encodable {
         }
         for letter in deadLetters {
             lines.append(
-                "not called \(letter.at): a callback of \(letter.account) for a \(letter.origin): \(letter.reason)")
+                letter.origin == DeadLetter.Origin.share.rawValue
+                    ? "not taken over \(letter.at): what \(letter.account) was given to send: \(letter.reason)"
+                    : "not called \(letter.at): a callback of \(letter.account) for a \(letter.origin): \(letter.reason)"
+            )
         }
         for step in slowSteps {
             lines.append("slow: \(step.kind) took over 1 s \(step.count) times, at most \(step.longest) ms")
@@ -109,6 +117,13 @@ struct StatusRecord: Encodable {
         lines.append(
             "  messages: \(account.stored) stored, \(account.queued) queued, \(account.sent) sent and not acknowledged, "
                 + "\(account.failed) failed")
+        if account.inMailbox > 0 {
+            lines.append("  in the mailbox: \(account.inMailbox) of the queued, until a process drives")
+        }
+        if account.notifications > 0 {
+            lines.append("  notifications: \(account.notifications) not shown yet")
+        }
+        lines += account.gaps.map { "  missing: " + $0.line.drop { $0 == "-" || $0 == " " } }
         if account.unsettled > 0 {
             lines.append("  outcome unknown: \(account.unsettled) messages sent in a session that is lost")
         }

@@ -126,7 +126,7 @@ CREATE TABLE dead_letter(
     id INTEGER PRIMARY KEY,
     account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
     at INTEGER NOT NULL,
-    origin TEXT NOT NULL,           -- what it waited for: 'request', 'timer', 'promise'
+    origin TEXT NOT NULL,           -- what it waited for: 'request', 'timer', 'promise'; 'share': what was left
     name TEXT NOT NULL,             -- '' if not even that can be read
     reason TEXT NOT NULL,
     handler BLOB NOT NULL);
@@ -261,6 +261,9 @@ CREATE UNIQUE INDEX entity_jid ON entity(account, jid);
 CREATE INDEX entity_hash ON entity(hash, account);
 CREATE INDEX entity_open ON entity(account, state) WHERE state < 2;
 CREATE INDEX entity_own_word ON entity(account, id) WHERE info IS NOT NULL;
+
+-- How far what other processes left in the mailbox was taken over.
+CREATE TABLE shared(id INTEGER PRIMARY KEY CHECK (id = 1), mailbox TEXT NOT NULL, last INTEGER NOT NULL);
 
 CREATE TABLE slow_step(kind TEXT PRIMARY KEY, count INTEGER NOT NULL, longest INTEGER NOT NULL) WITHOUT ROWID;
 

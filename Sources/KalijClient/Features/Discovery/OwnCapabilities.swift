@@ -19,7 +19,7 @@ struct OwnCapabilities: Sendable {
             identities: [.init(category: "client", type: "pc", name: "Kalij")],
             features: [
                 "http://jabber.org/protocol/caps", DiscoveryInfo.namespace, DiscoveryItem.namespace, "urn:xmpp:caps",
-                "urn:xmpp:ping",
+                DisplayedElsewhere.node + "+notify", "urn:xmpp:ping",
             ])
         // SHA-1 is what XEP-0115 section 5.1 makes mandatory, SHA-256 what XEP-0300 does.
         hashes = [

@@ -235,6 +235,7 @@ struct CatchUp {
     private func announcePresence() throws {
         guard archive.isOwn else { return }
         try step.send(Element("presence", xmlns: "jabber:client", children: OwnCapabilities.current.elements))
+        try DisplayedElsewhere(step: step).sessionBegan()
     }
 
     private func finish(problem: String?) throws {

@@ -2,7 +2,8 @@ import KalijStore
 
 /// A message as it is stored.
 public struct Message: Sendable, Equatable {
-    /// The local row: unique, not an order.
+    /// The local row: unique, not an order. Negative while the message waits in the mailbox (``AccountDirectory/share(_:to:from:clock:)``)
+    /// for the process that drives.
     public let id: Int64
     public let direction: Direction
     /// The id that the account's archive gave it (XEP-0359).

@@ -24,19 +24,43 @@ public enum Outgoing {
     public static func accept(
         _ body: String, to recipient: JID, of account: Account, in database: Database, now: Int64
     ) throws -> Message {
+        let text = try OutgoingText(body, to: recipient)
+        return try Step.accept(for: account, in: database, now: now) { try text.store(in: $0, sentAt: now) }
+    }
+}
+
+/// A chat message that can be sent, under the id that it has from now on.
+struct OutgoingText {
+    let body: String
+    /// A canonical address.
+    let recipient: JID
+    let id: String
+    private let stanza: [UInt8]
+
+    /// - Throws: `AcceptError` for a text that cannot be sent.
+    init(_ body: String, to recipient: JID, id: String = UUID().uuidString.lowercased()) throws(AcceptError) {
         guard !body.isEmpty else { throw AcceptError.empty }
-        if let scalar = body.unicodeScalars.first(where: { !isXML($0) }) { throw AcceptError.notXML(scalar.value) }
-        let id = UUID().uuidString.lowercased()
-        let stanza = stanza(body, to: recipient, id: id).bytes(in: "jabber:client")
-        guard stanza.count <= largestStanza else { throw AcceptError.tooLong(stanza.count) }
-        let row = try database.transaction {
-            let row = try insert(body, to: recipient, id: id, of: account, in: database, now: now)
-            try OutboundQueue(database: database, account: account.id).append(stanza, message: row)
-            return row
+        if let scalar = body.unicodeScalars.first(where: { !Self.isXML($0) }) {
+            throw AcceptError.notXML(scalar.value)
         }
-        return Message(
+        stanza = Self.stanza(body, to: recipient, id: id).bytes(in: "jabber:client")
+        guard stanza.count <= Outgoing.largestStanza else { throw AcceptError.tooLong(stanza.count) }
+        self.body = body
+        self.recipient = recipient
+        self.id = id
+    }
+
+    /// Stores the message and queues it.
+    func store(in step: Step, sentAt: Int64) throws -> Message {
+        let row = try insert(in: step, sentAt: sentAt)
+        try OutboundQueue(database: step.database, account: step.account.id).append(stanza, message: row)
+        return message(of: step.account, row: row, sentAt: sentAt)
+    }
+
+    func message(of account: Account, row: Int64, sentAt: Int64) -> Message {
+        Message(
             id: row, direction: .outgoing, stanzaID: nil, originID: id, from: account.jid.description,
-            to: recipient.description, type: "chat", body: body, sentAt: now, state: .queued)
+            to: recipient.description, type: "chat", body: body, sentAt: sentAt, state: .queued)
     }
 
     private static func stanza(_ body: String, to recipient: JID, id: String) -> Element {
@@ -47,11 +71,9 @@ public enum Outgoing {
             ])
     }
 
-    private static func insert(
-        _ body: String, to recipient: JID, id: String, of account: Account, in database: Database, now: Int64
-    ) throws -> Int64 {
-        let step = Step(database: database, account: account, now: now)
-        try database.run(
+    private func insert(in step: Step, sentAt: Int64) throws -> Int64 {
+        let account = step.account
+        try step.database.run(
             """
             INSERT INTO message(account, direction, conversation, position, archive, message_id, origin_id, sender,
                 recipient, type, body, sent_at, state)
@@ -59,9 +81,9 @@ public enum Outgoing {
             """,
             [
                 .integer(account.id), .text(recipient.bare.description), .integer(try step.nextPosition()), .text(id),
-                .text(id), .text(account.jid.description), .text(recipient.description), .text(body), .integer(now),
+                .text(id), .text(account.jid.description), .text(recipient.description), .text(body), .integer(sentAt),
             ])
-        return database.lastInsertedRow
+        return step.database.lastInsertedRow
     }
 
     /// The characters that XML 1.0 allows (section 2.2); a stanza with another one would end the stream.

@@ -29,8 +29,9 @@ struct NotificationOutbox {
     /// How many of those that were shown are remembered, to be withdrawn.
     private static let remembered: Int64 = 1000
 
-    struct Entry {
+    struct Entry: Sendable {
         let id: Int64
+        let message: Int64
         let notification: Notification
     }
 
@@ -44,7 +45,7 @@ struct NotificationOutbox {
             """
         ).all([.integer(Int64(limit))]) { row in
             Entry(
-                id: row.integer(0),
+                id: row.integer(0), message: row.integer(2),
                 notification: Notification(
                     kind: Notification.Kind(rawValue: row.text(1)) ?? .show, identifier: "\(row.integer(2))",
                     account: row.text(3), conversation: row.text(4), sender: row.text(5), body: row.text(6),
@@ -62,10 +63,21 @@ struct NotificationOutbox {
             try database.run(
                 "UPDATE notification SET done = 1 WHERE id = ? AND kind = ?",
                 [.integer(entry.id), .text(entry.notification.kind.rawValue)])
+            if entry.notification.kind == .show, database.changes == 0 { try withdraw(entry) }
         }
         try database.run(
             "DELETE FROM notification WHERE done = 1 AND id <= (SELECT max(id) FROM notification) - ?",
             [.integer(Self.remembered)])
+    }
+
+    /// It was read on another device while it was being shown here, and so was owed no longer.
+    private func withdraw(_ entry: Entry) throws {
+        try database.run(
+            """
+            INSERT INTO notification(account, message, conversation, kind)
+            SELECT account, id, conversation, 'withdraw' FROM message WHERE id = ?1
+                AND NOT EXISTS (SELECT 1 FROM notification WHERE message = ?1)
+            """, [.integer(entry.message)])
     }
 }
 
@@ -102,6 +114,31 @@ struct Notifying {
                 """
             ).first([account, .text(conversation), .text(id)]) { $0.optionalInteger(0) } ?? nil
         guard let position else { return }
+        try withdraw(through: position, in: conversation)
+    }
+
+    /// Another device of the account has shown what `archive` knows as `id`, and what is before it (XEP-0490). One that is not
+    /// there is ignored (section 5.1).
+    func displayed(archived id: String, by archive: Archive, in conversation: String) throws {
+        let position =
+            try step.database.statement(
+                "SELECT max(position) FROM message WHERE account = ? AND archive = ? AND stanza_id = ? AND conversation = ?"
+            ).first([account, .text(archive.key), .text(id), .text(conversation)]) { $0.optionalInteger(0) } ?? nil
+        guard let position else { return }
+        try withdraw(through: position, in: conversation)
+    }
+
+    /// Whether anything is owed or was shown.
+    var isAny: Bool {
+        get throws {
+            try step.database.statement("SELECT 1 FROM notification WHERE account = ? LIMIT 1").first([account]) { _ in
+                true
+            }
+                ?? false
+        }
+    }
+
+    private func withdraw(through position: Int64, in conversation: String) throws {
         try step.database.run(
             """
             DELETE FROM notification WHERE account = ?1 AND conversation = ?2 AND done = 0 AND kind = 'show'

@@ -1,0 +1,153 @@
+import KalijTransport
+import Synchronization
+
+/// The thread on which the engines of a ``RunningEngine`` live, one after the other, and what other threads leave for it.
+final class EngineThread: Sendable {
+    /// Gets the engine on its thread; or nil, on any thread, if none runs.
+    typealias Job = @Sendable (Engine?) -> Void
+
+    private struct State {
+        /// Of the engine that runs.
+        var waker: Waker?
+        var jobs: [Job] = []
+        /// While nothing runs: ends the waiting for the thaw.
+        var thaw: Waker?
+        var isStopped = false
+        /// Who waits until everything was let go.
+        var freezing: [Later<Void>] = []
+    }
+
+    private let state = Mutex(State())
+    let hub = EventHub()
+    let desk = NotificationDesk()
+    /// An engine has taken the directory.
+    let began = Later<Void>()
+    let ended = Later<Engine.Ending>()
+
+    /// The engine, where jobs find it.
+    // Set and used on the engine's thread alone: wakers bring the question there.
+    private final class Slot: @unchecked Sendable { weak var engine: Engine? }
+    private let slot = Slot()
+
+    func start(_ directory: AccountDirectory, _ options: sending Engine.Options, _ clock: Clock) throws {
+        var options = options
+        options.desk = desk
+        try OwnThread.start { [self, options] in
+            end(Result { try drive(directory, options, clock) })
+        }
+    }
+
+    private func drive(
+        _ directory: AccountDirectory, _ options: Engine.Options, _ clock: Clock
+    ) throws -> Engine.Ending {
+        defer { finished() }
+        return try Engine.drive(
+            directory, options: options, clock: clock, onEvent: { [hub] in hub.send($0) }, frozen: awaitThaw,
+            began: begin)
+    }
+
+    // MARK: On the engine's thread
+
+    private func begin(_ engine: Engine) {
+        // One that was overtaken ends without a word.
+        finished()
+        slot.engine = engine
+        let waker = engine.loop.waker
+        desk.open { [slot] in waker.enqueue { slot.engine?.planNotifications() } }
+        let (isStopped, isFreezing) = state.withLock { state in
+            state.waker = waker
+            return (state.isStopped, !state.freezing.isEmpty)
+        }
+        if isStopped { engine.stop() } else if isFreezing { engine.prepareForFreeze() }
+        began.resolve(.success(()))
+    }
+
+    private func finished() {
+        slot.engine = nil
+        desk.pause()
+        let jobs = state.withLock { state in
+            state.waker = nil
+            defer { state.jobs = [] }
+            return state.jobs
+        }
+        jobs.forEach { $0(nil) }
+    }
+
+    /// - Returns: false if it is not to go on.
+    private func awaitThaw() throws -> Bool {
+        finished()
+        let pause = try EventLoop()
+        let (isStopped, freezing) = state.withLock { state in
+            state.thaw = pause.waker
+            defer { state.freezing = [] }
+            return (state.isStopped, state.freezing)
+        }
+        freezing.forEach { $0.resolve(.success(())) }
+        if !isStopped { pause.run() }
+        return state.withLock { state in
+            state.thaw = nil
+            return !state.isStopped
+        }
+    }
+
+    private func end(_ result: Result<Engine.Ending, any Error>) {
+        let freezing = state.withLock { state in
+            state.isStopped = true
+            defer { state.freezing = [] }
+            return state.freezing
+        }
+        desk.end()
+        hub.end()
+        began.resolve(result.map { _ in () })
+        ended.resolve(result)
+        freezing.forEach { $0.resolve(.success(())) }
+    }
+
+    // MARK: From any thread
+
+    /// Has the engine do something, in the order in which it is asked.
+    func submit(_ job: @escaping Job) {
+        let waker = state.withLock { state in
+            if state.waker != nil { state.jobs.append(job) }
+            return state.waker
+        }
+        guard let waker else { return job(nil) }
+        waker.enqueue { [self] in work() }
+    }
+
+    private func work() {
+        let jobs = state.withLock { state in
+            defer { state.jobs = [] }
+            return state.jobs
+        }
+        for job in jobs { job(slot.engine) }
+    }
+
+    /// Ends the engine that runs, or the waiting for the thaw.
+    func stop() {
+        let thaw = state.withLock { state in
+            state.isStopped = true
+            return state.thaw
+        }
+        thaw?.stop()
+        submit { $0?.stop() }
+    }
+
+    /// Lets everything go.
+    func freeze() async throws {
+        let frozen = Later<Void>()
+        let isRunning = state.withLock { state in
+            guard !state.isStopped, state.thaw == nil else { return false }
+            state.freezing.append(frozen)
+            return true
+        }
+        guard isRunning else { return }
+        submit { $0?.prepareForFreeze() }
+        try await frozen.value()
+    }
+
+    func thaw() {
+        let thaw = state.withLock { $0.thaw }
+        if let thaw { thaw.stop() } else { submit { $0?.didThaw() } }
+    }
+}

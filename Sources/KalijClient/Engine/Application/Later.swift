@@ -1,0 +1,50 @@
+import Synchronization
+
+/// A value that comes once, awaited by any number of tasks.
+final class Later<Value: Sendable>: Sendable {
+    private struct State {
+        var result: Result<Value, any Error>?
+        var last = 0
+        var waiting: [Int: CheckedContinuation<Value, any Error>] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// The value is there; one that comes later changes nothing.
+    func resolve(_ result: Result<Value, any Error>) {
+        let waiting = state.withLock { state in
+            guard state.result == nil else { return [CheckedContinuation<Value, any Error>]() }
+            state.result = result
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        waiting.forEach { $0.resume(with: result) }
+    }
+
+    /// The value, once it is there.
+    /// - Throws: what it was resolved with; `CancellationError` if the task is cancelled before.
+    func value() async throws -> Value {
+        let number = state.withLock { state in
+            state.last += 1
+            return state.last
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { add($0, number) }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(throwing: CancellationError())
+        }
+    }
+
+    private func add(_ continuation: CheckedContinuation<Value, any Error>, _ number: Int) {
+        let result = state.withLock { state in
+            if state.result == nil, !Task.isCancelled { state.waiting[number] = continuation }
+            return state.result
+        }
+        // A cancellation before this has found nobody to resume.
+        if let result {
+            continuation.resume(with: result)
+        } else if Task.isCancelled {
+            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(throwing: CancellationError())
+        }
+    }
+}

@@ -1,0 +1,47 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A thread that runs one thing and ends: what waits for sockets must not block those of Swift's concurrency.
+enum OwnThread {
+    // The closure is handed over to the thread, which alone uses it.
+    private final class Body: @unchecked Sendable {
+        let run: () -> Void
+        init(_ run: @escaping () -> Void) { self.run = run }
+    }
+
+    /// - Throws: `EngineError.noThread` if the system has none left.
+    static func start(_ run: sending @escaping () -> Void) throws {
+        // Given back by the thread, or below if there is none.
+        let body = Unmanaged.passRetained(Body(run))
+        #if canImport(Glibc)
+            var thread = pthread_t()
+        #else
+            var thread: pthread_t?
+        #endif
+        let status = pthread_create(
+            &thread, nil,
+            { argument in
+                // The application's signals are for its other threads.
+                var all = sigset_t()
+                sigfillset(&all)
+                pthread_sigmask(SIG_SETMASK, &all, nil)
+                #if canImport(Glibc)
+                    guard let argument else { return nil }
+                #endif
+                Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            }, body.toOpaque())
+        guard status == 0 else {
+            body.release()
+            throw EngineError.noThread(reason: String(cString: strerror(status)))
+        }
+        #if canImport(Glibc)
+            pthread_detach(thread)
+        #else
+            if let thread { pthread_detach(thread) }
+        #endif
+    }
+}

@@ -1,0 +1,69 @@
+import KalijRoles
+
+extension Engine {
+    /// Drives `directory` for as long as the role wants, on this thread: with one engine after the other, if this process is
+    /// frozen, or another one has gone on over its head meanwhile. A `main` takes over again then; a `wake` tells the other one
+    /// of its push; a `background` has nothing left to do.
+    /// - Parameters:
+    ///   - onEvent: told each event, after what it tells is committed.
+    ///   - begins: called before each engine is made, which may wait for another process.
+    ///   - began: gets each engine before it runs, for what is to be watched on its loop.
+    ///   - frozen: called once everything is let go after ``prepareForFreeze()``; returns when this process was thawed, true if
+    ///     it is to go on.
+    /// - Returns: why it has ended, for good.
+    /// - Throws: `FenceError.held` if another process drives that this one does not take over from; `EngineError.refused` if no
+    ///   account can log in; `StoreError`, `DirectoryError`, `HandlerError`, or what `began` throws.
+    public static func drive(
+        _ directory: AccountDirectory, options: Options = Options(), clock: Clock = .system,
+        onEvent: @escaping (EngineEvent) -> Void = { _ in }, begins: () -> Void = {},
+        frozen: () throws -> Bool = { false }, began: (Engine) throws -> Void = { _ in }
+    ) throws -> Ending {
+        let budget = Budget(options, clock)
+        while true {
+            do {
+                begins()
+                let engine = try Engine(directory, options: budget.options, clock: clock, onEvent: onEvent)
+                try began(engine)
+                let ending = try engine.run()
+                guard ending == .frozen, try frozen() else { return ending }
+            } catch EngineError.handedOver {
+                return .handedOver
+            } catch FenceError.stale {
+                // It was frozen without warning, and another one drives.
+                if options.role == .background { return .handedOver }
+            } catch FenceError.held(let owner) where options.role == .background && owner.role != .share {
+                return .handedOver
+            }
+        }
+    }
+
+    /// What is left of the time for all engines together; a push gives all of it again.
+    private final class Budget {
+        private var given: Options
+        private let clock: Clock
+        private var end: Int64 = 0
+
+        init(_ options: Options, _ clock: Clock) {
+            given = options
+            self.clock = clock
+            if options.role == .wake { given.budget = options.budget ?? WakeRun.budget }
+            renew()
+            let renewed = options.onRenewal
+            given.onRenewal = { [weak self] in
+                self?.renew()
+                renewed()
+            }
+        }
+
+        private func renew() {
+            // fits: the program's own budgets are hours at most
+            end = clock.monotonic() + Int64((given.budget ?? 0) * 1_000_000_000)
+        }
+
+        var options: Options {
+            var options = given
+            if given.budget != nil { options.budget = max(0, Double(end - clock.monotonic()) / 1_000_000_000) }
+            return options
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/// What the user is to be notified of, as an asynchronous sequence that ends with the engine.
+///
+/// What a loop gets is done once the loop asks for the next: show it in the body of the loop, and wait there until the system
+/// has taken it. If the process dies in between, the next one gets the same notification again, and as its
+/// ``Notification/identifier`` is the same it replaces what was shown. A `wake` does not end while one is in the hands of a
+/// loop, until its budget does.
+///
+/// Several loops share the notifications: each gets some of them.
+public struct Notifications: AsyncSequence, Sendable {
+    public typealias Element = Notification
+    public typealias Failure = Never
+    let desk: NotificationDesk
+
+    /// Begins a loop.
+    public func makeAsyncIterator() -> Iterator { Iterator(hand: NotificationDesk.Hand(desk)) }
+
+    /// One loop over the notifications.
+    public struct Iterator: AsyncIteratorProtocol {
+        public typealias Failure = Never
+        let hand: NotificationDesk.Hand
+
+        /// Says that the one before was shown, and waits for the next; nil once the engine has ended, or if the task is
+        /// cancelled.
+        public mutating func next() async -> Notification? { await hand.next() }
+    }
+}

@@ -1,0 +1,52 @@
+import KalijAddress
+import KalijRoles
+import KalijStore
+
+extension AccountDirectory {
+    /// Accepts a message as a process that only wants to send, such as a share extension: it is on the disk once this returns,
+    /// and is sent by the process that drives, or else by the next one that does. Neither a process that drives nor one that is
+    /// frozen within a transaction is waited for.
+    /// - Parameters:
+    ///   - recipient: who gets it.
+    ///   - sender: the account; nil is the only one.
+    /// - Returns: the message in the state `queued`. Its id is that of the mailbox until it is taken over.
+    /// - Throws: `AcceptError` for a text that cannot be sent; `DirectoryError` if there is no such account or it is not clear
+    ///   which; `StoreError`. Then nothing was accepted.
+    @discardableResult
+    public func share(
+        _ body: String, to recipient: JID, from sender: JID? = nil, clock: Clock = .system
+    ) throws -> Message {
+        let account = try AccountTable(try read()).account(sender, in: self)
+        let text = try OutgoingText(body, to: recipient)
+        let shelf = try ParcelShelf(directory: path)
+        let parcel = try ringing {
+            try shelf.add(
+                SharedMessage.name, try SharedMessage(text).payload, from: account.jid.description, now: clock.now())
+        }
+        return text.message(of: account, row: -parcel.id, sentAt: parcel.at)
+    }
+}
+
+/// What processes have left in the mailbox for whoever drives, as it is to be read: never waits for anybody.
+struct SharedReader {
+    private let parcels: [Parcel]
+    private let mailbox: String
+
+    /// Reads the mailbox of `directory`. To be made before the database is read: what is taken over meanwhile is in both then,
+    /// and not in neither.
+    init(_ directory: AccountDirectory) throws {
+        let shelf = try ParcelShelf(reading: directory.path)
+        mailbox = try shelf?.name() ?? ""
+        parcels = try shelf?.parcels(after: 0) ?? []
+    }
+
+    /// The messages of `account` that were not taken over when `database` was read, oldest first.
+    func messages(of account: Account, besides database: Database) throws -> [Message] {
+        let place = try Taking.place(in: database)
+        let last = place?.mailbox == mailbox ? place?.last ?? 0 : 0
+        return parcels.compactMap { parcel in
+            guard parcel.id > last, parcel.sender == account.jid.description else { return nil }
+            return try? SharedMessage(parcel).text.message(of: account, row: -parcel.id, sentAt: parcel.at)
+        }
+    }
+}

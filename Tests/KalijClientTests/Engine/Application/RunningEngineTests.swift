@@ -1,0 +1,203 @@
+import Foundation
+import KalijAddress
+import KalijHandlers
+import KalijRoles
+import KalijStore
+import Testing
+
+@testable import KalijClient
+
+/// "The public API for an app: `Engine(role:)`, events as an `AsyncSequence`, notifications as another."
+@Suite(.serialized, .timeLimit(.minutes(2))) struct RunningEngineTests {
+    private let drive: Drive
+    private let server: ScriptedServer
+
+    init() throws {
+        server = try ScriptedServer("idle")
+        drive = try Drive(server)
+    }
+
+    private func start(_ role: Role = .main) async throws -> RunningEngine {
+        try await Engine.start(role: role, in: drive.directory, options: .init(timing: Drive.timing))
+    }
+
+    private var driver: Owner? { get throws { try StatusReader(drive.directory, drive.directory.read()).driver() } }
+
+    /// Waits until `isIt` is told.
+    private func told(_ events: inout EngineEvents.Iterator, _ isIt: (String) -> Bool) async throws {
+        while let event = await events.next() { if isIt(event.short) { return } }
+        Issue.record("the events end before")
+    }
+
+    private func romeo() throws -> JID { try JID("romeo@localhost") }
+
+    @Test("events are told from the begin to the end; what is accepted is sent")
+    func events() async throws {
+        let engine = try await start()
+        var events = engine.events.makeAsyncIterator()
+        try await told(&events) { $0 == "connecting" }
+        try await told(&events) { $0 == "online" }
+        let message = try await engine.accept("hello", to: try romeo())
+        #expect(message.state == .queued)
+        try await told(&events) { $0 == "hello is acked" }
+        #expect(try driver?.role == .main)
+        #expect(try await engine.stop() == .stopped)
+        while await events.next() != nil {}
+        #expect(try driver == nil)
+        #expect(try drive.number("SELECT let_go FROM fence") == 1)
+    }
+
+    @Test("what another process shares is sent by the engine that runs, and by the next one that starts")
+    func shares() async throws {
+        try drive.directory.share("before", to: try romeo())
+        let engine = try await start()
+        var events = engine.events.makeAsyncIterator()
+        try await told(&events) { $0 == "before is acked" }
+        try drive.directory.share("meanwhile", to: try romeo())
+        try await told(&events) { $0 == "meanwhile is acked" }
+        try await engine.stop()
+        try drive.directory.share("afterwards", to: try romeo())
+        #expect(try await start(.background).waitUntilEnded() == .stopped)
+        #expect(try drive.states() == ["before acked", "meanwhile acked", "afterwards acked"])
+    }
+
+    @Test("prepared for a freeze everything is let go, and others drive; thawed it goes on, with the same events")
+    func freezes() async throws {
+        let engine = try await start()
+        var events = engine.events.makeAsyncIterator()
+        try await told(&events) { $0 == "online" }
+        try await engine.prepareForFreeze()
+        #expect(try driver == nil)
+        try await engine.prepareForFreeze()
+        #expect(try await engine.accept("frozen", to: try romeo()).state == .queued)
+        await #expect(throws: EngineError.self) { try await engine.perform { _ in } }
+        #expect(try await start(.background).waitUntilEnded() == .stopped)
+        #expect(try drive.states() == ["frozen acked"])
+        engine.didThaw()
+        try await told(&events) { $0 == "online" }
+        #expect(try driver?.role == .main)
+        engine.didThaw()
+        try await engine.accept("thawed", to: try romeo())
+        try await told(&events) { $0 == "thawed is acked" }
+        try await engine.prepareForFreeze()
+        #expect(try await engine.stop() == .frozen)
+        while await events.next() != nil {}
+        #expect(try driver == nil)
+    }
+
+    @Test("a second one that does not go first is told who drives; a wake hands its push over")
+    func second() async throws {
+        let engine = try await start()
+        await #expect(throws: FenceError.self) { try await start() }
+        #expect(try await start(.wake).waitUntilEnded() == .handedOver)
+        #expect(try await start(.background).waitUntilEnded() == .handedOver)
+        #expect(try driver?.role == .main)
+        try await engine.stop()
+    }
+
+    @Test("when nobody refers to it any more, it lets go")
+    func forgotten() async throws {
+        do {
+            let engine = try await start()
+            #expect(try driver?.role == .main)
+            withExtendedLifetime(engine) {}
+        }
+        for _ in 0..<500 where try driver != nil { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(try driver == nil)
+    }
+
+    @Test("a directory without accounts is said at once; a task that is cancelled gives its waiting up")
+    func errors() async throws {
+        let nowhere = AccountDirectory(drive.scratch.file("nowhere"))
+        await #expect(throws: DirectoryError.self) {
+            try await Engine.start(role: .main, in: nowhere).waitUntilEnded()
+        }
+        let engine = try await start()
+        let waiting = Task { try await engine.waitUntilEnded() }
+        let reading = Task {
+            for await _ in engine.events {}
+            for await _ in engine.notifications {}
+        }
+        try await Task.sleep(for: .milliseconds(50))
+        waiting.cancel()
+        reading.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        await reading.value
+        #expect(try driver?.role == .main)
+        try await engine.stop()
+    }
+
+    @Test("a step and a promise from any task")
+    func steps() async throws {
+        let engine = try await start()
+        let promise = try await engine.perform { step in try step.promise(of: String.self, within: .seconds(60)) }
+        try await engine.perform { step in try step.resolve(promise, with: "kept") }
+        #expect(try await engine.value(of: promise) == "kept")
+        try await engine.stop()
+    }
+
+    // MARK: Notifications
+
+    /// A message of romeo's is stored and owed to the user.
+    private func owe(_ body: String) throws {
+        let database = try drive.database()
+        let account = try AccountTable(database).account(nil, in: drive.directory)
+        try Step.accept(for: account, in: database, now: 1) { step in
+            try step.database.run(
+                """
+                INSERT INTO message(account, direction, conversation, position, archive, message_id, sender, recipient, type,
+                    body, sent_at)
+                VALUES (?1, 'in', 'romeo@localhost', ?2, '', ?3, 'romeo@localhost/x', 'juliet@localhost', 'chat', ?3, 1)
+                """, [.integer(account.id), .integer(try step.nextPosition()), .text(body)])
+            try step.database.run(
+                "INSERT INTO notification(account, message, conversation, kind) VALUES (?, ?, 'romeo@localhost', 'show')",
+                [.integer(account.id), .integer(step.database.lastInsertedRow)])
+        }
+    }
+
+    private func owed() throws -> Int64? { try drive.number("SELECT count(*) FROM notification WHERE done = 0") }
+
+    @Test("a notification is done once the next is asked for, not before; a wake waits for that, and ends")
+    func notifications() async throws {
+        try owe("one")
+        try owe("two")
+        let engine = try await start(.wake)
+        var iterator = engine.notifications.makeAsyncIterator()
+        let first = await iterator.next()
+        #expect(first?.body == "one" && first?.kind == .show)
+        #expect(try owed() == 2)
+        // Longer than a wake waits for a push.
+        try await Task.sleep(for: .seconds(2))
+        #expect(try driver?.role == .wake)
+        #expect(await iterator.next()?.body == "two")
+        #expect(try owed() == 1)
+        #expect(await iterator.next() == nil)
+        #expect(try owed() == 0)
+        #expect(try await engine.waitUntilEnded() == .stopped)
+    }
+
+    @Test("what was not confirmed when the process ends is shown again by the next, under the same identifier")
+    func shownAgain() async throws {
+        try owe("one")
+        let engine = try await start(.wake)
+        var iterator = engine.notifications.makeAsyncIterator()
+        let first = await iterator.next()
+        try await engine.stop()
+        #expect(try owed() == 1)
+        let next = try await start(.wake)
+        for await again in next.notifications { #expect(again == first) }
+        #expect(try owed() == 0)
+    }
+
+    @Test("a loop that is left gives back what it had; several loops share")
+    func shared() async throws {
+        try owe("one")
+        try owe("two")
+        let engine = try await start()
+        for await notification in engine.notifications where notification.body == "one" { break }
+        var (left, right) = (engine.notifications.makeAsyncIterator(), engine.notifications.makeAsyncIterator())
+        let bodies = [await left.next()?.body, await right.next()?.body]
+        #expect(bodies == ["one", "two"])
+        try await engine.stop()
+    }
+}

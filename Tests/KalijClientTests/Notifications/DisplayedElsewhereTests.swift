@@ -1,0 +1,135 @@
+import KalijStore
+import KalijStream
+import KalijXML
+import Testing
+
+@testable import KalijClient
+
+/// XEP-0490: what another device of the account has displayed is withdrawn.
+@Suite struct DisplayedElsewhereTests {
+    private let desk: Desk
+
+    init() throws {
+        desk = try Desk(notifies: true)
+        try desk.bind()
+        try desk.answerFeatures(archive: true)
+        try desk.database.run("UPDATE session SET stamps = 1")
+    }
+
+    private func message(_ id: String, from: String = "romeo@example.net/orchard") throws {
+        try desk.receive(
+            """
+            <message from='\(from)' to='juliet@example.org' type='chat' id='\(id)'><body>\(id)</body>\
+            <stanza-id xmlns='urn:xmpp:sid:0' by='juliet@example.org' id='archived-\(id)'/></message>
+            """)
+    }
+
+    private func item(_ id: String, chat: String = "romeo@example.net", by: String = "juliet@example.org") -> String {
+        """
+        <item id='\(chat)'><displayed xmlns='urn:xmpp:mds:displayed:0'>\
+        <stanza-id xmlns='urn:xmpp:sid:0' by='\(by)' id='archived-\(id)'/></displayed></item>
+        """
+    }
+
+    private func event(
+        _ items: String, from: String? = "juliet@example.org", node: String = "urn:xmpp:mds:displayed:0"
+    ) throws {
+        let from = from.map { " from='\($0)'" } ?? ""
+        try desk.receive(
+            """
+            <message\(from) to='juliet@example.org/balcony' type='headline'>\
+            <event xmlns='http://jabber.org/protocol/pubsub#event'><items node='\(node)'>\(items)</items></event></message>
+            """)
+    }
+
+    /// What is owed to the user, in short; marks it as shown.
+    private func shown() throws -> [String] {
+        let outbox = NotificationOutbox(database: desk.database)
+        let entries = try outbox.pending(limit: 100)
+        try desk.database.transaction { try outbox.done(entries) }
+        return entries.map { "\($0.notification.kind.rawValue) \($0.notification.body)" }
+    }
+
+    @Test("displayed elsewhere: withdrawn if it was shown, not shown if it was not; what came later stays")
+    func withdraws() throws {
+        try message("one")
+        #expect(try shown() == ["show one"])
+        try message("two")
+        try message("three")
+        try message("nurse", from: "nurse@example.net/x")
+        try event(item("two"))
+        #expect(try shown() == ["withdraw one", "show three", "show nurse"])
+        #expect(try desk.history().count == 4, "the event itself is no message")
+    }
+
+    @Test("it only moves forward, and what is not found in that chat is ignored")
+    func ignored() throws {
+        try message("one")
+        try message("nurse", from: "nurse@example.net/x")
+        try event(item("unknown"))
+        try event(item("nurse"))
+        try event(item("one", by: "romeo@example.net"))
+        try event("<item id='romeo@example.net'/><item id='@@'/><item/>")
+        try event(item("one", chat: "romeo@example.net/orchard"))
+        #expect(try shown() == ["show one", "show nurse"])
+        try event(item("one"))
+        try event(item("one"))
+        #expect(try shown() == ["withdraw one"])
+        #expect(try shown().isEmpty)
+    }
+
+    @Test(
+        "only the account itself says so",
+        arguments: ["romeo@example.net", "juliet@example.org/balcony", "example.org"])
+    func foreign(_ from: String) throws {
+        try message("one")
+        try event(item("one"), from: from)
+        try event(item("one"), node: "urn:other")
+        #expect(try shown() == ["show one"])
+        try event(item("one"), from: nil)
+        #expect(try shown() == ["withdraw one"])
+    }
+
+    @Test("a new session asks what was displayed meanwhile, if there is anything to withdraw")
+    func asks() throws {
+        #expect(try desk.waiting(DisplayedTold.name).isEmpty)
+        try message("one")
+        #expect(try shown() == ["show one"])
+        try desk.bind(resumeID: "session-2")
+        try desk.answerFeatures(archive: true)
+        try desk.answerPage(complete: true)
+        let id = try #require(try desk.waiting(DisplayedTold.name).first)
+        let question = try desk.request(id)
+        #expect(question["type"] == "get" && question["to"] == nil)
+        #expect(
+            question.child("pubsub", "http://jabber.org/protocol/pubsub")?.child("items")?["node"]
+                == DisplayedElsewhere.node)
+        try desk.receive(
+            """
+            <iq type='result' id='\(id)'><pubsub xmlns='http://jabber.org/protocol/pubsub'>\
+            <items node='urn:xmpp:mds:displayed:0'>\(item("one"))</items></pubsub></iq>
+            """)
+        #expect(try shown() == ["withdraw one"])
+    }
+
+    @Test("a server without such a node says so, and that is all")
+    func without() throws {
+        try message("one")
+        try desk.bind(resumeID: "session-2")
+        try desk.answerFeatures(archive: true)
+        try desk.answerPage(complete: true)
+        let id = try #require(try desk.waiting(DisplayedTold.name).first)
+        try desk.receive(
+            """
+            <iq type='error' id='\(id)'><error type='cancel'>\
+            <item-not-found xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>
+            """)
+        #expect(try shown() == ["show one"])
+        #expect(try desk.number("SELECT count(*) FROM dead_letter") == 0)
+    }
+
+    @Test("we tell the server that we want these events")
+    func announces() throws {
+        #expect(OwnCapabilities.current.info.supports("urn:xmpp:mds:displayed:0+notify"))
+    }
+}

@@ -1,0 +1,75 @@
+import KalijStore
+import Testing
+
+@testable import KalijClient
+
+/// "Shown, then marked": between a task that shows and the engine.
+@Suite struct NotificationDeskTests {
+    private let desk: Desk
+    private let outbox: NotificationOutbox
+    private let handing = NotificationDesk()
+
+    init() throws {
+        desk = try Desk(notifies: true)
+        try desk.bind()
+        outbox = NotificationOutbox(database: desk.database)
+    }
+
+    private func receive(_ id: String) throws {
+        try desk.receive(
+            "<message from='romeo@example.net/o' to='juliet@example.org' type='chat' id='\(id)'><body>\(id)</body></message>"
+        )
+    }
+
+    /// Another device has displayed it.
+    private func displayed(_ id: String) throws {
+        try desk.receive(
+            """
+            <message from='juliet@example.org' to='juliet@example.org/balcony' type='chat'>\
+            <sent xmlns='urn:xmpp:carbons:2'><forwarded xmlns='urn:xmpp:forward:0'>\
+            <message xmlns='jabber:client' from='juliet@example.org/phone' to='romeo@example.net' type='chat' id='d'>\
+            <displayed xmlns='urn:xmpp:chat-markers:0' id='\(id)'/></message></forwarded></sent></message>
+            """)
+    }
+
+    @Test("a message that is read elsewhere while it is being shown is withdrawn afterwards")
+    func readMeanwhile() async throws {
+        try receive("one")
+        let hand = NotificationDesk.Hand(handing)
+        async let first = hand.next()
+        try await wait { handing.isAwaited }
+        try handing.serve(outbox, desk.fence)
+        #expect(await first?.body == "one")
+        #expect(handing.isBusy)
+        try displayed("one")
+        async let second = hand.next()
+        try await wait { handing.isAwaited }
+        try handing.serve(outbox, desk.fence)
+        let withdrawn = await second
+        #expect(withdrawn?.kind == .withdraw && withdrawn?.body == "one")
+        async let third = hand.next()
+        try await wait { handing.isAwaited }
+        try handing.serve(outbox, desk.fence)
+        #expect(!handing.isBusy)
+        #expect(try outbox.pending(limit: 9).isEmpty)
+        handing.end()
+        #expect(await third == nil)
+    }
+
+    @Test("one whose engine was overtaken gets nothing that another one shows")
+    func overtaken() async throws {
+        try receive("one")
+        let hand = NotificationDesk.Hand(handing)
+        async let first = hand.next()
+        try await wait { handing.isAwaited }
+        try desk.database.run("UPDATE fence SET number = number + 1")
+        #expect(throws: (any Error).self) { try handing.serve(outbox, desk.fence) }
+        handing.end()
+        #expect(await first == nil)
+        #expect(try outbox.pending(limit: 9).count == 1)
+    }
+
+    private func wait(_ isIt: () -> Bool) async throws {
+        for _ in 0..<1000 where !isIt() { try await Task.sleep(for: .milliseconds(5)) }
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import KalijAddress
+import KalijRoles
+import KalijStore
+import Testing
+
+@testable import KalijClient
+
+/// "What `share` commits is a row of the mailbox database; the driver moves it over in a step."
+@Suite struct SharingTests {
+    private let desk: Desk
+    private let shelf: ParcelShelf
+
+    init() throws {
+        desk = try Desk.online()
+        try desk.acknowledgeAll()
+        shelf = try Mailbox(directory: desk.scratch.path).shelf
+    }
+
+    private var taking: Taking { Taking(runner: desk.runner, shelf: shelf) }
+
+    @discardableResult
+    private func share(_ body: String) throws -> Message {
+        try desk.directory.share(body, to: try JID("romeo@example.net"), clock: desk.clock.clock)
+    }
+
+    /// What `kalij history` shows.
+    private func history() throws -> [String] {
+        try HistoryReader(desk.directory).messages(of: desk.account, with: nil, limit: 100).map {
+            "\($0.body ?? "-") \($0.state?.rawValue ?? "-")"
+        }
+    }
+
+    @Test("what is shared waits as queued; who drives moves it over, in order, once")
+    func moved() throws {
+        let messages = [try share("one"), try share("two")]
+        #expect(messages.allSatisfy { $0.id < 0 && $0.state == .queued && $0.from == "juliet@example.org" })
+        #expect(try desk.history().isEmpty && history() == ["one queued", "two queued"])
+        let status = try #require(try StatusReader(desk.directory, desk.database).accounts().first)
+        #expect(status.queuedMessages == 2 && status.messagesInMailbox == 2)
+
+        var told: [String] = []
+        desk.clock.move(by: 5000)
+        try taking.run { account, effects in
+            #expect(account.jid == desk.account.jid && effects.queued)
+            told += effects.told
+        }
+        #expect(told == ["one is queued", "two is queued"])
+        #expect(try desk.queue() == ["message chat one", "message chat two"])
+        #expect(try history() == ["one queued", "two queued"])
+        let stored = try HistoryReader(desk.database).messages(of: desk.account, with: nil, limit: 9)
+        #expect(stored.map(\.originID) == messages.map(\.originID) && stored.map(\.sentAt) == [Desk.noon, Desk.noon])
+        #expect(try !shelf.hasParcels(after: 0) && !taking.isWanted)
+        try taking.run { _, _ in Issue.record("taken over again") }
+        let after = try #require(try StatusReader(desk.directory, desk.database).accounts().first)
+        #expect(after.queuedMessages == 2 && after.messagesInMailbox == 0)
+    }
+
+    @Test(
+        "a process that dies between the two commits: nothing is moved twice, nothing is shown twice, the rest is removed"
+    )
+    func diedBetween() throws {
+        try share("one")
+        try share("two")
+        _ = try taking.takeAll { _, _ in }
+        // Here it dies: in both databases.
+        #expect(try shelf.parcels(after: 0).count == 2 && history() == ["one queued", "two queued"])
+        #expect(try !taking.isWanted)
+        try share("three")
+        #expect(try history() == ["one queued", "two queued", "three queued"])
+        try taking.run { _, effects in #expect(effects.told == ["three is queued"]) }
+        #expect(try desk.queue() == ["one", "two", "three"].map { "message chat \($0)" })
+        #expect(try !shelf.hasParcels(after: 0))
+    }
+
+    @Test("a step that is undone, because another process drives or a power failure forgot it, moves nothing")
+    func undone() throws {
+        try share("one")
+        try desk.database.run("UPDATE fence SET number = number + 1")
+        #expect(throws: FenceError.self) { try taking.run { _, _ in } }
+        #expect(try desk.history().isEmpty && history() == ["one queued"] && taking.isWanted)
+        try desk.database.run("UPDATE fence SET number = number - 1")
+        try taking.run { _, _ in }
+        #expect(try desk.history() == ["out one (queued)"])
+    }
+
+    @Test("a database that was put back does not send again what it knows by its id")
+    func putBack() throws {
+        try share("one")
+        _ = try taking.takeAll { _, _ in }
+        try desk.database.run("DELETE FROM shared")
+        try taking.run { _, effects in #expect(effects.told.isEmpty) }
+        #expect(try desk.history() == ["out one (queued)"] && desk.queue() == ["message chat one"])
+    }
+
+    @Test("hundreds are moved in portions, in order")
+    func many() throws {
+        for number in 0..<250 { try share("\(number)") }
+        var steps = 0
+        try taking.run { _, _ in steps += 1 }
+        #expect(steps == 3)
+        #expect(try desk.queue() == (0..<250).map { "message chat \($0)" })
+    }
+
+    @Test("what a later version left is not lost: it becomes a dead letter; the rest goes on")
+    func unknown() throws {
+        let other = try ParcelShelf(directory: desk.scratch.path)
+        _ = try other.add("dance", [1, 2], from: "juliet@example.org", now: 1)
+        _ = try other.add(SharedMessage.name, [0xFF], from: "juliet@example.org", now: 1)
+        try share("one")
+        try taking.run { _, _ in }
+        let letters = try StatusReader(desk.directory, desk.database).deadLetters()
+        #expect(letters.map(\.name) == ["message", "dance"] && letters.allSatisfy { $0.origin == .share })
+        #expect(try desk.history() == ["out one (queued)"])
+    }
+
+    @Test("what a removed account still had to send goes with it")
+    func removed() throws {
+        _ = try ParcelShelf(directory: desk.scratch.path)
+            .add(SharedMessage.name, [], from: "nobody@example.org", now: 1)
+        try share("one")
+        try taking.run { _, _ in }
+        #expect(try desk.history() == ["out one (queued)"] && !shelf.hasParcels(after: 0))
+    }
+
+    @Test("nobody who only wants to send waits for a writer of the accounts' database")
+    func notBlocked() throws {
+        let other = try desk.directory.open(.machine, role: .share, now: 1)
+        try other.execute("BEGIN IMMEDIATE")
+        let begin = Date()
+        try share("one")
+        #expect(Date().timeIntervalSince(begin) < 1)
+        try other.execute("ROLLBACK")
+    }
+
+    @Test("what cannot be sent is refused, and nothing is left")
+    func refused() throws {
+        #expect(throws: AcceptError.empty) { try share("") }
+        #expect(throws: AcceptError.notXML(0)) { try share("\u{0}") }
+        #expect(throws: DirectoryError.self) {
+            try desk.directory.share("x", to: try JID("romeo@example.net"), from: try JID("nobody@example.org"))
+        }
+        #expect(try !taking.isWanted)
+    }
+
+    @Test("history with one conversation shows what waits for that one; the limit counts it")
+    func conversation() throws {
+        try desk.accept("before")
+        try share("one")
+        _ = try desk.directory.share("to nurse", to: try JID("nurse@example.net"), clock: desk.clock.clock)
+        let reader = try HistoryReader(desk.directory)
+        let romeo = try reader.entries(of: desk.account, with: try JID("romeo@example.net"), limit: 2)
+        #expect(
+            romeo.compactMap { if case .message(let message) = $0 { message.body } else { nil } } == ["before", "one"])
+        #expect(try reader.messages(of: desk.account, with: nil, limit: 2).map(\.body) == ["one", "to nurse"])
+    }
+}
