@@ -10,6 +10,7 @@ let package = Package(
         .library(name: "KalijAddress", targets: ["KalijAddress"]),
         .library(name: "KalijStream", targets: ["KalijStream"]),
         .library(name: "KalijStore", targets: ["KalijStore"]),
+        .library(name: "KalijRoles", targets: ["KalijRoles"]),
         .library(name: "KalijClient", targets: ["KalijClient"]),
         .executable(name: "kalij", targets: ["kalij"]),
         .library(name: "KalijPush", targets: ["KalijPush", "KalijHTTP", "KalijTransport"]),
@@ -33,7 +34,9 @@ let package = Package(
         .target(name: "KalijHandlers"),
         .target(name: "KalijStream", dependencies: ["KalijXML", "KalijAddress", "COpenSSL"]),
         .target(name: "KalijStore", dependencies: ["CSQLite"]),
-        .target(name: "KalijRoles", dependencies: ["KalijStore"]),
+        .target(
+            name: "KalijRoles",
+            dependencies: ["KalijStore", .target(name: "CLinux", condition: .when(platforms: [.linux]))]),
         .target(name: "KalijTransport", dependencies: ["COpenSSL", "CCares", "CLinux"]),
         .target(name: "KalijHTTP", dependencies: ["CNghttp2", "COpenSSL", "KalijTransport"]),
         .target(

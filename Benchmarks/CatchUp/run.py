@@ -8,10 +8,10 @@ Wall and CPU time are from the session on to the archive's end (`kalij -v run` s
 to its end. Meanwhile another client pings `kalij run` every 20 ms. Exit status 1 over a bound: wall 1.1 times, CPU 3 times,
 24 MB, 200 ms at the 99th percentile.
 """
-import argparse, base64, json, os, re, shutil, signal, socket, ssl, statistics, subprocess, sys, tempfile, threading, time
+import argparse, json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, threading, time
+from laboratory import Client, Prosody
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CONFIGURATION = os.path.join(HERE, "../../Sources/KalijLab/Resources/prosody.cfg.lua")
 RECORDING = os.path.join(HERE, "../Receive/recording.py")
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -20,88 +20,6 @@ parser.add_argument("--messages", type=int, default=10000)
 parser.add_argument("--rounds", type=int, default=5)
 parser.add_argument("--json", action="store_true")
 options = parser.parse_args()
-
-
-def free_ports(count):
-    while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            first = probe.getsockname()[1]
-        try:
-            for port in range(first, first + count):
-                with socket.socket() as probe:
-                    probe.bind(("127.0.0.1", port))
-            return first
-        except OSError:
-            pass
-
-
-class Prosody:
-    def __init__(self, folder):
-        self.folder = folder
-        self.port = free_ports(3)
-        self.environment = {**os.environ, "SERVER_DIR": folder, "SERVER_PORT": str(self.port), "SMACKS_TTL": "60"}
-        os.makedirs(folder + "/data")
-        os.makedirs(folder + "/certs")
-        # Its debug log would cost more than its work.
-        text = open(CONFIGURATION).read().replace('min = "debug"', 'min = "info"')
-        open(folder + "/prosody.cfg.lua", "w").write(text)
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-             "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout",
-             folder + "/certs/localhost.key", "-out", folder + "/certs/localhost.crt"], check=True, stderr=subprocess.DEVNULL)
-        subprocess.run(["sqlite3", "-batch", folder + "/archive.sqlite", "PRAGMA journal_mode = WAL; VACUUM"], check=True,
-                       stdout=subprocess.DEVNULL)
-        for user in ("alice", "bob"):
-            subprocess.run(["prosodyctl", "--config", folder + "/prosody.cfg.lua", "register", user, "localhost", "secret"],
-                           check=True, env=self.environment, stdout=subprocess.DEVNULL)
-        self.process = subprocess.Popen(["prosody", "--config", folder + "/prosody.cfg.lua", "-F"], env=self.environment,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
-            try:
-                socket.create_connection(("127.0.0.1", self.port + 1)).close()
-                return
-            except OSError:
-                time.sleep(0.05)
-        raise SystemExit("prosody does not start")
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait()
-
-
-class Client:
-    """Says what it is told, with TLS from the first byte."""
-    HEADER = (b"<?xml version='1.0'?><stream:stream xmlns='jabber:client' to='localhost' version='1.0' "
-              b"xmlns:stream='http://etherx.jabber.org/streams'>")
-
-    def __init__(self, server, user):
-        context = ssl._create_unverified_context()
-        self.connection = context.wrap_socket(socket.create_connection(("127.0.0.1", server.port + 1)),
-                                              server_hostname="localhost")
-        self.buffer = b""
-        self.say(self.HEADER, b"</stream:features>")
-        plain = base64.b64encode(b"\0" + user.encode() + b"\0secret")
-        self.say(b"<auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl' mechanism='PLAIN'>" + plain + b"</auth>", b"<success")
-        self.say(self.HEADER, b"</stream:features>")
-        self.say(b"<iq type='set' id='b'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'/></iq>", b"</iq>")
-
-    def say(self, data, wanted):
-        self.buffer = b""
-        self.connection.sendall(data)
-        while wanted not in self.buffer:
-            piece = self.connection.recv(65536)
-            if not piece:
-                raise SystemExit("prosody has closed the connection")
-            self.buffer += piece
-
-    def ping(self, recipient, number):
-        identifier = b"ping-%d-" % number
-        start = time.monotonic()
-        self.say(b"<iq type='get' id='" + identifier + b"' to='" + recipient.encode() + b"'><ping xmlns='urn:xmpp:ping'/></iq>",
-                 identifier)
-        return time.monotonic() - start
 
 
 def fill(server):

@@ -22,7 +22,8 @@ static SSL *tls;
 static xmlParserCtxtPtr parser;
 static xmlSAXHandler sax;
 static int depth;
-static char ended[64], text[1024], session[256];
+static const char *wanted;  /* the element of the stream that is waited for; NULL: it came */
+static char text[1024], session[256];
 static size_t length;
 
 static void fail(const char *what) { fprintf(stderr, "resume: %s\n", what), exit(1); }
@@ -38,18 +39,20 @@ static void out(const char *form, ...) {
 
 static void start(void *unused, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int namespaces,
                   const xmlChar **declared, int count, int defaulted, const xmlChar **attributes) {
-    if (++depth == 2) length = 0;
+    if (++depth == 2 && wanted) length = 0;
     for (int i = 0; i < count; i++)
         if (!strcmp((const char *)name, "enabled") && !strcmp((const char *)attributes[5 * i], "id"))
             snprintf(session, sizeof session, "%.*s", (int)(attributes[5 * i + 4] - attributes[5 * i + 3]), attributes[5 * i + 3]);
 }
 
 static void end(void *unused, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri) {
-    if (depth-- == 2) snprintf(ended, sizeof ended, "%s", name), text[length] = 0;
+    if (depth-- != 2 || !wanted) return;
+    if (!strncmp((const char *)name, "fail", 4)) fail((const char *)name);
+    if (!strcmp((const char *)name, wanted)) wanted = NULL, text[length] = 0;
 }
 
 static void characters(void *unused, const xmlChar *bytes, int count) {
-    if (length + count >= sizeof text) return;
+    if (!wanted || length + count >= sizeof text) return;
     memcpy(text + length, bytes, count);
     length += count;
 }
@@ -62,16 +65,15 @@ static void restart(void) {
         "to='localhost' version='1.0'>");
 }
 
-/* Reads until an element of the stream has ended, which is to have this name. */
+/* Reads until an element of the stream with this name has ended. */
 static void await(const char *name) {
     char bytes[16384];
-    *ended = 0;
-    while (!*ended) {
+    wanted = name;
+    while (wanted) {
         int count = SSL_read(tls, bytes, sizeof bytes);
         if (count <= 0) fail("the server has closed the connection");
         if (xmlParseChunk(parser, bytes, count, 0)) fail("the server's XML is not usable");
     }
-    if (strcmp(ended, name)) fail(ended);
 }
 
 static void mac(const void *key, const char *data, unsigned char *result) {

@@ -7,10 +7,11 @@ usage: run.py KALIJ [--rounds N] [--waiting N] [--json]
 Times are from before exec to the first line that is printed: the first notification, or "resumed". Exit status 1 over a
 bound: peak resident memory 24 MB with one waiting message and 28 MB with many, 1.5 times the time of the C program.
 """
-import argparse, base64, hashlib, json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, time
+import argparse, hashlib, json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../CatchUp"))
+from laboratory import Client, Prosody  # noqa: E402
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("kalij")
@@ -19,24 +20,23 @@ parser.add_argument("--waiting", type=int, default=5000)
 parser.add_argument("--json", action="store_true")
 options = parser.parse_args()
 
-from laboratory import Client, Prosody  # noqa: E402
+
+def compiled(folder, name, *flags):
+    subprocess.run(["cc", "-O2", "-o", folder + "/" + name, HERE + "/%s.c" % name, *flags], check=True)
+    return folder + "/" + name
 
 
-def timed(words):
+def timed(peak, words):
     """Runs a program to its end: milliseconds to its first line and to its end, peak kilobytes, and what it printed."""
-    reading, writing = os.pipe()
     start = time.monotonic()
-    pid = os.posix_spawn(words[0], words, os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, writing, 1)])
-    os.close(writing)
-    output = os.read(reading, 65536)
+    process = subprocess.Popen([peak] + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+    output = os.read(process.stdout.fileno(), 65536)
     first = time.monotonic()
-    while piece := os.read(reading, 65536):
+    while piece := os.read(process.stdout.fileno(), 65536):
         output += piece
-    os.close(reading)
-    _, status, usage = os.wait4(pid, 0)
-    end = time.monotonic()
-    assert status == 0, "%s ended with %d: %r" % (words[0], status, output[-300:])
-    return 1000 * (first - start), 1000 * (end - start), usage.ru_maxrss, output
+    errors = process.stderr.read()
+    assert process.wait() == 0, "%s ended with %d: %r %r" % (words[0], process.returncode, errors, output[-300:])
+    return 1000 * (first - start), 1000 * (time.monotonic() - start), int(errors.split()[-1]), output
 
 
 class Floor:
@@ -44,17 +44,16 @@ class Floor:
     def __init__(self, folder, server):
         flags = subprocess.run(["pkg-config", "--cflags", "--libs", "libxml-2.0", "openssl"], check=True, capture_output=True,
                                text=True).stdout.split()
-        program = folder + "/resume"
-        subprocess.run(["cc", "-O2", "-o", program, HERE + "/resume.c"] + flags, check=True)
+        program, self.peak = compiled(folder, "resume", *flags), folder + "/peak"
         stored = open(server.folder + "/data/localhost/accounts/carol.dat").read()
         salt = re.search(r'\["salt"\] = "([^"]*)"', stored).group(1)
         rounds = int(re.search(r'\["iteration_count"\] = (\d+)', stored).group(1))
         salted = hashlib.pbkdf2_hmac("sha1", b"secret", salt.encode(), rounds).hex()
         self.words = [program, str(server.port + 1), server.folder + "/certs/localhost.crt", "carol", salted]
-        self.session = timed(self.words)[3].decode().strip()
+        self.session = timed(self.peak, self.words)[3].decode().strip()
 
     def resume(self):
-        first, _, memory, output = timed(self.words + [self.session, "0"])
+        first, _, memory, output = timed(self.peak, self.words + [self.session, "0"])
         assert output == b"resumed\n", output
         return first, memory
 
@@ -62,7 +61,7 @@ class Floor:
 class Kalij:
     def __init__(self, folder, server):
         self.words = [os.path.abspath(options.kalij), "--data", folder + "/kalij", "--json"]
-        self.server = server
+        self.peak = folder + "/peak"
         subprocess.run(
             self.words + ["login", "alice@localhost", "--direct-tls", "--server", "127.0.0.1:%d" % (server.port + 1), "--ca",
                           server.folder + "/certs/localhost.crt"], check=True, stdout=subprocess.DEVNULL,
@@ -88,7 +87,7 @@ class Kalij:
                              + b"' to='localhost'><ping xmlns='urn:xmpp:ping'/></iq>", identifier)
             else:
                 self.bob.connection.sendall(message)
-        first, end, memory, output = timed(self.words + ["wake"])
+        first, end, memory, output = timed(self.peak, self.words + ["wake"])
         shown = output.count(b'"kind":"show"')
         assert shown == waiting, "%d of %d messages were notified of" % (shown, waiting)
         return first, end, memory
@@ -96,6 +95,7 @@ class Kalij:
 
 def measure(folder):
     server = Prosody(folder + "/prosody", ["alice", "bob", "carol"])
+    compiled(folder, "peak")
     try:
         floor, kalij = Floor(folder, server), Kalij(folder, server)
         floor.resume(), kalij.wake(1)  # the caches

@@ -1,9 +1,10 @@
 #pragma once
 
-/* What the event loop needs of Linux and Swift's Glibc module leaves out. */
+/* What is needed of Linux and Swift's Glibc module leaves out. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/pidfd.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <linux/netlink.h>

@@ -17,10 +17,7 @@ extension AccountDirectory {
         guard exists else { throw DirectoryError.noAccount(directory: path) }
         let database = try open(.machine, role: .share, now: clock.now())
         let account = try AccountTable(database).account(jid, in: self)
-        // Held before the commit and let go after it, so that the driver looks even if this process dies in between.
-        let bell = Doorbell.bell(directory: path)
-        defer { _ = consume bell }
-        return try Step.accept(for: account, in: database, now: clock.now(), body)
+        return try ringing { try Step.accept(for: account, in: database, now: clock.now(), body) }
     }
 
     /// Logs in to the server of `jid` and, if it accepts, stores the account with what the next login needs (SCRAM keys where
@@ -35,8 +32,9 @@ extension AccountDirectory {
     ) throws {
         let database = try open(.machine, role: .share, now: clock.now())
         let login = try Login.attempt(jid, password: password, server: server, within: seconds)
-        let bell = Doorbell.bell(directory: path)
-        defer { _ = consume bell }
-        try AccountTable(database).store(jid: jid, server: server, login: login, resource: resource, now: clock.now())
+        try ringing {
+            try AccountTable(database).store(
+                jid: jid, server: server, login: login, resource: resource, now: clock.now())
+        }
     }
 }

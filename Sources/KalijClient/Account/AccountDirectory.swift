@@ -10,9 +10,40 @@ import KalijStore
 /// The directory that holds everything about a user's accounts: one database, the lock file, the driver's socket.
 public struct AccountDirectory: Sendable {
     public let path: String
+    let platform: Platform
 
     /// Uses the directory at `path`, which need not exist yet.
-    public init(_ path: String) { self.path = path }
+    /// - Parameter platform: what the system has for processes that share it; the same in all of them.
+    public init(_ path: String, platform: Platform = .linux) {
+        self.path = path
+        self.platform = platform
+    }
+
+    /// Uses the directory that the processes of an application share, which need not exist yet; nil if there is no place for it.
+    public init?(_ container: some SharedContainer, platform: Platform = .linux) {
+        guard let path = container.path else { return nil }
+        self.init(path, platform: platform)
+    }
+
+    func mailbox(busySeconds: Double = 10) throws -> Mailbox {
+        try Mailbox(directory: path, signals: platform.signals, busySeconds: busySeconds)
+    }
+
+    /// The bell of the process that drives, if one does.
+    private func bell() -> (any Bell)? { platform.signals.bell(directory: path, at: .driver) }
+
+    /// Runs `commit`, which commits something that whoever drives is to find, and rings that process: when this returns, or
+    /// when this process dies.
+    ///
+    /// `commit` may wait for a frozen writer. The process that drives by then took over meanwhile, looked before there was
+    /// anything, and was not rung: so it is rung once more.
+    public func ringing<Result>(_ commit: () throws -> Result) rethrows -> Result {
+        let before = bell()
+        let result = try commit()
+        let after = bell()
+        withExtendedLifetime((before, after)) {}
+        return result
+    }
 
     public var databasePath: String { path + "/kalij.db" }
     var lockPath: String { path + "/driver.lock" }
@@ -89,9 +120,9 @@ public struct AccountDirectory: Sendable {
             guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { break }
             path = String(path[..<slash])
         }
-        for path in missing.reversed() where mkdir(path, 0o700) != 0 && errno != EEXIST {
-            throw DirectoryError.cannotCreate(directory: path, reason: String(cString: strerror(errno)))
-        }
+        do {
+            for path in missing.reversed() { try platform.protection.makeDirectory(path) }
+        } catch { throw DirectoryError.cannotCreate(directory: error.path, reason: error.reason) }
     }
 }
 

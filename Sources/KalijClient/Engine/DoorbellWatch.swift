@@ -11,7 +11,7 @@ import KalijTransport
 final class DoorbellWatch {
     /// Somebody committed something, or is about to for a while.
     var onRing: () -> Void = {}
-    private var listener: Doorbell.Listener?
+    private var listener: (any SignalListener)?
     private let loop: any EngineLoop
     private var watch: Watch?
     private var callers: [Int32: Watch] = [:]
@@ -21,8 +21,8 @@ final class DoorbellWatch {
     /// Those of the callers who want to be told.
     private var ears: Set<Int32> = []
 
-    init(directory: String, loop: any EngineLoop) throws {
-        let listener = try Doorbell.Listener(directory: directory)
+    init(_ directory: AccountDirectory, loop: any EngineLoop) throws {
+        let listener = try directory.platform.signals.listener(directory: directory.path, at: .driver)
         self.listener = listener
         self.loop = loop
         watch = try loop.watch(listener.descriptor, .read) { [weak self] _ in self?.accept() }

@@ -3,6 +3,9 @@ import KalijStore
 
 /// What processes say to each other, and the `wake` run.
 extension Engine {
+    /// Seconds since it began to take over.
+    var age: Double { Double(clock.monotonic() - created) / 1_000_000_000 }
+
     func receiveLetters() {
         do {
             let number = fence.owner.number
@@ -30,6 +33,7 @@ extension Engine {
             pushArrived()
             try answer(letter)
         case Notice.status.name: try answer(letter)
+        case Notice.connectionInDoubt.name: drivers.values.forEach { $0.networkChanged() }
         default: break
         }
     }
@@ -62,19 +66,42 @@ extension Engine {
         run.begin()
     }
 
+    /// An event was told: a `wake` may have caught up.
     func wakeSaw(_ event: EngineEvent) {
-        guard let wake else { return }
-        wake.active()
-        guard case .online = event.kind else { return }
-        // The answer comes behind everything that the server has to say.
+        wake?.active()
+        guard case .online(_, let resumed) = event.kind else { return }
         for driver in drivers.values where driver.account.jid == event.account {
-            driver.requestAcknowledgement(within: options.timing.acknowledgement)
+            if wake != nil {
+                // The answer comes behind everything that the server has to say.
+                driver.requestAcknowledgement(within: min(options.timing.acknowledgement, Self.doubt))
+            } else if resumed {
+                // A process that drove before may have asked for the session as its last word, and get it now.
+                _ = loop.schedule(after: Self.doubt) { [weak driver] in
+                    if driver?.isOnline ?? false { driver?.networkChanged() }
+                }
+            }
         }
+    }
+
+    /// Seconds of silence after which a connection may be one that the server has forgotten for another process's: it need not
+    /// tell (measured: Prosody 0.12).
+    private static let doubt = 5.0
+
+    /// This process was frozen and finds that another one drives. It may have taken the session from that one's connection, by
+    /// what it wrote before it noticed.
+    func tellOfDoubt() {
+        guard drivers.values.contains(where: { $0.connection != nil }) else { return }
+        _ = try? mailbox.send(.connectionInDoubt, to: .driver, from: options.role, now: clock.now())
     }
 
     /// Whether everything that the servers had is here, and everything that was to be sent is there.
     private var isCaughtUp: Bool {
-        guard drivers.values.allSatisfy({ $0.isRefused || $0.isSettled }), !hasQueued, !isShowing else { return false }
+        guard drivers.values.allSatisfy({ $0.isRefused || $0.isSettled }), !isShowing else { return false }
+        guard !hasQueued else {
+            // Who committed it may have died while it waited to, and rung the driver before.
+            drivers.values.forEach { $0.queueChanged() }
+            return false
+        }
         let reading = try? database.statement("SELECT count(*) FROM catchup WHERE phase <> 'done'")
             .first { $0.integer(0) }
         return reading == 0

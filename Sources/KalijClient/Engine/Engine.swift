@@ -55,7 +55,7 @@ public final class Engine {
     let directory: AccountDirectory
     let options: Options
     let clock: Clock
-    private let created: Int64
+    let created: Int64
     let database: Database
     let fence: Fence
     let isCareful: Bool
@@ -119,7 +119,7 @@ public final class Engine {
         awaiter = PromiseAwaiter { id in waker.enqueue { question.ask(id) } }
         (database, fence, isCareful, mailbox) = driven
         // In this order: it listens, says that it receives, and looks when it runs.
-        doorbell = try DoorbellWatch(directory: directory.path, loop: ground.loop)
+        doorbell = try DoorbellWatch(directory, loop: ground.loop)
         try mailbox.announce(.driver, number: fence.owner.number)
         let mark = CallMark(path: directory.markPath, fence: fence.owner.number)
         if isCareful { try mark.countCrash(in: database) }
@@ -139,9 +139,6 @@ public final class Engine {
     }
 
     deinit { awaiter.close() }
-
-    /// Seconds since it began to take over.
-    var age: Double { Double(clock.monotonic() - created) / 1_000_000_000 }
 
     /// Drives until ``stop()`` is called, or until everything is done that the role is for.
     /// - Throws: `FenceError.stale` if another process took over; `EngineError.refused` if no account can log in.
@@ -354,6 +351,7 @@ public final class Engine {
             // Whatever this process still did would be refused: nothing is let go that another one holds. One that was
             // told to end ends; it must not take over again.
             if !isStopping { failure = failure ?? error }
+            tellOfDoubt()
             isStopping = true
             ground.loop.stop()
         } else {
@@ -385,7 +383,7 @@ public final class Engine {
     private func startAgain(_ letters: [Letter]) throws {
         (isStopping, isDone) = (false, false)
         doorbell.letCallersGo()
-        doorbell = try DoorbellWatch(directory: directory.path, loop: ground.loop)
+        doorbell = try DoorbellWatch(directory, loop: ground.loop)
         doorbell.onRing = { [weak self] in self?.rung() }
         try mailbox.announce(.driver, number: fence.owner.number)
         drivers = [:]

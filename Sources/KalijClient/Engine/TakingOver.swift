@@ -92,7 +92,8 @@ struct TakingOver {
                 guard unkillable < 3 else { throw error }
                 return .again
             }
-            guard let owner = try directory.owner(), mayAsk(owner) else { return .again }
+            // Not even reading may be possible.
+            guard let owner = try? directory.owner(), mayAsk(owner) else { return .again }
             return try ask(owner) ?? .again
         }
     }
@@ -128,7 +129,7 @@ struct TakingOver {
     /// because somebody is frozen in the middle of it.
     private func send(_ notice: Notice) throws -> (Mailbox, Mailbox.Sent)? {
         do {
-            let mailbox = try Mailbox(directory: directory.path, busySeconds: 1)
+            let mailbox = try directory.mailbox(busySeconds: 1)
             return try mailbox.send(notice, to: .driver, from: role, now: clock.now()).map { (mailbox, $0) }
         } catch let error as StoreError where error.code == .busy {
             return nil
@@ -151,7 +152,7 @@ struct TakingOver {
 
     /// Whoever is frozen in the middle of writing to the mailbox is killed: nobody could be told anything.
     private func complete(_ driven: (database: Database, fence: Fence, careful: Bool)) throws -> Driven {
-        let mailbox = try Mailbox(directory: directory.path)
+        let mailbox = try directory.mailbox()
         var attempts = 0
         while true {
             do {

@@ -6,7 +6,7 @@ import KalijXML
 /// The life of a session.
 extension AccountDriver {
     func handle(_ event: StreamParserEvent, _ management: StreamManagement?) throws {
-        timers.heard = true
+        (timers.heard, timers.heardMeanwhile) = (true, true)
         switch event {
         case .element(let element): try handle(element, management)
         case .skipped(let skipped):
@@ -124,12 +124,17 @@ extension AccountDriver {
         awaitAcknowledgement(seconds)
     }
 
-    private func awaitAcknowledgement(_ seconds: Double) {
+    /// Gives up the connection if no answer comes within `seconds` of silence, but waits as long as usual while something else
+    /// comes: over a slow line what is before the answer may take long.
+    func awaitAcknowledgement(_ seconds: Double, waited: Double = 0) {
         timers.awaitAnswer(seconds, on: context.loop) { [weak self] in
             guard let self else { return }
             // While the database cannot be written nothing is read, the answer neither.
-            guard !isWaitingForStorage else { return awaitAcknowledgement(seconds) }
-            disconnect("the server did not acknowledge anything for \(Int(seconds)) s")
+            guard !isWaitingForStorage else { return awaitAcknowledgement(seconds, waited: waited) }
+            if timers.heardMeanwhile, waited + seconds < context.timing.acknowledgement {
+                return awaitAcknowledgement(seconds, waited: waited + seconds)
+            }
+            disconnect("the server did not acknowledge anything for \(Int(waited + seconds)) s")
         }
     }
 

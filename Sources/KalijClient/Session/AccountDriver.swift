@@ -299,8 +299,8 @@ final class AccountDriver {
         case .offline:
             backoff.reset()
             connect()
-        case .online(.some) where !writer.isRequested:
-            requestAcknowledgement(within: context.timing.networkCheck)
+        case .online(.some) where writer.isRequested: awaitAcknowledgement(context.timing.networkCheck)
+        case .online(.some): requestAcknowledgement(within: context.timing.networkCheck)
         default: break
         }
     }

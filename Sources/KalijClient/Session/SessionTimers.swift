@@ -11,6 +11,8 @@ final class SessionTimers {
     private(set) var wasStable = false
     /// Whether anything was received since the last look.
     var heard = false
+    /// Whether anything was received since an answer is awaited.
+    var heardMeanwhile = false
 
     /// A session must be there within `seconds`.
     func deadline(_ seconds: Double, on loop: any Schedule, _ body: @escaping () -> Void) {
@@ -28,6 +30,7 @@ final class SessionTimers {
     /// An answer must come within `seconds`.
     func awaitAnswer(_ seconds: Double, on loop: any Schedule, _ body: @escaping () -> Void) {
         answer?.cancel()
+        heardMeanwhile = false
         answer = loop.schedule(after: seconds, body)
     }
 

@@ -9,7 +9,7 @@ import Glibc
 /// listener also looks a while after a connection was made.
 public enum Doorbell {
     /// The end of who is told: a listening socket.
-    public final class Listener {
+    public final class Listener: SignalListener {
         /// Readable when someone rings; for an event loop.
         public let descriptor: Int32
         private let directory: Int32
@@ -49,7 +49,7 @@ public enum Doorbell {
     }
 
     /// A ringer's end: rings when it is let go, or when its process dies.
-    public final class Bell {
+    public final class Bell: KalijRoles.Bell {
         private let descriptor: Int32
         init(_ descriptor: Int32) { self.descriptor = descriptor }
         deinit { close(descriptor) }

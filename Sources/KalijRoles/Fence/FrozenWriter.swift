@@ -1,10 +1,12 @@
 #if canImport(Glibc)
+    import CLinux
     import Glibc
 #else
     import Darwin
 #endif
 
-/// A process that is frozen within a transaction and keeps SQLite's write lock: nobody can commit until it goes on.
+/// A process that is frozen within a transaction, or while it closes the database, and keeps SQLite's lock: nobody can commit
+/// until it goes on.
 ///
 /// It is killed. Dying at any point is harmless by design, waiting for it is not. Where no process may kill another,
 /// nothing is ever found here, and `prepareForFreeze` has to see to it that none is frozen within a transaction.
@@ -15,11 +17,11 @@ public enum FrozenWriter {
     public static func kill(database path: String, ifStopped: Bool = false) -> Int32? {
         #if canImport(Glibc)
             guard let pid = holder(of: path), pid != getpid(), !ifStopped || isStopped(pid) else { return nil }
-            let descriptor = PidFD.open(pid)
+            let descriptor = pidfd_open(pid, 0)
             guard descriptor >= 0 else { return nil }
             defer { close(descriptor) }
             // It holds the lock still: so the descriptor is of that process, not of another that got its number.
-            guard holder(of: path) == pid, PidFD.signal(descriptor, SIGKILL) else { return nil }
+            guard holder(of: path) == pid, pidfd_send_signal(descriptor, SIGKILL, nil, 0) == 0 else { return nil }
             var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             _ = poll(&request, 1, 1000)
             return pid
@@ -30,22 +32,31 @@ public enum FrozenWriter {
 
     #if canImport(Glibc)
         /// Where SQLite's lock on the right to write is in the -shm file: WAL_WRITE_LOCK behind UNIX_SHM_BASE (os_unix.c).
-        private static let writeLock = "120"
+        private static let writeLock: Int64 = 120
+        /// Where its locks on the database itself begin (PENDING_BYTE): who holds them for writing keeps everybody out. The last
+        /// one that closes a database does, while it moves the write-ahead log into it.
+        private static let databaseLocks: Int64 = 0x4000_0000
 
-        /// The process that holds the write lock, from proc_locks(5): asking the file itself would need a descriptor of it,
-        /// and closing that would free the locks of our own connections.
+        /// The process that keeps others from writing, from proc_locks(5): asking the file itself would need a descriptor of
+        /// it, and closing that would free the locks of our own connections.
         static func holder(of path: String) -> Int32? {
-            var status = stat()
-            guard stat(path + "-shm", &status) == 0 else { return nil }
+            let (database, index) = (inode(path), inode(path + "-shm"))
             for line in readAll("/proc/locks").split(separator: "\n") {
                 // 5: POSIX  ADVISORY  WRITE 1234 08:01:5678 120 120
                 let words = line.split(separator: " ")
-                guard words.count == 8, words[1] == "POSIX", words[3] == "WRITE", words[6] == writeLock,
-                    let inode = words[5].split(separator: ":").last, inode == "\(status.st_ino)"
+                guard words.count == 8, words[1] == "POSIX", words[3] == "WRITE", let start = Int64(words[6]),
+                    let inode = words[5].split(separator: ":").last
                 else { continue }
-                return pid_t(words[4])
+                if inode == index && start == writeLock || inode == database && start >= databaseLocks {
+                    return pid_t(words[4])
+                }
             }
             return nil
+        }
+
+        private static func inode(_ path: String) -> Substring? {
+            var status = stat()
+            return stat(path, &status) == 0 ? "\(status.st_ino)" : nil
         }
 
         /// From proc_pid_stat(5): the state stands behind the name, which is in parentheses and may hold some.
@@ -70,22 +81,3 @@ public enum FrozenWriter {
         }
     #endif
 }
-
-#if canImport(Glibc)
-    /// pidfd_open(2) and pidfd_send_signal(2), which glibc has since 2.36 and its Swift module does not show.
-    private enum PidFD {
-        static func open(_ pid: Int32) -> Int32 {
-            guard let symbol = dlsym(nil, "pidfd_open") else { return -1 }
-            // The signature is that of <sys/pidfd.h>.
-            typealias Open = @convention(c) (pid_t, UInt32) -> Int32
-            return unsafeBitCast(symbol, to: Open.self)(pid, 0)  // fits: a function's address
-        }
-
-        static func signal(_ descriptor: Int32, _ number: Int32) -> Bool {
-            guard let symbol = dlsym(nil, "pidfd_send_signal") else { return false }
-            // The signature is that of <sys/pidfd.h>.
-            typealias Send = @convention(c) (Int32, Int32, UnsafeMutableRawPointer?, UInt32) -> Int32
-            return unsafeBitCast(symbol, to: Send.self)(descriptor, number, nil, 0) == 0  // fits: a function's address
-        }
-    }
-#endif

@@ -35,6 +35,9 @@ public struct Notice: Sendable, Equatable {
     public static let outboxChanged = Notice("outboxChanged")
     /// The push service has woken a process: whoever drives looks at the stream; the reply is its ``DriverStatus``.
     public static let pushArrived = Notice("pushArrived", lifetime: 30_000, replyWithin: 5000)
+    /// A process that drove before has just noticed that it does not any more: whoever drives looks whether its connections
+    /// live.
+    public static let connectionInDoubt = Notice("connectionInDoubt", lifetime: 30_000)
     /// Asks whether the process that drives still reads: the reply is its ``DriverStatus``.
     public static let status = Notice("status", lifetime: 5000, replyWithin: 5000)
 }

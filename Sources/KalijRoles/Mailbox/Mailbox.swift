@@ -16,13 +16,15 @@ import KalijStore
 public final class Mailbox {
     private let database: Database
     private let directory: String
+    private let signals: any Signals
     /// Times ``patience`` for another writer.
     private let attempts: Int
 
     /// Opens the mailbox of `directory`, which exists; creates it if need be.
     /// - Parameter busySeconds: how long it waits for another process that writes to it before it throws.
-    public init(directory: String, busySeconds: Double = 10) throws {
+    public init(directory: String, signals: any Signals = Platform.linux.signals, busySeconds: Double = 10) throws {
         self.directory = directory
+        self.signals = signals
         attempts = max(1, Int(busySeconds / Self.patience))  // traps: a program's own number of seconds
         database = try Self.open(directory, .process)
     }
@@ -182,7 +184,7 @@ public final class Mailbox {
         // It can change between the look and the connection, but not for ever.
         for _ in 0..<16 {
             guard let number = try receiver(of: address),
-                let bell = Doorbell.bell(directory: directory, at: address)
+                let bell = signals.bell(directory: directory, at: address)
             else { return nil }
             let id = try transaction { () -> Int64? in
                 guard try receiver(of: address) == number else { return nil }
@@ -214,7 +216,7 @@ public final class Mailbox {
     /// A letter on its way.
     public struct Sent {
         public let id: Int64
-        public let bell: Doorbell.Bell
+        public let bell: any Bell
     }
 
     /// Rings, and waits until the receiver has answered or hung up.

@@ -83,10 +83,9 @@ final class Asking {
     private func accept(_ request: Element) throws -> Int64 {
         let account = try AccountTable(database).account(account, in: shared.directory)
         guard account.state == .active else { throw Failure(.badConfiguration, "\(account.jid) is logged out") }
-        // Held before the commit and let go after it, so that the driver looks even if this process dies in between.
-        let bell = Doorbell.bell(directory: shared.directory.path)
-        defer { _ = consume bell }
-        return try Questions(database).ask(request, of: account, now: Clock.system.now(), within: .seconds(seconds))
+        return try shared.directory.ringing {
+            try Questions(database).ask(request, of: account, now: Clock.system.now(), within: .seconds(seconds))
+        }
     }
 
     /// Drives until all are over.

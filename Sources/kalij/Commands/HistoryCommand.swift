@@ -78,10 +78,9 @@ struct Fetching {
         let database = try shared.directory.open(.machine, role: .share, now: now)
         let account = try AccountTable(database).account(jid, in: shared.directory)
         guard account.state == .active else { throw Failure(.badConfiguration, "\(account.jid) is logged out") }
-        // Held before the commit and let go after it, so that the driver looks even if this process dies in between.
-        let bell = Doorbell.bell(directory: shared.directory.path)
-        try Step.accept(for: account, in: database, now: now) { try $0.fetchHistory(older: older, gaps: gaps) }
-        _ = consume bell
+        try shared.directory.ringing {
+            try Step.accept(for: account, in: database, now: now) { try $0.fetchHistory(older: older, gaps: gaps) }
+        }
         let reader = HistoryReader(database)
         try Driving(shared).wait(within: seconds) { try reader.fetching(of: account)?.isDone ?? true }
         guard let outcome = try reader.fetching(of: account) else { return }

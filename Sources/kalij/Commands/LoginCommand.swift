@@ -45,11 +45,11 @@ enum LoginCommand: Command {
         // Before anything is asked of a server: the directory must be of use.
         let database = try shared.directory.open(.machine, role: .share, now: Clock.system.now())
         let login = try Login.attempt(jid, password: password, server: server)
-        let bell = Doorbell.bell(directory: shared.directory.path)
-        try AccountTable(database).store(
-            jid: jid, server: server, login: login, resource: jid.resource ?? newResource(),
-            historyDays: days, now: Clock.system.now())
-        _ = consume bell
+        try shared.directory.ringing {
+            try AccountTable(database).store(
+                jid: jid, server: server, login: login, resource: jid.resource ?? newResource(),
+                historyDays: days, now: Clock.system.now())
+        }
         let mechanism = login.mechanism.rawValue
         if shared.json {
             Output.line(try JSONLine.of(Record(account: jid.bare.description, mechanism: mechanism)))

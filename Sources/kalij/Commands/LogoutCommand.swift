@@ -41,12 +41,13 @@ enum LogoutCommand: Command {
         let database = try shared.directory.open(.machine, role: .share, now: Clock.system.now())
         let table = AccountTable(database)
         let account = try table.account(jid, in: shared.directory)
-        let bell = Doorbell.bell(directory: shared.directory.path)
-        guard try table.leave(account, removing: removing) else {
+        let isLeaving = try shared.directory.ringing {
+            try table.leave(account, removing: removing)
+        }
+        guard isLeaving else {
             Output.note("\(jid) is logged out already")
             return .done
         }
-        _ = consume bell
         let report = try wait(shared, online: !arguments.has("--offline")) {
             try table.all().first { $0.jid == jid }.map { $0.state == .out } ?? true
         }

@@ -66,9 +66,7 @@ enum QuarantineCommand: Command {
 
     private static func retry(_ id: Int64?, _ shared: SharedOptions) throws -> ExitStatus {
         let quarantine = Quarantine(try open(shared))
-        let bell = Doorbell.bell(directory: shared.directory.path)
-        let count = try quarantine.retry(id)
-        _ = consume bell
+        let count = try shared.directory.ringing { try quarantine.retry(id) }
         guard count > 0 else {
             Output.note("nothing can be tried again")
             return .nothing

@@ -19,9 +19,19 @@ struct Waiting {
         while try !isDone() {
             do {
                 try drive()
+                // It is not done: it was asked to let another one drive, which comes first.
+                if try !isDone() { awaitDriver() }
             } catch is FenceError {
                 try listen(until: isDone, next: next)
             }
+        }
+    }
+
+    /// Waits a while for another process to drive.
+    private func awaitDriver() {
+        for _ in 0..<50 {
+            usleep(20_000)
+            if Doorbell.bell(directory: directory.path) != nil { return }
         }
     }
 

@@ -1,4 +1,5 @@
 import KalijClient
+import KalijRoles
 
 #if canImport(Glibc)
     import Glibc
@@ -61,11 +62,10 @@ enum Kalij {
             guard !given.isEmpty else { throw Failure(.usage, "--data needs the name of a directory") }
             return given
         }
-        if let base = environment("XDG_DATA_HOME"), base.hasPrefix("/") { return base + "/kalij" }
-        guard let home = environment("HOME"), !home.isEmpty else {
+        guard let path = UserData("kalij").path else {
             throw Failure(.usage, "HOME is not set: say where accounts are kept with --data")
         }
-        return home + "/.local/share/kalij"
+        return path
     }
 
     static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

@@ -71,5 +71,12 @@ struct FreezeLog: Sendable {
     }
 
     func has(_ what: String, pid: Int32) -> Bool { lines().contains { $0.pid == pid && $0.what == what } }
-    func remove() { unlink(path) }
+
+    /// Who has not come by where it was to be frozen is not frozen any more.
+    func callOff() throws { try Data().write(to: URL(fileURLWithPath: path + ".off")) }
+
+    func remove() {
+        unlink(path)
+        unlink(path + ".off")
+    }
 }

@@ -9,7 +9,12 @@ extension HandOverLane {
         // What is to be written has to be there before.
         if point == .unsent || Bool.random() { try await share() }
         let driver = try start(["run", "wake", "wake", "flush", "ping"].randomElement() ?? "run", at: point)
-        _ = await until(2) { log.has(point.rawValue, pid: driver.pid) || !driver.isRunning }
+        _ = await until(4) { log.has(point.rawValue, pid: driver.pid) || !driver.isRunning }
+        if !log.has(point.rawValue, pid: driver.pid) {
+            try log.callOff()
+            // It may be on the way there.
+            try await Task.sleep(for: .milliseconds(50))
+        }
         what += " at \(point)"
         let isFrozen = log.has(point.rawValue, pid: driver.pid)
         if isFrozen { report.frozen[point, default: 0] += 1 } else { report.missed += 1 }
@@ -77,9 +82,14 @@ extension HandOverLane {
             }
             report.wakes.append(wake.seconds)
             if wake.ending != .exited(0) {
-                violation(
-                    "wake \(wake.pid) ended with \(wake.ending.map { "\($0)" } ?? "nothing"): \(wake.errors.suffix(1500))"
-                )
+                // What keeps it from having caught up.
+                let rows = try await sql(
+                    """
+                    SELECT * FROM session; SELECT id, message, request, substr(stanza, 1, 80) FROM queue;
+                    SELECT * FROM catchup WHERE phase <> 'done'; SELECT * FROM attempt; SELECT * FROM fence;
+                    """)
+                let ending = wake.ending.map { "\($0)" } ?? "nothing"
+                violation("wake \(wake.pid) ended with \(ending): \(rows) \(wake.errors.prefix(1200)) ...")
             }
         }
         for wake in wakes {

@@ -32,8 +32,9 @@ struct RolesWorld {
             "/usr/bin/sqlite3", ["-batch", "-cmd", ".timeout 10000", kalij.data + "/kalij.db", text])
     }
 
-    /// A process that begins a transaction in the accounts' database and never ends it.
-    func writerInTransaction() throws -> Process {
+    /// A process that begins a transaction in a database of the directory and never ends it.
+    /// - Parameter exclusively: it keeps out readers too, as one does that closes the database.
+    func writerInTransaction(_ name: String = "kalij.db", exclusively: Bool = false) throws -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
         process.arguments = [
@@ -41,10 +42,11 @@ struct RolesWorld {
             """
             import sqlite3, sys, time
             database = sqlite3.connect(sys.argv[1], isolation_level=None)
+            database.execute("PRAGMA locking_mode=" + sys.argv[2])
             database.execute("BEGIN IMMEDIATE")
             print("begun", flush=True)
             time.sleep(600)
-            """, kalij.data + "/kalij.db",
+            """, kalij.data + "/" + name, exclusively ? "EXCLUSIVE" : "NORMAL",
         ]
         let output = Pipe()
         process.standardOutput = output

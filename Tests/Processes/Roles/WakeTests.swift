@@ -76,14 +76,17 @@ import Testing
         #expect(wake.terminationStatus == 0)
     }
 
-    @Test("who is frozen within a transaction is killed; `run` starts nevertheless")
-    func frozenWriter() async throws {
+    @Test(
+        "who is frozen within a transaction, or while it closes a database, is killed; `run` starts nevertheless",
+        arguments: ["kalij.db", "mailbox.db"], [false, true])
+    func frozenWriter(name: String, exclusively: Bool) async throws {
         let world = try await RolesWorld()
         defer { world.close() }
-        let writer = try world.writerInTransaction()
+        try await world.online()
+        let writer = try world.writerInTransaction(name, exclusively: exclusively)
         defer { if writer.isRunning { writer.terminate() } }
         let main = try world.kalij.running()
-        try await main.event("online", seconds: 15)
+        try await main.event("online", seconds: 20)
         writer.waitUntilExit()
         #expect(writer.terminationReason == .uncaughtSignal)
     }

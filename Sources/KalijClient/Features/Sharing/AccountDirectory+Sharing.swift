@@ -19,11 +19,10 @@ extension AccountDirectory {
         let account = try AccountTable(try read()).account(sender, in: self)
         let text = try OutgoingText(body, to: recipient)
         let shelf = try ParcelShelf(directory: path)
-        // Held before the commit and let go after it, so that the driver looks even if this process dies in between.
-        let bell = Doorbell.bell(directory: path)
-        defer { _ = consume bell }
-        let parcel = try shelf.add(
-            SharedMessage.name, try SharedMessage(text).payload, from: account.jid.description, now: clock.now())
+        let parcel = try ringing {
+            try shelf.add(
+                SharedMessage.name, try SharedMessage(text).payload, from: account.jid.description, now: clock.now())
+        }
         return text.message(of: account, row: -parcel.id, sentAt: parcel.at)
     }
 }
