@@ -9,6 +9,7 @@ import KalijStore
 
 /// The directory that holds everything about a user's accounts: one database, the lock file, the driver's socket.
 public struct AccountDirectory: Sendable {
+    /// Where it is.
     public let path: String
     let platform: Platform
 
@@ -30,6 +31,7 @@ public struct AccountDirectory: Sendable {
     /// The bell of the process that drives, if one does.
     func bell() -> (any Bell)? { platform.signals.bell(directory: path, at: .driver) }
 
+    /// The database in it (SQLite).
     public var databasePath: String { path + "/kalij.db" }
     var lockPath: String { path + "/driver.lock" }
     var markPath: String { path + "/driver.calls" }

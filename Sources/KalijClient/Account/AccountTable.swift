@@ -9,6 +9,7 @@ public struct AccountTable {
     /// The longest time that can be looked back, in days: a century.
     public static let longestHistory: Int64 = 36_525
 
+    /// Reads, and writes if the connection may, what is in `database`.
     public init(_ database: Database) { self.database = database }
 
     /// All accounts, in the order in which they were added.
@@ -118,6 +119,7 @@ public struct SuccessfulLogin: Sendable {
     public let keys: SCRAMKeys?
     let password: String
 
+    /// A login with `password`, which is stored only if `keys` is nil.
     public init(mechanism: SASLMechanism, keys: SCRAMKeys?, password: String) {
         self.mechanism = mechanism
         self.keys = keys

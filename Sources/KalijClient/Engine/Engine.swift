@@ -23,9 +23,11 @@ public final class Engine {
         public var budget: Double?
         /// Only for `wake`: told when a push renews the budget.
         public var onRenewal: () -> Void = {}
+        /// How long it waits for what.
         public var timing: Timing
-        /// Whether messages that come are to be notified of: not where the user sees them anyway.
-        public var notifies: Bool
+        /// Whether messages that come are to be notified of: not where the user sees them anyway. Nil: not by a `main`, but by
+        /// the others.
+        public var notifies: Bool?
         /// Shows a notification; it was shown once this returns. Nil: what is owed waits for a process that can.
         public var onNotification: ((Notification) -> Void)?
         /// Hands notifications out to tasks instead.
@@ -40,9 +42,9 @@ public final class Engine {
         /// Only for `background`: what it waits for besides sending; asked whenever something has happened.
         public var mayEnd: () throws -> Bool = { true }
 
+        /// How an engine behaves that is a `main`, or what `role` says.
         public init(role: Role = .main, budget: Double? = nil, timing: Timing = Timing()) {
             self.role = role
-            notifies = role != .main
             self.budget = budget
             self.timing = timing
         }
@@ -110,7 +112,7 @@ public final class Engine {
         if isCareful { try mark.countCrash(in: database) }
         let runner = StepRunner(
             database: database, fence: fence, barrier: try Barrier(path: directory.databasePath), clock: clock,
-            known: known, mark: mark, notifies: options.notifies)
+            known: known, mark: mark, notifies: options.notifies ?? (options.role != .main))
         context = DriverContext(
             loop: loop, runner: runner, timing: options.timing,
             report: { [weak self] event in

@@ -54,7 +54,9 @@ public struct HistoryReader {
 
     /// A message, or a place where some are missing.
     public enum Entry: Sendable, Equatable {
+        /// A message.
         case message(Message)
+        /// Messages are missing here, or may be.
         case gap(HistoryGap)
     }
 

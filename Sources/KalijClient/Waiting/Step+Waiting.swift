@@ -87,7 +87,10 @@ extension Element {
 
 /// Whether a request asks for something or changes something (RFC 6120 8.2.3).
 public enum RequestType: String, Sendable {
-    case get, set
+    /// It asks.
+    case get
+    /// It changes something.
+    case set
 }
 
 /// Why a stanza cannot be sent as a request.

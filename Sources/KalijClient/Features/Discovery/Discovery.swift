@@ -110,6 +110,7 @@ public struct Discovery {
 
 /// What became of a question to service discovery.
 public enum DiscoveryReply<Found> {
+    /// What the entity says of itself.
     case found(Found)
     /// The entity, or a server on the way, refused; or the answer was none.
     case refused(StanzaError)

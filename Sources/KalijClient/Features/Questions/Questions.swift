@@ -12,9 +12,11 @@ public struct Questions {
 
     /// One request and what became of it.
     public struct Question: Sendable {
+        /// The row.
         public let id: Int64
         /// The account's bare address.
         public let account: String
+        /// Who was asked.
         public let recipient: String
         /// Milliseconds since 1970.
         public let askedAt: Int64
