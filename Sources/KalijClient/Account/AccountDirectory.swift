@@ -14,7 +14,9 @@ public struct AccountDirectory: Sendable {
     let platform: Platform
 
     /// Uses the directory at `path`, which need not exist yet.
-    /// - Parameter platform: what the system has for processes that share it; the same in all of them.
+    /// - Parameters:
+    ///   - platform: what the system has for processes that share it; the same in all of them.
+    ///   - path: where it is.
     public init(_ path: String, platform: Platform = .linux) {
         self.path = path
         self.platform = platform

@@ -50,7 +50,13 @@ public struct AccountTable {
     /// Stores an account that could log in, or the new credentials of one that is stored already.
     ///
     /// SCRAM keys are stored in the password's place where the mechanism has them.
-    /// - Parameter historyDays: how many days the first reading of the archive looks back; nil: as before, at first 14.
+    /// - Parameters:
+    ///   - historyDays: how many days the first reading of the archive looks back; nil: as before, at first 14.
+    ///   - jid: the account's address.
+    ///   - login: what the login has found out.
+    ///   - now: milliseconds since 1970.
+    ///   - resource: what to ask for at each bind.
+    ///   - server: how it is reached and trusted.
     public func store(
         jid: JID, server: ServerSettings, login: SuccessfulLogin, resource: String, historyDays: Int? = nil, now: Int64
     ) throws {

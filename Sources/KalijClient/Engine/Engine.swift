@@ -89,7 +89,11 @@ public final class Engine {
     }
 
     /// Takes the right to drive `directory`.
-    /// - Parameter onEvent: told each event, after what it tells is committed.
+    /// - Parameters:
+    ///   - onEvent: told each event, after what it tells is committed.
+    ///   - clock: where time comes from.
+    ///   - directory: whose accounts.
+    ///   - options: how it behaves.
     /// - Throws: `FenceError.held` if another process drives that does not yield; `EngineError.handedOver` if it has taken
     ///   the push of this `wake`; `StoreError`; `DirectoryError`; `HandlerError` if two handlers have the same name.
     public init(
@@ -261,6 +265,7 @@ public final class Engine {
     /// - Parameters:
     ///   - options: with the application's handlers.
     ///   - onEvent: told each event, after what it tells is committed.
+    ///   - directory: whose accounts.
     /// - Throws: `FenceError.held` if another process drives: that one does it; `StoreError`.
     public static func replayQuarantine(
         _ directory: AccountDirectory, options: Options = Options(), onEvent: @escaping (EngineEvent) -> Void = { _ in }
