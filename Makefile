@@ -16,11 +16,13 @@ SEEDS ?= 1000
 FIRST ?= 1
 TRACE ?=
 
+EXAMPLES := Question AppAndExtension
 SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
-    Fuzz/Package.swift Fuzz/Sources Fuzz/Tests Examples/Question/Package.swift Examples/Question/Sources
+    Fuzz/Package.swift Fuzz/Sources Fuzz/Tests $(foreach example,$(EXAMPLES),Examples/$(example)/Package.swift \
+    Examples/$(example)/Sources)
 RELEASE := .build/release/kalij
 PUSH := .build/release/kalij-push
-EXAMPLE := Examples/Question/.build/debug/question
+BUILT := Examples/.build/debug
 STRICT := -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
 
 help:  ## this list
@@ -35,7 +37,7 @@ help:  ## this list
 	@echo "make simulate  the engine over simulated servers, networks, clocks and disks: SEEDS=$(SEEDS) FIRST=$(FIRST) TRACE=1"
 	@echo "make mutations  breaks a rule at a time; the simulator is to find each"
 	@echo "make model    checks the models of handing over (Documentation/Models) with spin, a minute or two"
-	@echo "make docs     the documentation of KalijXML and KalijHandlers in .build/docs; no warning, no symbol without a comment"
+	@echo "make docs     the documentation of the libraries that have a catalog in .build/docs; no warning, no symbol without a comment"
 	@echo "make examples  builds Examples/"
 	@echo "make bench    compares with other programs (release build, takes minutes)"
 	@echo "make fuzz     fuzzes what reads input, MINUTES=$(MINUTES) CPU minutes for each target; TARGET=parser for one"
@@ -76,7 +78,8 @@ push-demo: release
 # memory, and on two cores they would starve each other.
 test: build lint docs release examples
 	swift test --skip-build $(STRICT) --skip '^(Integration|Processes)\.' --skip QueryLiteralTests
-	KALIJ_BINARY="$(CURDIR)/$(RELEASE)" KALIJ_PUSH_BINARY="$(CURDIR)/$(PUSH)" KALIJ_EXAMPLE="$(CURDIR)/$(EXAMPLE)" \
+	KALIJ_BINARY="$(CURDIR)/$(RELEASE)" KALIJ_PUSH_BINARY="$(CURDIR)/$(PUSH)" KALIJ_EXAMPLE="$(CURDIR)/$(BUILT)/question" \
+	    KALIJ_EXAMPLE_APP="$(CURDIR)/$(BUILT)" \
 	    swift test --skip-build $(STRICT) --no-parallel --filter '^(Integration|Processes)\.'
 	@Scripts/check-models --short
 	@$(MAKE) --no-print-directory -C Tests/Simulation test
@@ -105,11 +108,11 @@ docs: install
 	@Scripts/documentation-examples --check
 	@Scripts/build-documentation $(STRICT)
 
-# Packages of their own, as their users have them. A plan is made anew each time: files that came or went in a package that
-# is depended on by its path are not noticed.
+# Packages of their own, as their users have them; what they share is built once. A plan is made anew each time: files that
+# came or went in a package that is depended on by its path are not noticed.
 examples: install-build
-	@rm -f Examples/Question/.build/debug.yaml
-	swift build --package-path Examples/Question $(STRICT)
+	@for example in $(EXAMPLES); do rm -f $(BUILT).yaml; \
+	    swift build --package-path Examples/$$example --scratch-path Examples/.build $(STRICT) || exit 1; done
 
 format:
 	swift format format --in-place --recursive $(SOURCES)

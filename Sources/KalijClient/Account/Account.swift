@@ -21,6 +21,7 @@ public struct Account: Sendable {
 
     /// What is to become of an account.
     public enum State: String, Sendable {
+        /// In use.
         case active
         /// To be logged out by whoever drives.
         case leaving
@@ -42,6 +43,7 @@ public struct ServerSettings: Sendable, Equatable {
     /// A file of the certificate authorities to trust (PEM), instead of the system's.
     public var caFile: String?
 
+    /// Without anything said: SRV records, STARTTLS, and the system's certificate authorities.
     public init(override: HostAndPort? = nil, directTLS: Bool = false, caFile: String? = nil) {
         self.override = override
         self.directTLS = directTLS
@@ -51,7 +53,9 @@ public struct ServerSettings: Sendable, Equatable {
 
 /// A host name or address and a port, written `HOST:PORT`, an IPv6 address in brackets.
 public struct HostAndPort: Sendable, Equatable, CustomStringConvertible {
+    /// The name or address; an IPv6 address without brackets.
     public let host: String
+    /// From 1 to 65535.
     public let port: UInt16
 
     /// Reads `HOST:PORT`; nil if it is something else.

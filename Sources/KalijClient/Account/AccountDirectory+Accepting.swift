@@ -25,6 +25,10 @@ extension AccountDirectory {
     /// - Parameters:
     ///   - resource: what to ask for at each bind; different in each installation of a user.
     ///   - seconds: how long the server may take.
+    ///   - clock: where time comes from.
+    ///   - jid: the account's address.
+    ///   - password: what the user logs in with.
+    ///   - server: how it is reached and trusted.
     /// - Throws: `LoginError`, `SystemError` of KalijTransport, `StoreError`; then nothing was stored.
     public func logIn(
         _ jid: JID, password: String, resource: String, server: ServerSettings = ServerSettings(),

@@ -9,11 +9,14 @@ import KalijStore
 
 /// The directory that holds everything about a user's accounts: one database, the lock file, the driver's socket.
 public struct AccountDirectory: Sendable {
+    /// Where it is.
     public let path: String
     let platform: Platform
 
     /// Uses the directory at `path`, which need not exist yet.
-    /// - Parameter platform: what the system has for processes that share it; the same in all of them.
+    /// - Parameters:
+    ///   - platform: what the system has for processes that share it; the same in all of them.
+    ///   - path: where it is.
     public init(_ path: String, platform: Platform = .linux) {
         self.path = path
         self.platform = platform
@@ -45,6 +48,7 @@ public struct AccountDirectory: Sendable {
         return result
     }
 
+    /// The database in it (SQLite).
     public var databasePath: String { path + "/kalij.db" }
     var lockPath: String { path + "/driver.lock" }
     var markPath: String { path + "/driver.calls" }

@@ -9,6 +9,7 @@ public struct AccountTable {
     /// The longest time that can be looked back, in days: a century.
     public static let longestHistory: Int64 = 36_525
 
+    /// Reads, and writes if the connection may, what is in `database`.
     public init(_ database: Database) { self.database = database }
 
     /// All accounts, in the order in which they were added.
@@ -49,7 +50,13 @@ public struct AccountTable {
     /// Stores an account that could log in, or the new credentials of one that is stored already.
     ///
     /// SCRAM keys are stored in the password's place where the mechanism has them.
-    /// - Parameter historyDays: how many days the first reading of the archive looks back; nil: as before, at first 14.
+    /// - Parameters:
+    ///   - historyDays: how many days the first reading of the archive looks back; nil: as before, at first 14.
+    ///   - jid: the account's address.
+    ///   - login: what the login has found out.
+    ///   - now: milliseconds since 1970.
+    ///   - resource: what to ask for at each bind.
+    ///   - server: how it is reached and trusted.
     public func store(
         jid: JID, server: ServerSettings, login: SuccessfulLogin, resource: String, historyDays: Int? = nil, now: Int64
     ) throws {
@@ -118,6 +125,7 @@ public struct SuccessfulLogin: Sendable {
     public let keys: SCRAMKeys?
     let password: String
 
+    /// A login with `password`, which is stored only if `keys` is nil.
     public init(mechanism: SASLMechanism, keys: SCRAMKeys?, password: String) {
         self.mechanism = mechanism
         self.keys = keys

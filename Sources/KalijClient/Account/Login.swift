@@ -20,7 +20,11 @@ public final class Login {
     private var outcome: Result<SuccessfulLogin, LoginError>?
 
     /// Logs in to the server of `jid` with `password`.
-    /// - Parameter seconds: how long it may take.
+    /// - Parameters:
+    ///   - seconds: how long it may take.
+    ///   - jid: the account's address.
+    ///   - password: what the user logs in with.
+    ///   - server: how it is reached and trusted.
     /// - Returns: what is to be stored.
     /// - Throws: `LoginError`, `SystemError`
     public static func attempt(

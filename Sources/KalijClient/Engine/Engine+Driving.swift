@@ -10,6 +10,9 @@ extension Engine {
     ///   - began: gets each engine before it runs, for what is to be watched on its loop.
     ///   - frozen: called once everything is let go after ``prepareForFreeze()``; returns when this process was thawed, true if
     ///     it is to go on.
+    ///   - clock: where time comes from.
+    ///   - directory: whose accounts.
+    ///   - options: how it behaves.
     /// - Returns: why it has ended, for good.
     /// - Throws: `FenceError.held` if another process drives that this one does not take over from; `EngineError.refused` if no
     ///   account can log in; `StoreError`, `DirectoryError`, `HandlerError`, or what `began` throws.

@@ -21,6 +21,7 @@ extension Engine {
     /// - Parameters:
     ///   - options: with the application's handlers, which are told that nothing will come.
     ///   - online: whether the servers are connected to at all.
+    ///   - directory: whose accounts.
     /// - Throws: `FenceError.held` if another process drives: that one does it; `StoreError`.
     @discardableResult
     public static func logOutLeaving(

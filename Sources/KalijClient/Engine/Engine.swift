@@ -24,9 +24,11 @@ public final class Engine {
         public var budget: Double?
         /// Only for `wake`: told when a push renews the budget.
         public var onRenewal: () -> Void = {}
+        /// How long it waits for what.
         public var timing: Timing
-        /// Whether messages that come are to be notified of: not where the user sees them anyway.
-        public var notifies: Bool
+        /// Whether messages that come are to be notified of: not where the user sees them anyway. Nil: not by a `main`, but by
+        /// the others.
+        public var notifies: Bool?
         /// Shows a notification; it was shown once this returns. Nil: what is owed waits for a process that can.
         public var onNotification: ((Notification) -> Void)?
         /// Hands notifications out to tasks instead.
@@ -41,9 +43,9 @@ public final class Engine {
         /// Only for `background`: what it waits for besides sending; asked whenever something has happened.
         public var mayEnd: () throws -> Bool = { true }
 
+        /// How an engine behaves that is a `main`, or what `role` says.
         public init(role: Role = .main, budget: Double? = nil, timing: Timing = Timing()) {
             self.role = role
-            notifies = role != .main
             self.budget = budget
             self.timing = timing
         }
@@ -90,7 +92,11 @@ public final class Engine {
     }
 
     /// Takes the right to drive `directory`.
-    /// - Parameter onEvent: told each event, after what it tells is committed.
+    /// - Parameters:
+    ///   - onEvent: told each event, after what it tells is committed.
+    ///   - clock: where time comes from.
+    ///   - directory: whose accounts.
+    ///   - options: how it behaves.
     /// - Throws: `FenceError.held` if another process drives that does not yield; `EngineError.handedOver` if it has taken
     ///   the push of this `wake`; `StoreError`; `DirectoryError`; `HandlerError` if two handlers have the same name.
     public convenience init(
@@ -125,7 +131,7 @@ public final class Engine {
         if isCareful { try mark.countCrash(in: database) }
         let runner = StepRunner(
             database: database, fence: fence, barrier: Barrier(database), clock: clock,
-            known: known, mark: mark, notifies: options.notifies)
+            known: known, mark: mark, notifies: options.notifies ?? (options.role != .main))
         context = DriverContext(
             loop: ground.loop, runner: runner, timing: options.timing,
             report: { [weak self] event in
@@ -288,6 +294,7 @@ public final class Engine {
     /// - Parameters:
     ///   - options: with the application's handlers.
     ///   - onEvent: told each event, after what it tells is committed.
+    ///   - directory: whose accounts.
     /// - Throws: `FenceError.held` if another process drives: that one does it; `StoreError`.
     public static func replayQuarantine(
         _ directory: AccountDirectory, options: Options = Options(), onEvent: @escaping (EngineEvent) -> Void = { _ in }

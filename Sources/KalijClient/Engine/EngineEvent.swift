@@ -7,8 +7,10 @@ public struct EngineEvent: Sendable {
     public let account: JID
     /// Milliseconds since 1970.
     public let at: Int64
+    /// What happened.
     public let kind: Kind
 
+    /// What there is to tell.
     public enum Kind: Sendable {
         /// A connection is being made.
         case connecting

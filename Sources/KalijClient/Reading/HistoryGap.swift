@@ -3,6 +3,7 @@ import KalijStore
 
 /// A place in the history where messages are missing, or may be.
 public struct HistoryGap: Sendable, Equatable {
+    /// Why messages are missing.
     public enum Reason: Sendable, Equatable {
         /// They are in the archive, as far as is known, and were not fetched.
         case notFetched
@@ -20,6 +21,7 @@ public struct HistoryGap: Sendable, Equatable {
     public let after: Int64?
     /// The stamp of the message behind it, in milliseconds since 1970; nil if it has no known end.
     public let before: Int64?
+    /// Why they are missing.
     public let reason: Reason
 
     /// Whether fetching it may bring something.
@@ -69,6 +71,7 @@ extension HistoryReader {
 
     /// What became of the last fetching of older history (`Step.fetchHistory`).
     public struct Fetching: Sendable, Equatable {
+        /// Whether it has ended.
         public let isDone: Bool
         /// How many messages it has brought that were not there.
         public let messages: Int

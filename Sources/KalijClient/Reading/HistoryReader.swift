@@ -21,7 +21,10 @@ public struct HistoryReader {
 
     /// The newest `limit` messages with a body, oldest first: in the order of the archive where it is known, else in
     /// that of their arrival.
-    /// - Parameter conversation: only those with this address; nil for all.
+    /// - Parameters:
+    ///   - conversation: only those with this address; nil for all.
+    ///   - account: whose.
+    ///   - limit: how many at most.
     public func messages(of account: Account, with conversation: JID?, limit: Int) throws -> [Message] {
         // Both as of the same moment.
         try database.reading {
@@ -54,13 +57,18 @@ public struct HistoryReader {
 
     /// A message, or a place where some are missing.
     public enum Entry: Sendable, Equatable {
+        /// A message.
         case message(Message)
+        /// Messages are missing here, or may be.
         case gap(HistoryGap)
     }
 
     /// The newest `limit` messages with a body as ``messages(of:with:limit:)`` gives them, and between them, before and
     /// behind them what is known to be missing.
-    /// - Parameter conversation: only those with this address; nil for all.
+    /// - Parameters:
+    ///   - conversation: only those with this address; nil for all.
+    ///   - account: whose.
+    ///   - limit: how many at most.
     public func entries(of account: Account, with conversation: JID?, limit: Int) throws -> [Entry] {
         // Both as of the same moment.
         try database.reading {

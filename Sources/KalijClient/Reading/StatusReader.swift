@@ -7,6 +7,7 @@ public struct StatusReader {
     private let directory: AccountDirectory
     private let database: Database
 
+    /// Reads `directory`, whose database is open.
     public init(_ directory: AccountDirectory, _ database: Database) {
         self.directory = directory
         self.database = database
@@ -17,6 +18,7 @@ public struct StatusReader {
 
     /// The state of one account.
     public struct AccountStatus: Sendable {
+        /// Which one.
         public let account: Account
         /// The full address of the session, if there was one.
         public let boundJID: String?
@@ -26,10 +28,13 @@ public struct StatusReader {
         public let lastOnline: Int64?
         /// Whether the server copies in this session what other clients of the account send and get (XEP-0280).
         public let hasCarbons: Bool
+        /// Whether the server archives its messages (XEP-0313).
         public let hasArchive: Bool
         /// How the reading of the archive stands: `before-presence`, `after-presence`, `done`; nil if it never began.
         public let catchUp: String?
+        /// Why the archive was not read to its end; nil if it was, or is being read.
         public let catchUpProblem: String?
+        /// All messages of the account.
         public let storedMessages: Int
         /// Accepted and not sent, those in the mailbox among them.
         public let queuedMessages: Int
@@ -40,6 +45,7 @@ public struct StatusReader {
         public let sentMessages: Int
         /// Of those, the ones whose session is lost: whether they arrived is not known.
         public let unsettledMessages: Int
+        /// Refused; the reason is stored with each.
         public let failedMessages: Int
         /// All stanzas in the queue, requests of the engine among them.
         public let queuedStanzas: Int
@@ -51,7 +57,9 @@ public struct StatusReader {
 
     /// A kind of step that took over a second.
     public struct SlowStep: Sendable {
+        /// What the steps were for.
         public let kind: String
+        /// How many there were.
         public let count: Int
         /// Milliseconds.
         public let longest: Int

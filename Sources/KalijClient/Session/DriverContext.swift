@@ -85,5 +85,6 @@ public struct Timing: Sendable {
     /// The longest time between two attempts to write to a database that cannot be written.
     public var longestStorageRetry: Double = 30
 
+    /// What suits a phone and a desktop.
     public init() {}
 }

@@ -11,6 +11,7 @@ public struct Clock: Sendable {
     /// Nanoseconds since some moment; never steps back.
     public let monotonic: @Sendable () -> Int64
 
+    /// A clock of one's own.
     public init(now: @escaping @Sendable () -> Int64, monotonic: @escaping @Sendable () -> Int64) {
         self.now = now
         self.monotonic = monotonic

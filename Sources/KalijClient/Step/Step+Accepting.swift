@@ -6,6 +6,8 @@ extension Step {
     /// - Parameters:
     ///   - database: a connection that syncs (`Database.Durability.machine`), used by this thread alone.
     ///   - now: milliseconds since 1970.
+    ///   - account: whose.
+    ///   - body: what the step does.
     /// - Returns: what `body` returns, once everything is on the disk.
     /// - Throws: `StoreError`, or what `body` throws; then nothing has happened.
     @discardableResult

@@ -10,7 +10,9 @@ import KalijXML
 /// `effects` and leaves after the commit. Throwing rolls everything back. It is what handlers are called in; an
 /// application keeps tables of its own in the same database, and changes them through it.
 public final class Step {
+    /// What everything in the step goes through; its transaction is open.
     public let database: Database
+    /// Whose step it is.
     public let account: Account
     /// The step's only clock: milliseconds since 1970.
     public let now: Int64

@@ -5,19 +5,27 @@ import KalijStore
 public struct DeadLetter: Sendable {
     /// What it waited for.
     public enum Origin: String, Sendable {
-        case request, timer, promise
+        /// The answer to a request.
+        case request
+        /// A time.
+        case timer
+        /// A promise.
+        case promise
         /// It is no handler, but something that another process left in the mailbox.
         case share
     }
 
+    /// The row.
     public let id: Int64
     /// The account's bare address.
     public let account: String
     /// When it should have been called, in milliseconds since 1970.
     public let at: Int64
+    /// What it waited for.
     public let origin: Origin
     /// The handler's name; empty if not even that can be read.
     public let name: String
+    /// Why it could not be called, in words.
     public let reason: String
 }
 

@@ -4,6 +4,7 @@ import KalijStore
 public struct PendingReader {
     private let database: Database
 
+    /// Reads what is in `database`.
     public init(_ database: Database) { self.database = database }
 
     /// A handler that waits.

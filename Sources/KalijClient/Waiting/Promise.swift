@@ -20,7 +20,9 @@ public struct Promise<Value: Codable>: Codable, Hashable, Sendable {
 
 /// What became of a promise: the input of a handler that waits for it.
 public enum PromiseOutcome<Value: Codable>: StoredInput {
+    /// It has a value.
     case resolved(Value)
+    /// It will never have one.
     case rejected(Rejection)
 
     public init(stored: StoredValue) throws {
@@ -44,7 +46,9 @@ public enum PromiseOutcome<Value: Codable>: StoredInput {
 /// A link of a chain: what became of one promise, and the one that is to be settled with what is made of it, now or by
 /// another handler later.
 public struct PromiseLink<Value: Codable, Next: Codable>: StoredInput {
+    /// What became of the promise that it waited for.
     public let outcome: PromiseOutcome<Value>
+    /// What the handler is to settle.
     public let next: Promise<Next>
 
     public init(stored: StoredValue) throws {
@@ -63,6 +67,7 @@ public struct Rejection: Error, Hashable, Codable, Sendable, CustomStringConvert
     /// For people.
     public let text: String?
 
+    /// A reason of the application's own.
     public init(_ reason: String, _ text: String? = nil) {
         self.reason = reason
         self.text = text

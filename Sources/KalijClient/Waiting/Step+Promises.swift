@@ -2,7 +2,9 @@ import KalijHandlers
 
 extension Step {
     /// Makes a promise.
-    /// - Parameter duration: it is rejected with ``Rejection/timeout`` if nobody settles it within that time.
+    /// - Parameters:
+    ///   - duration: it is rejected with ``Rejection/timeout`` if nobody settles it within that time.
+    ///   - type: what its value is.
     public func promise<Value: Codable>(
         of type: Value.Type = Value.self, within duration: Duration = .seconds(24 * 3600)
     ) throws -> Promise<Value> {
@@ -38,7 +40,10 @@ extension Step {
     }
 
     /// Has `handler` wait for a promise and settle another one with what it makes of it.
-    /// - Parameter duration: the new promise is rejected if that has not happened within this time.
+    /// - Parameters:
+    ///   - duration: the new promise is rejected if that has not happened within this time.
+    ///   - handler: what is called, with the values that it binds.
+    ///   - promise: what is waited for.
     /// - Returns: the promise that the handler gets as ``PromiseLink/next``. If the handler cannot be called it is rejected
     ///   with ``Rejection/deadLetter``.
     public func chain<Value, Next, H: Handler>(

@@ -19,6 +19,7 @@ extension Step {
     ///   - request: an `<iq/>` of type get or set. Without `to` the account itself is asked, that is, its server on its
     ///     behalf (RFC 6120 10.3.3). It gets an id that nobody can guess.
     ///   - duration: how long the answer may take.
+    ///   - handler: what is called, with the values that it binds.
     /// - Returns: the id of the request.
     /// - Throws: `RequestError` if it is no request; `HandlerError` if the handler cannot be stored; `StoreError`.
     @discardableResult
@@ -40,7 +41,9 @@ extension Step {
     }
 
     /// Has `handler` called at `time`, or as soon after it as a process drives the account.
-    /// - Parameter time: milliseconds since 1970.
+    /// - Parameters:
+    ///   - time: milliseconds since 1970.
+    ///   - handler: what is called, with the values that it binds.
     /// - Throws: `HandlerError` if the handler cannot be stored; `StoreError`.
     @discardableResult
     public func schedule<H: Handler>(
@@ -87,7 +90,10 @@ extension Element {
 
 /// Whether a request asks for something or changes something (RFC 6120 8.2.3).
 public enum RequestType: String, Sendable {
-    case get, set
+    /// It asks.
+    case get
+    /// It changes something.
+    case set
 }
 
 /// Why a stanza cannot be sent as a request.

@@ -17,6 +17,8 @@ extension Engine {
     ///   - role: what this process is for: `main` stays online, `wake` ends when it has fetched what is new, `background` when
     ///     everything is sent.
     ///   - options: how it behaves; the role in them does not count.
+    ///   - clock: where time comes from.
+    ///   - directory: whose accounts.
     /// - Returns: the engine, which runs until it has done what its role is for or is stopped. It is stopped, too, when nobody
     ///   refers to it any more.
     /// - Throws: `FenceError.held` if another process drives that does not let go for this role; `DirectoryError`,

@@ -33,11 +33,15 @@ public struct Discovery {
     }
 
     /// Whether an entity supports a feature; nil if that is not known.
-    /// - Parameter jid: of a client the full address.
+    /// - Parameters:
+    ///   - jid: of a client the full address.
+    ///   - feature: its namespace.
     public func supports(_ feature: String, _ jid: JID) throws -> Bool? { try info(of: jid)?.supports(feature) }
 
     /// Who is known to support a feature, of those who are there.
-    /// - Parameter contact: only this address and its clients; nil for all.
+    /// - Parameters:
+    ///   - contact: only this address and its clients; nil for all.
+    ///   - feature: its namespace.
     public func entities(supporting feature: String, of contact: JID? = nil) throws -> [JID] {
         let all = try step.database.statement(
             """
@@ -67,6 +71,7 @@ public struct Discovery {
     ///   - jid: of a client the full address; a bare address is answered by its server.
     ///   - node: a part of it (XEP-0030 section 3.2); nil is the entity itself.
     ///   - duration: how long the answer may take.
+    ///   - handler: what is called, with the values that it binds.
     /// - Throws: `HandlerError` if the handler cannot be stored; `StoreError`.
     public func ask<H: Handler>(
         _ jid: JID, node: String? = nil, then handler: H, within duration: Duration = .seconds(60)
@@ -110,6 +115,7 @@ public struct Discovery {
 
 /// What became of a question to service discovery.
 public enum DiscoveryReply<Found> {
+    /// What the entity says of itself.
     case found(Found)
     /// The entity, or a server on the way, refused; or the answer was none.
     case refused(StanzaError)

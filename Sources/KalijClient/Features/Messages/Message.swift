@@ -5,6 +5,7 @@ public struct Message: Sendable, Equatable {
     /// The local row: unique, not an order. Negative while the message waits in the mailbox (``AccountDirectory/share(_:to:from:clock:)``)
     /// for the process that drives.
     public let id: Int64
+    /// Whether it came or went.
     public let direction: Direction
     /// The id that the account's archive gave it (XEP-0359).
     public let stanzaID: String?
@@ -12,9 +13,11 @@ public struct Message: Sendable, Equatable {
     public let originID: String?
     /// Canonical addresses.
     public let from: String
+    /// The canonical address that it was sent to.
     public let to: String
     /// RFC 6121 5.2.2: `chat`, `normal`, `groupchat`, `headline`, `error`.
     public let type: String
+    /// What it says; nil if it carries something else.
     public let body: String?
     /// Milliseconds since 1970; as the server stamped it, if it did.
     public let sentAt: Int64

@@ -12,6 +12,8 @@ public enum MessageState: String, Sendable, Codable {
 
 /// Which way a message went.
 public enum Direction: String, Sendable, Codable {
+    /// From somebody else.
     case incoming = "in"
+    /// From the account, on whatever device.
     case outgoing = "out"
 }

@@ -19,6 +19,9 @@ public enum Outgoing {
     /// - Parameters:
     ///   - database: a connection that syncs (`Database.Durability.machine`).
     ///   - now: milliseconds since 1970.
+    ///   - account: whose.
+    ///   - body: what it says.
+    ///   - recipient: who gets it.
     /// - Returns: the message in the state `queued`.
     /// - Throws: `AcceptError` for a text that cannot be sent, `StoreError`. Then nothing was accepted.
     public static func accept(

@@ -2,12 +2,15 @@ import KalijStore
 
 /// Something that the user is to be notified of, or no longer.
 public struct Notification: Sendable, Equatable {
+    /// What is to be done.
     public enum Kind: String, Sendable {
+        /// A message came: it is to be shown.
         case show
         /// It was read on another device: what was shown is to disappear.
         case withdraw
     }
 
+    /// Whether it is to be shown or to disappear.
     public let kind: Kind
     /// The same for everything about one message: what is shown under it replaces what was.
     public let identifier: String
@@ -15,7 +18,9 @@ public struct Notification: Sendable, Equatable {
     public let account: String
     /// The bare address of the other side.
     public let conversation: String
+    /// The full address of who wrote it.
     public let sender: String
+    /// What the message says.
     public let body: String
     /// When the message was sent, in milliseconds since 1970.
     public let at: Int64

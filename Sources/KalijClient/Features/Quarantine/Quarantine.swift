@@ -10,13 +10,17 @@ public struct Quarantine {
 
     /// A stanza that was set aside.
     public struct Stanza: Sendable, Equatable {
+        /// The row.
         public let id: Int64
         /// The account's bare address.
         public let account: String
         /// Milliseconds since 1970.
         public let at: Int64
+        /// Why it was set aside.
         public let reason: String
+        /// What it is: `message`, `presence`, `iq`.
         public let name: String
+        /// Who sent it, if that can be read.
         public let sender: String?
         /// Its bytes on the wire.
         public let size: Int
@@ -26,6 +30,7 @@ public struct Quarantine {
 
     /// Whether a stanza can be tried again.
     public enum Retrying: Sendable, Equatable {
+        /// It may be tried again.
         case possible
         /// It will be, by whoever drives.
         case wanted

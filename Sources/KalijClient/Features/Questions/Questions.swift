@@ -12,9 +12,11 @@ public struct Questions {
 
     /// One request and what became of it.
     public struct Question: Sendable {
+        /// The row.
         public let id: Int64
         /// The account's bare address.
         public let account: String
+        /// Who was asked.
         public let recipient: String
         /// Milliseconds since 1970.
         public let askedAt: Int64
@@ -38,6 +40,7 @@ public struct Questions {
     ///   - request: an `<iq/>` of type get or set with its recipient.
     ///   - now: milliseconds since 1970.
     ///   - duration: how long the answer may take.
+    ///   - account: whose.
     /// - Returns: the question's number.
     /// - Throws: `RequestError`, `JIDError`, `StoreError`; then nothing was accepted.
     public func ask(_ request: Element, of account: Account, now: Int64, within duration: Duration) throws -> Int64 {

@@ -9,6 +9,8 @@ extension AccountDirectory {
     /// - Parameters:
     ///   - recipient: who gets it.
     ///   - sender: the account; nil is the only one.
+    ///   - body: what it says.
+    ///   - clock: where time comes from.
     /// - Returns: the message in the state `queued`. Its id is that of the mailbox until it is taken over.
     /// - Throws: `AcceptError` for a text that cannot be sent; `DirectoryError` if there is no such account or it is not clear
     ///   which; `StoreError`. Then nothing was accepted.

@@ -1,0 +1,19 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// An application and its notification extension, which share an account; see README.md.
+let package = Package(
+    name: "app-and-extension",
+    dependencies: [.package(name: "kalij", path: "../..")],
+    targets: [
+        .target(name: "Common", dependencies: [.product(name: "KalijClient", package: "kalij")]),
+        .executableTarget(
+            name: "app",
+            dependencies: [
+                "Common", .product(name: "KalijClient", package: "kalij"),
+                .product(name: "KalijAddress", package: "kalij"),
+            ]),
+        .executableTarget(
+            name: "notifier", dependencies: ["Common", .product(name: "KalijClient", package: "kalij")]),
+    ]
+)

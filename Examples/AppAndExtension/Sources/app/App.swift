@@ -1,0 +1,66 @@
+import Common
+import Foundation
+import KalijAddress
+import KalijClient
+
+/// The application: stays online while the user looks at it.
+@main
+enum App {
+    static let usage = """
+        usage: app DIRECTORY login JID [HOST:PORT CA-FILE]    with the password in APP_PASSWORD
+               app DIRECTORY run                              stays online until SIGTERM
+               app DIRECTORY share JID TEXT                   as a share extension would
+        """
+
+    static func main() async {
+        // Before there are other threads, which would get the signals.
+        let callbacks = SystemCallback.all()
+        await Common.run { words in
+            let directory = try Common.directory(words)
+            switch (words.dropFirst().first, words.count) {
+            case ("login", 3), ("login", 5): try logIn(directory, words)
+            case ("run", 2): try await run(directory, callbacks)
+            case ("share", 4): try directory.share(words[3], to: try JID(words[2]))
+            default: throw Problem(usage)
+            }
+        }
+    }
+
+    static func logIn(_ directory: AccountDirectory, _ words: [String]) throws {
+        var server = ServerSettings()
+        if words.count == 5 { server = ServerSettings(override: HostAndPort(words[3]), caFile: words[4]) }
+        let password = ProcessInfo.processInfo.environment["APP_PASSWORD"] ?? ""
+        try directory.logIn(try JID(words[2]), password: password, resource: "app", server: server)
+    }
+
+    static func run(_ directory: AccountDirectory, _ callbacks: AsyncStream<SystemCallback>) async throws {
+        let engine = try await Engine.start(role: .main, in: directory)
+        let showing = Task { await show(engine.events) }
+        for await callback in callbacks {
+            switch callback {
+            case .willFreeze:
+                try await engine.prepareForFreeze()
+                Common.say("frozen")
+                kill(getpid(), SIGSTOP)
+            case .didThaw: engine.didThaw()
+            case .terminate:
+                try await engine.stop()
+                await showing.value
+                return
+            }
+        }
+    }
+
+    /// Messages, whoever has fetched them: those that the extension stored are in the database, which a real application reads
+    /// when its windows open.
+    static func show(_ events: EngineEvents) async {
+        for await event in events {
+            switch event.kind {
+            case .online(_, let resumed): Common.say(resumed ? "online again" : "online")
+            case .message(let message): if let body = message.body { Common.say("\(message.from): \(body)") }
+            case .state(let message): Common.say("\(message.body ?? ""): \(message.state?.rawValue ?? "")")
+            default: break
+            }
+        }
+    }
+}

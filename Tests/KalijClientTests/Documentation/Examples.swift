@@ -1,0 +1,84 @@
+// swift-format-ignore-file
+// Made by Scripts/documentation-examples from the documentation. Change that, and run it again.
+import KalijAddress
+import KalijClient
+import KalijRoles
+import Testing
+
+@Suite("Examples of the documentation")
+struct Examples {
+    // Compiled, not run.
+    private func articleAppAndExtension() async throws {
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 30)
+guard let directory = AccountDirectory(UserData("example")) else { return }
+#sourceLocation()
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 40)
+let app = try await Engine.start(role: .main, in: directory)
+let showing = Task {
+    for await event in app.events {
+        switch event.kind {
+        case .online: print("online")
+        case .message(let message): print(message.from, message.body ?? "")
+        case .missed: print("to be read from the database again")
+        default: break
+        }
+    }
+}
+#sourceLocation()
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 62)
+try await app.prepareForFreeze()
+#sourceLocation()
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 69)
+app.didThaw()
+#sourceLocation()
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 81)
+let wake = try await Engine.start(role: .wake, in: directory, options: .init(budget: 25))
+for await notification in wake.notifications {
+    switch notification.kind {
+    case .show: print("show", notification.identifier, notification.sender, notification.body)
+    case .withdraw: print("remove", notification.identifier)
+    }
+}
+#sourceLocation()
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 98)
+wake.pushArrived()
+#sourceLocation()
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 104)
+switch try await wake.waitUntilEnded() {
+case .stopped, .frozen: print("everything was fetched")
+case .handedOver: print("the application drives, and was told of the push")
+case .unfinished: print("there is more: the user is to open the application")
+}
+#sourceLocation()
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 120)
+let message = try directory.share("Look at this", to: try JID("romeo@example.org"))
+print(message.state == .queued)
+#sourceLocation()
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 128)
+let sending = try await Engine.start(role: .background, in: directory, options: .init(budget: 30))
+try await sending.waitUntilEnded()
+#sourceLocation()
+    _ = app
+    _ = showing
+    _ = wake
+    _ = message
+    _ = sending
+    }
+
+    // Compiled, not run.
+    private func articleKalijClient() async throws {
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/KalijClient.md", line: 11)
+let directory = AccountDirectory("/home/juliet/.local/share/example")
+try directory.logIn(try JID("juliet@example.org"), password: "secret", resource: "balcony")
+
+let engine = try await Engine.start(role: .main, in: directory)
+try await engine.accept("Wherefore art thou?", to: try JID("romeo@example.org"))
+for await event in engine.events {
+    if case .message(let message) = event.kind { print(message.from, message.body ?? "") }
+}
+#sourceLocation()
+    _ = directory
+    _ = engine
+    }
+
+}
