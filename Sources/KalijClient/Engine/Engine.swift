@@ -107,9 +107,12 @@ public final class Engine {
         let known = try KnownHandlers(options.handlers, owners: options.owners)
         let loop = try EventLoop()
         var takingOver = TakingOver(directory: directory, role: options.role, clock: clock)
+        let driven = try takingOver.run()
+        var options = options
+        options.budget = takingOver.left(of: options.budget)
         try self.init(
             directory, options: options, clock: clock, since: created, known: known, loop: loop, ground: .system(loop),
-            driven: takingOver.run(), onEvent: onEvent)
+            driven: driven, onEvent: onEvent)
     }
 
     /// Drives what was taken over already.

@@ -15,6 +15,7 @@ struct TakingOver {
     let clock: Clock
     /// Kills whoever is frozen within a transaction of the database at a path; false if nobody is, or may be killed.
     private let killWriter: (String) -> Bool
+    private let begin: Int64
     /// The owner that is waited for, and until when: each gets the whole time, since each was asked only then.
     private var awaited: (owner: Int64, deadline: Int64)?
     /// Until when a writer may go on that was there at each attempt.
@@ -53,6 +54,7 @@ struct TakingOver {
         killWriter: @escaping (String) -> Bool = { FrozenWriter.kill(database: $0) != nil }
     ) {
         (self.directory, self.role, self.clock, self.killWriter) = (directory, role, clock, killWriter)
+        begin = clock.monotonic()
     }
 
     /// - Throws: `FenceError.held` if another process drives that does not yield to this role; `EngineError.handedOver` if
@@ -69,6 +71,12 @@ struct TakingOver {
             case .again: break
             }
         }
+    }
+
+    /// What is left of a budget in seconds: the time that it took to take over is a part of it.
+    func left(of budget: Double?) -> Double? {
+        guard let budget = budget ?? (role == .wake ? WakeRun.budget : nil) else { return nil }
+        return budget - Double(clock.monotonic() - begin) / 1_000_000_000
     }
 
     /// Tries once; waits for nobody but a writer of the database, and for that one not long.

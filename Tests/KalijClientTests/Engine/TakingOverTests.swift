@@ -36,6 +36,7 @@ import Testing
         try owner.fence.check(owner.database)
         time.pass(seconds: 2)
         #expect(drives(try taking.turn()))
+        #expect(taking.left(of: 20) == 14, "the wait is a part of the budget")
         #expect(throws: FenceError.self) { try owner.fence.check(owner.database) }
     }
 

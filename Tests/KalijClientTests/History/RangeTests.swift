@@ -200,4 +200,19 @@ struct RangeTests {
         try desk.fin("page", last: "a4", complete: true)
         #expect(try desk.history() == ["in a1", "in a2", "in a3", "in a4", "in twin"])
     }
+
+    @Test("another message that the archive gave the id of its first one later is found by the next reading")
+    func twinOfTheFirst() throws {
+        let desk = try Desk.read(3)
+        try desk.database.execute("UPDATE archive_range SET bottom = 1")
+        _ = try desk.steps.readArchive()
+        #expect(try desk.asked() == ["from 2026-11-20T10:00:00Z"])
+        try desk.show(["a1"])
+        let twin = CatchUpTests.message("twin", from: "nurse@example.net/x")
+        try desk.receive(try desk.result("a1", xml: twin))
+        try desk.show(["a2", "a3"])
+        try desk.fin("page", first: "a1", last: "a3", complete: true)
+        #expect(try desk.shown() == ["a1", "twin", "a2", "a3"])
+        #expect(try desk.ranges() == ["|a1...a3"])
+    }
 }

@@ -111,42 +111,56 @@ struct CatchUp {
 
     private func newRound(_ phase: Round.Phase) throws {
         let range = try ranges.newest()
-        let unfinished = try moving()
-        let begin = try range.map { try beginning($0, unfinished) }
-        let changedBehind = begin?.id == unfinished?.id ? unfinished?.changedBehind : nil
+        let unfinished = try moving(range)
+        let cursor = try range.map { try self.cursor($0, unfinished) }
+        let changedBehind = cursor?.id == unfinished?.id ? unfinished?.changedBehind : nil
+        let begin = range.flatMap { range in cursor.map { self.begin(range, at: $0) } }
         try database.run(
             """
             INSERT INTO catchup(account, archive, number, phase, since, range, cursor, start, placed, again_id, again_next,
                 changed_behind)
-            VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, CASE WHEN ?6 IS NULL THEN ?4 END, ?7, ?6, ?6, ?8)
+            VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, coalesce(?8, CASE WHEN ?6 IS NULL THEN ?4 END), ?7, ?6, ?6, ?9)
             ON CONFLICT (account, archive) DO UPDATE SET number = number + 1, phase = excluded.phase,
                 range = excluded.range, bottom = excluded.range IS NULL AND since = 0, query_id = NULL,
-                cursor = excluded.cursor, start = CASE WHEN excluded.cursor IS NULL THEN nullif(since, 0) END, reached = NULL, placed = excluded.placed,
-                changed_behind = excluded.changed_behind, seen = 0, shown = 0, first_id = NULL, last_id = NULL, last_at = NULL,
-                previous_id = NULL, again_id = excluded.again_id, again_next = excluded.again_next, again_at = NULL, again_seen = 0, problem = NULL
+                cursor = excluded.cursor, start = coalesce(?8, CASE WHEN excluded.cursor IS NULL THEN nullif(since, 0) END),
+                reached = NULL, placed = excluded.placed,
+                changed_behind = excluded.changed_behind, seen = 0, shown = 0, first_id = NULL, last_id = NULL,
+                last_at = NULL, previous_id = NULL, again_id = excluded.again_id, again_next = excluded.again_next, again_at = NULL,
+                again_seen = 0, problem = NULL
             """,
             key + [
                 .text(phase.rawValue), .integer(step.now - step.account.historyDays * Self.day), .optional(range?.id),
-                .optional(begin?.id), .integer(begin?.position ?? 0),
-                .optional(changedBehind),
+                .optional(begin?.id), .integer(begin?.position ?? 0), .optional(begin?.start), .optional(changedBehind),
             ])
     }
 
     /// Where the open page begins of a round that has begun to move messages and has ended no page yet. What it has not moved
     /// is in the wrong place until a round has shown it.
-    private func moving() throws -> (id: String, position: Int64, changedBehind: Int64)? {
+    private func moving(_ range: ArchiveRange?) throws -> (id: String, position: Int64, changedBehind: Int64)? {
         guard let round = try round(), round.phase != .done, round.reached == nil,
-            let changed = round.changedBehind, let cursor = round.cursor, let place = try ranges.place(of: cursor)
+            let changed = round.changedBehind, let cursor = round.cursor ?? range?.firstID,
+            let place = try ranges.place(of: cursor)
         else { return nil }
         return (cursor, place.position, changed)
     }
 
+    /// Nothing begins behind the archive's first message, but at its time: some servers archive another one under the same
+    /// id a little later, and page over it (simulation, seed 1143).
+    private func begin(_ range: ArchiveRange, at cursor: Cursor) -> (id: String?, position: Int64, start: Int64?) {
+        guard cursor.id == range.firstID, range.isBottom, let start = range.firstAt else {
+            return (cursor.id, cursor.position, nil)
+        }
+        return (nil, range.firstPosition - 1, start)
+    }
+
+    private typealias Cursor = (id: String, position: Int64)
+
     /// Where a round begins that extends `range`: a few messages before its end; or, if messages wait for what the archive
-    /// says of them, at the newest that was known when the first of them left, if that is further back (rule 6).
-    /// Or where the `unfinished` one does.
-    private func beginning(
+    /// says of them, at the newest that was known when the first of them left, if that is further back (rule 6); or where
+    /// the `unfinished` one does.
+    private func cursor(
         _ range: ArchiveRange, _ unfinished: (id: String, position: Int64, changedBehind: Int64)?
-    ) throws -> (id: String, position: Int64) {
+    ) throws -> Cursor {
         var begin = (id: range.againID, position: try ranges.place(of: range.againID)?.position ?? range.lastPosition)
         if let unfinished, unfinished.position < begin.position { begin = (unfinished.id, unfinished.position) }
         guard archive.isOwn, try queue.holding() != .none, let anchor = try queue.firstAnchor(),

@@ -88,6 +88,8 @@ final class SimulatedProcess {
     var isOnline: Bool { engine?.drivers.values.first?.isOnline ?? false }
     private var id: Int32 { Int32(number) }
 
+    /// Whether it came to drive.
+    private(set) var hasDriven = false
     /// Whether the system has to end it, frozen or not at ease though it was not.
     private(set) var hasOutlivedItsBudget = false
 
@@ -150,8 +152,11 @@ final class SimulatedProcess {
     }
 
     private func drive(_ driven: TakingOver.Driven) throws {
+        var options = options
+        options.budget = taking?.left(of: options.budget)
         taking = nil
         surroundings.drives(self)
+        hasDriven = true
         world.trace("   \(name) drives, fence \(driven.fence.owner.number)\(driven.careful ? " with care" : "")")
         let handlers: [any Handler<Step>.Type] = [Asked.self, Rung.self]
         let world = world

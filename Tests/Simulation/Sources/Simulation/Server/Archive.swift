@@ -37,8 +37,12 @@ struct Archive {
     private var forgotten = 0
 
     /// - Parameter places: how many places before the end it goes.
-    mutating func add(_ message: ArchivedMessage, places: Int = 0) {
+    mutating func add(_ message: ArchivedMessage, places: Int = 0, now: Int64) {
         messages.insert(message, at: max(0, messages.count - places))
+        // A message is written before the fifteenth behind it: nobody can read on from further back each time.
+        guard messages.count > 15 else { return }
+        let index = messages.count - 16
+        messages[index].visible = min(messages[index].visible, now)
     }
 
     /// How many of the first ones the client says it has, by asking for what is behind them.

@@ -294,9 +294,6 @@ final class SimulatedServer {
         let previous = archive.messages.last
         let isTwin =
             isLive && profile.hasArchive && world.random.pick(0...999) < profile.twins
-            // A twin of the archive's first message is paged over if it is archived later, and nobody knows how to ask for it:
-            // a reading on begins behind a message. (Not mended: it takes a message that is never delivered live.)
-            && archive.messages.count > 1
             && previous.map { $0.from != from } ?? false
         let archiveID = isTwin ? previous?.id ?? "" : newID("a")
         let isLate = world.random.pick(0...999) < profile.archivedLate
@@ -305,7 +302,7 @@ final class SimulatedServer {
             stanza: "<message from='\(from)' to='\(to)' type='chat' id='\(id)'><body>\(body)</body>\(extra)</message>",
             at: world.milliseconds, visible: world.now + (isLate ? world.random.pick(10_000...400_000) : 0),
             number: lastNumber)
-        archive.add(message)
+        archive.add(message, now: world.now)
         return message
     }
 
