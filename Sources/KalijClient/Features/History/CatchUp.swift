@@ -113,13 +113,12 @@ struct CatchUp {
         let range = try ranges.newest()
         let unfinished = try moving()
         let begin = try range.map { try beginning($0, unfinished) }
-        let changedBehind = begin?.id == unfinished?.id ? unfinished?.changedBehind : nil
         try database.run(
             """
             INSERT INTO catchup(account, archive, number, phase, since, range, cursor, start, placed, again_id, again_next,
                 changed_behind)
             VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, CASE WHEN ?6 IS NULL THEN ?4 END, ?7, ?6, ?6, ?8)
-            ON CONFLICT (account, archive) DO UPDATE SET number = number + 1, phase = excluded.phase,
+            ON CONFLICT (account, archive) DO UPDATE SET number = number + (?8 IS NULL), phase = excluded.phase,
                 range = excluded.range, bottom = excluded.range IS NULL AND since = 0, query_id = NULL,
                 cursor = excluded.cursor, start = CASE WHEN excluded.cursor IS NULL THEN nullif(since, 0) END, reached = NULL, placed = excluded.placed,
                 changed_behind = excluded.changed_behind, seen = 0, shown = 0, first_id = NULL, last_id = NULL, last_at = NULL,
@@ -128,33 +127,30 @@ struct CatchUp {
             key + [
                 .text(phase.rawValue), .integer(step.now - step.account.historyDays * Self.day), .optional(range?.id),
                 .optional(begin?.id), .integer(begin?.position ?? 0),
-                .optional(changedBehind),
+                .optional(unfinished?.changedBehind),
             ])
     }
 
-    /// Where the open page begins of a round that has begun to move messages and has ended no page yet. What it has not moved
-    /// is in the wrong place until a round has shown it.
-    private func moving() throws -> (id: String, position: Int64, changedBehind: Int64)? {
-        guard let round = try round(), round.phase != .done, round.reached == nil,
-            let changed = round.changedBehind, let cursor = round.cursor, let place = try ranges.place(of: cursor)
-        else { return nil }
-        return (cursor, place.position, changed)
+    /// A round that was broken off while it moved messages. What it had not moved is in the wrong place until it is shown:
+    /// the next round is the same one, which goes on where the last page ended that it extended the range by, or begins
+    /// again if there was none. Only up to `changedBehind` order numbers tell what is before what.
+    private func moving() throws -> (cursor: String?, changedBehind: Int64)? {
+        guard let round = try round(), round.phase != .done, let changed = round.changedBehind else { return nil }
+        return (round.reached == nil ? round.cursor : nil, changed)
     }
 
     /// Where a round begins that extends `range`: a few messages before its end; or, if messages wait for what the archive
     /// says of them, at the newest that was known when the first of them left, if that is further back (rule 6).
-    /// Or where the `unfinished` one does.
     private func beginning(
-        _ range: ArchiveRange, _ unfinished: (id: String, position: Int64, changedBehind: Int64)?
+        _ range: ArchiveRange, _ unfinished: (cursor: String?, changedBehind: Int64)?
     ) throws -> (id: String, position: Int64) {
-        var begin = (id: range.againID, position: try ranges.place(of: range.againID)?.position ?? range.lastPosition)
-        if let unfinished, unfinished.position < begin.position { begin = (unfinished.id, unfinished.position) }
+        let id = unfinished?.cursor ?? range.againID
+        let begin = (id: id, position: try ranges.place(of: id)?.position ?? range.lastPosition)
         guard archive.isOwn, try queue.holding() != .none, let anchor = try queue.firstAnchor(),
-            let place = try ranges.place(of: anchor),
+            let place = try ranges.place(of: anchor), place.position <= unfinished?.changedBehind ?? .max,
             place.position < begin.position, place.position >= range.firstPosition
         else { return begin }
-        begin = (anchor, place.position)
-        return begin
+        return (anchor, place.position)
     }
 
     /// The page that was open is asked for again: what it has shown is where it is.
