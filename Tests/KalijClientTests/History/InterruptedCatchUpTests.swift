@@ -182,6 +182,43 @@ struct InterruptedCatchUpTests {
         #expect(try desk.history() == bodies)
     }
 
+    @Test("so does one that had ended pages, whatever the order numbers of messages say that are still to be moved")
+    func movingOn() throws {
+        let desk = try Desk.read(5)
+        try desk.accept("first")
+        try desk.write()
+        _ = try desk.steps.readArchive()
+        try desk.show((2...30).map { "a\($0)" }, at: "2026-11-21T11:00:00Z")
+        try desk.fin("page", last: "a30", complete: true)
+        try desk.accept("second")
+        try desk.write()
+        _ = try desk.steps.readArchive()
+        try desk.show((2...40).map { "a\($0)" }, at: "2026-11-21T11:00:00Z")
+        try desk.show((41...60).map { "a\($0)" }, at: "2026-11-21T11:00:10Z")
+        try desk.fin("page", last: "a60", complete: true)
+        let id = try #require(try desk.text("SELECT origin_id FROM message WHERE body = 'first'"))
+        let copy = "<message from='juliet@example.org/x' to='romeo@example.net' id='\(id)'><body>first</body></message>"
+
+        try nextSession("session-2", desk)
+        #expect(try desk.asked() == ["after a5"])
+        try desk.show(["late"], at: "2026-11-21T11:00:00Z")
+        try desk.receive(try desk.result("own", xml: copy))
+        try desk.show((6...10).map { "a\($0)" }, at: "2026-11-21T11:00:00Z")
+        try desk.fin("page", last: "a10")
+        try desk.show(["a11"], at: "2026-11-21T11:00:00Z")
+
+        // The second left when a30 was the newest, whose order number is still smaller than that of what was moved.
+        try nextSession("session-3", desk)
+        #expect(try desk.asked() != ["after a30"])
+        try desk.show(["late"], at: "2026-11-21T11:00:00Z")
+        try desk.receive(try desk.result("own", xml: copy))
+        try desk.show((6...60).map { "a\($0)" }, at: "2026-11-21T11:00:00Z")
+        try desk.fin("page", last: "a60", complete: true)
+        try desk.fin("page", complete: true)
+        let bodies = (1...5).map { "in a\($0)" } + ["in late", "out first (acked)"] + (6...60).map { "in a\($0)" }
+        #expect(try desk.history().prefix(62) == bodies[...])
+    }
+
     private func nextSession(_ resumeID: String, _ desk: Desk) throws {
         _ = try desk.steps.resumeFailed(nil)
         try desk.bind(resumeID: resumeID)

@@ -111,16 +111,14 @@ struct CatchUp {
 
     private func newRound(_ phase: Round.Phase) throws {
         let range = try ranges.newest()
-        let unfinished = try moving(range)
-        let cursor = try range.map { try self.cursor($0, unfinished) }
-        let changedBehind = cursor?.id == unfinished?.id ? unfinished?.changedBehind : nil
-        let begin = range.flatMap { range in cursor.map { self.begin(range, at: $0) } }
+        let unfinished = try moving()
+        let begin = try range.map { try self.begin($0, at: cursor($0, unfinished)) }
         try database.run(
             """
             INSERT INTO catchup(account, archive, number, phase, since, range, cursor, start, placed, again_id, again_next,
                 changed_behind)
             VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, coalesce(?8, CASE WHEN ?6 IS NULL THEN ?4 END), ?7, ?6, ?6, ?9)
-            ON CONFLICT (account, archive) DO UPDATE SET number = number + 1, phase = excluded.phase,
+            ON CONFLICT (account, archive) DO UPDATE SET number = number + (?9 IS NULL), phase = excluded.phase,
                 range = excluded.range, bottom = excluded.range IS NULL AND since = 0, query_id = NULL,
                 cursor = excluded.cursor, start = coalesce(?8, CASE WHEN excluded.cursor IS NULL THEN nullif(since, 0) END),
                 reached = NULL, placed = excluded.placed,
@@ -130,18 +128,17 @@ struct CatchUp {
             """,
             key + [
                 .text(phase.rawValue), .integer(step.now - step.account.historyDays * Self.day), .optional(range?.id),
-                .optional(begin?.id), .integer(begin?.position ?? 0), .optional(begin?.start), .optional(changedBehind),
+                .optional(begin?.id), .integer(begin?.position ?? 0), .optional(begin?.start),
+                .optional(unfinished?.changedBehind),
             ])
     }
 
-    /// Where the open page begins of a round that has begun to move messages and has ended no page yet. What it has not moved
-    /// is in the wrong place until a round has shown it.
-    private func moving(_ range: ArchiveRange?) throws -> (id: String, position: Int64, changedBehind: Int64)? {
-        guard let round = try round(), round.phase != .done, round.reached == nil,
-            let changed = round.changedBehind, let cursor = round.cursor ?? range?.firstID,
-            let place = try ranges.place(of: cursor)
-        else { return nil }
-        return (cursor, place.position, changed)
+    /// A round that was broken off while it moved messages. What it had not moved is in the wrong place until it is shown:
+    /// the next round is the same one, which goes on where the last page ended that it extended the range by, or begins
+    /// again if there was none. Only up to `changedBehind` order numbers tell what is before what.
+    private func moving() throws -> (cursor: String?, changedBehind: Int64)? {
+        guard let round = try round(), round.phase != .done, let changed = round.changedBehind else { return nil }
+        return (round.reached == nil ? round.cursor : nil, changed)
     }
 
     /// Nothing begins behind the archive's first message, but at its time: some servers archive another one under the same
@@ -156,19 +153,17 @@ struct CatchUp {
     private typealias Cursor = (id: String, position: Int64)
 
     /// Where a round begins that extends `range`: a few messages before its end; or, if messages wait for what the archive
-    /// says of them, at the newest that was known when the first of them left, if that is further back (rule 6); or where
-    /// the `unfinished` one does.
+    /// says of them, at the newest that was known when the first of them left, if that is further back (rule 6).
     private func cursor(
-        _ range: ArchiveRange, _ unfinished: (id: String, position: Int64, changedBehind: Int64)?
+        _ range: ArchiveRange, _ unfinished: (cursor: String?, changedBehind: Int64)?
     ) throws -> Cursor {
-        var begin = (id: range.againID, position: try ranges.place(of: range.againID)?.position ?? range.lastPosition)
-        if let unfinished, unfinished.position < begin.position { begin = (unfinished.id, unfinished.position) }
+        let id = unfinished?.cursor ?? range.againID
+        let begin = (id: id, position: try ranges.place(of: id)?.position ?? range.lastPosition)
         guard archive.isOwn, try queue.holding() != .none, let anchor = try queue.firstAnchor(),
-            let place = try ranges.place(of: anchor),
+            let place = try ranges.place(of: anchor), place.position <= unfinished?.changedBehind ?? .max,
             place.position < begin.position, place.position >= range.firstPosition
         else { return begin }
-        begin = (anchor, place.position)
-        return begin
+        return (anchor, place.position)
     }
 
     /// The page that was open is asked for again: what it has shown is where it is.
