@@ -22,9 +22,10 @@ struct TakingOver {
     /// - Throws: `FenceError.held` if another process drives that does not yield to this role; `EngineError.handedOver` if
     ///   it has taken the push of this one; `StoreError`.
     func run() throws -> Driven {
+        let path = directory.databasePath
         var deadline = clock.monotonic() + Self.patience
         var (asked, known): (Int64?, Int64?)
-        var unkillable = 0
+        var isLast = false
         while true {
             do {
                 return try directory.drive(role: role, now: clock.now())
@@ -39,10 +40,11 @@ struct TakingOver {
                 // Who drives, or somebody who only hands over, is within a transaction and does not come to its end.
                 // Not even reading may be possible.
                 if let owner = try? directory.owner(), mayAsk(owner) { try ask(owner, &asked, until: deadline) }
-                if clock.monotonic() >= deadline, FrozenWriter.kill(database: directory.databasePath) == nil {
-                    // It may have come to its end just now.
-                    unkillable += 1
-                    if unkillable > 2 { throw error }
+                if clock.monotonic() >= deadline, FrozenWriter.kill(database: path, ifStopped: true) == nil {
+                    // Another one that waited as long may be at it now, or who was has just come to its end.
+                    if isLast, FrozenWriter.kill(database: path) == nil { throw error }
+                    isLast = true
+                    deadline = clock.monotonic() + Self.patience
                 }
             }
         }

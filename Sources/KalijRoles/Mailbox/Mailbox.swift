@@ -29,11 +29,13 @@ public final class Mailbox {
     private static func path(in directory: String) -> String { directory + "/mailbox.db" }
 
     static func open(_ directory: String, _ durability: Database.Durability) throws -> Database {
-        let database = try Database(path: path(in: directory), durability: durability, busySeconds: patience)
-        if try schema.version(of: database) < schema.version {
-            try unblocking(database) { try schema.migrate(database) }
+        let path = path(in: directory)
+        // One that is frozen while it closes the database keeps it from being opened.
+        return try unblocking(path) {
+            let database = try Database(path: path, durability: durability, busySeconds: patience)
+            if try schema.version(of: database) < schema.version { try schema.migrate(database) }
+            return database
         }
-        return database
     }
 
     static func read(_ directory: String) throws -> Database? {
@@ -47,11 +49,15 @@ public final class Mailbox {
     /// Runs `body`, which writes. A writer that is frozen within its transaction is killed: nobody else could write until it
     /// goes on; one that is only slow is waited for.
     static func unblocking<Result>(_ database: Database, _ body: () throws -> Result) throws -> Result {
+        try unblocking(database.path, body)
+    }
+
+    private static func unblocking<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
         for _ in 0..<Int(10 / patience) {
             do {
                 return try body()
             } catch let error as StoreError where error.code == .busy {
-                _ = FrozenWriter.kill(database: database.path, ifStopped: true)
+                _ = FrozenWriter.kill(database: path, ifStopped: true)
             }
         }
         return try body()
