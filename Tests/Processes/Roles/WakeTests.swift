@@ -76,24 +76,17 @@ import Testing
         #expect(wake.terminationStatus == 0)
     }
 
-    @Test("who is frozen within a transaction, or while it closes a database, is killed; `run` starts nevertheless")
-    func frozenWriter() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for (name, exclusively) in [("kalij.db", false), ("kalij.db", true), ("mailbox.db", false)] {
-                group.addTask { try await Self.frozenWriter(name, exclusively) }
-            }
-            try await group.waitForAll()
-        }
-    }
-
-    private static func frozenWriter(_ name: String, _ exclusively: Bool) async throws {
+    @Test(
+        "who is frozen within a transaction, or while it closes a database, is killed; `run` starts nevertheless",
+        arguments: [("kalij.db", false), ("kalij.db", true), ("mailbox.db", false), ("mailbox.db", true)])
+    func frozenWriter(name: String, exclusively: Bool) async throws {
         let world = try await RolesWorld()
         defer { world.close() }
         try await world.online()
         let writer = try world.writerInTransaction(name, exclusively: exclusively)
-        defer { if writer.isRunning { writer.terminate() } }
+        defer { if writer.isRunning { kill(writer.processIdentifier, SIGKILL) } }
         let main = try world.kalij.running()
-        try await main.event("online", seconds: 25)
+        try await main.event("online", seconds: 20)
         writer.waitUntilExit()
         #expect(writer.terminationReason == .uncaughtSignal)
     }
