@@ -1,6 +1,12 @@
 import KalijRoles
 import KalijStore
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// What processes say to each other, and the `wake` run.
 extension Engine {
     /// Seconds since it began to take over.
@@ -24,8 +30,8 @@ extension Engine {
     func handle(_ letter: Letter) throws {
         switch letter.name {
         case Notice.pleaseStop.name:
-            // The answer is the end of the connection.
-            if options.role != .main { stop() }
+            // The answer is the end of the connection. One that has died since it asked does not take over.
+            if options.role != .main, kill(letter.pid, 0) == 0 || errno != ESRCH { stop() }
         case Notice.pushArrived.name:
             // One that only sends yields to who was woken.
             guard options.role != .background else { return stop() }

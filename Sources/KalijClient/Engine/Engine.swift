@@ -103,16 +103,13 @@ public final class Engine {
         _ directory: AccountDirectory, options: Options = Options(), clock: Clock = .system,
         onEvent: @escaping (EngineEvent) -> Void
     ) throws {
-        let created = clock.monotonic()
         let known = try KnownHandlers(options.handlers, owners: options.owners)
         let loop = try EventLoop()
         var takingOver = TakingOver(directory: directory, role: options.role, clock: clock)
         let driven = try takingOver.run()
-        var options = options
-        options.budget = takingOver.left(of: options.budget)
         try self.init(
-            directory, options: options, clock: clock, since: created, known: known, loop: loop, ground: .system(loop),
-            driven: driven, onEvent: onEvent)
+            directory, options: options, clock: clock, since: takingOver.begin, known: known, loop: loop,
+            ground: .system(loop), driven: driven, onEvent: onEvent)
     }
 
     /// Drives what was taken over already.

@@ -14,14 +14,14 @@ struct TakingOver {
     let role: Role
     let clock: Clock
     /// Kills whoever is frozen within a transaction of the database at a path; false if nobody is, or may be killed.
-    private let killWriter: (String) -> Bool
-    private let begin: Int64
+    private let killWriter: (_ path: String, _ ifStopped: Bool) -> Bool
+    let begin: Int64
     /// The owner that is waited for, and until when: each gets the whole time, since each was asked only then.
     private var awaited: (owner: Int64, deadline: Int64)?
     /// Until when a writer may go on that was there at each attempt.
     private var busyDeadline: Int64?
-    /// How often nobody was found to be killed who kept the database busy for so long.
-    private var unkillable = 0
+    /// Whether nobody that is stopped was found then; the next time whoever it is is killed.
+    private var isLast = false
     private var asked: Int64?
 
     /// How long an owner may take to answer, in nanoseconds. A process that lives answers from the thread that runs steps.
@@ -51,7 +51,7 @@ struct TakingOver {
 
     init(
         directory: AccountDirectory, role: Role, clock: Clock,
-        killWriter: @escaping (String) -> Bool = { FrozenWriter.kill(database: $0) != nil }
+        killWriter: @escaping (String, Bool) -> Bool = { FrozenWriter.kill(database: $0, ifStopped: $1) != nil }
     ) {
         (self.directory, self.role, self.clock, self.killWriter) = (directory, role, clock, killWriter)
         begin = clock.monotonic()
@@ -73,12 +73,6 @@ struct TakingOver {
         }
     }
 
-    /// What is left of a budget in seconds: the time that it took to take over is a part of it.
-    func left(of budget: Double?) -> Double? {
-        guard let budget = budget ?? (role == .wake ? WakeRun.budget : nil) else { return nil }
-        return budget - Double(clock.monotonic() - begin) / 1_000_000_000
-    }
-
     /// Tries once; waits for nobody but a writer of the database, and for that one not long.
     mutating func turn() throws -> Turn {
         do {
@@ -95,15 +89,22 @@ struct TakingOver {
             let deadline = busyDeadline ?? clock.monotonic() + Self.patience
             busyDeadline = deadline
             guard clock.monotonic() < deadline else {
-                // One that cannot be killed may have come to its end just now.
-                unkillable += killWriter(directory.databasePath) ? 0 : 1
-                guard unkillable < 3 else { throw error }
-                return .again
+                return try end(error)
             }
             // Not even reading may be possible.
             guard let owner = try? directory.owner(), mayAsk(owner) else { return .again }
             return try ask(owner) ?? .again
         }
+    }
+
+    /// Ends a writer that is there still.
+    private mutating func end(_ busy: StoreError) throws -> Turn {
+        if killWriter(directory.databasePath, true) { return .again }
+        // Another one that waited as long may be at it now, or who was has just come to its end.
+        if isLast, !killWriter(directory.databasePath, false) { throw busy }
+        isLast = true
+        busyDeadline = clock.monotonic() + Self.patience
+        return .again
     }
 
     /// Whether `owner` lets go for this process, or takes its push.
@@ -171,7 +172,7 @@ struct TakingOver {
                 let isLast = attempts > 2 * Self.mailboxPatience
                 guard !isLast else { throw error }
                 if attempts >= Self.mailboxPatience {
-                    _ = killWriter(Mailbox.databasePath(in: directory.path))
+                    _ = killWriter(Mailbox.databasePath(in: directory.path), false)
                 }
             }
         }
@@ -190,7 +191,7 @@ struct TakingOver {
             } catch FenceError.held {
                 return nil
             } catch let error as StoreError where error.code == .busy && !isLast {
-                isLast = !killWriter(directory.databasePath)
+                isLast = !killWriter(directory.databasePath, false)
             }
         }
     }

@@ -11,7 +11,8 @@ modes:
   garbage, dtd, huge (100 MB in one stanza), header-only, wrong-namespace
                 what it sends instead of a stream, or, with `--late`, inside an established session
 With --on-resume it refuses resumptions (refuse, the default), or closes the connection (close), or ends the stream with an
-error (error), as real servers do. Prints "ready" when it listens and "closed" for each connection that ends.
+error (error), as real servers do. With --linger it takes that many seconds to end a connection that the client has ended.
+Prints "ready" when it listens and "closed" for each connection that ends.
 """
 import argparse, json, os, re, select, socket, ssl, sys, time
 
@@ -21,6 +22,7 @@ parser.add_argument("--cert", required=True)
 parser.add_argument("--key", required=True)
 parser.add_argument("--late", action="store_true")
 parser.add_argument("--on-resume", choices=["refuse", "close", "error"], default="refuse")
+parser.add_argument("--linger", type=float, default=0)
 parser.add_argument("mode")
 parser.add_argument("file", nargs="?")
 options = parser.parse_args()
@@ -194,7 +196,10 @@ def main():
         plain, _ = listener.accept()
         try:
             with context.wrap_socket(plain, server_side=True) as connection:
-                serve(Client(connection))
+                try:
+                    serve(Client(connection))
+                finally:
+                    time.sleep(options.linger)
         except (Closed, OSError, ssl.SSLError) as error:
             print("%s: %s" % (type(error).__name__, error), file=sys.stderr, flush=True)
         say("closed")

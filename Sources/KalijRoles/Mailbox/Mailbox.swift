@@ -26,17 +26,21 @@ public final class Mailbox {
         self.directory = directory
         self.signals = signals
         attempts = max(1, Int(busySeconds / Self.patience))  // traps: a program's own number of seconds
-        database = try Self.open(directory, .process)
+        database = try Self.open(directory, .process, attempts: attempts)
     }
 
     private static let schema = Schema(applicationID: 0x4B61_6D62, migrations: [version1])
 
-    static func open(_ directory: String, _ durability: Database.Durability) throws -> Database {
-        let database = try Database(path: databasePath(in: directory), durability: durability, busySeconds: patience)
-        if try schema.version(of: database) < schema.version {
-            try unblocking(database) { try schema.migrate(database) }
+    static func open(
+        _ directory: String, _ durability: Database.Durability, attempts: Int = 10
+    ) throws -> Database {
+        let path = databasePath(in: directory)
+        // One that is frozen while it closes the database keeps it from being opened.
+        return try unblocking(path, attempts: attempts) {
+            let database = try Database(path: path, durability: durability, busySeconds: patience)
+            if try schema.version(of: database) < schema.version { try schema.migrate(database) }
+            return database
         }
-        return database
     }
 
     static func read(_ directory: String) throws -> Database? {
@@ -52,11 +56,16 @@ public final class Mailbox {
     static func unblocking<Result>(
         _ database: Database, attempts: Int = 10, _ body: () throws -> Result
     ) throws -> Result {
+        try unblocking(database.path, attempts: attempts, body)
+    }
+
+    private static func unblocking<Result>(_ path: String, attempts: Int, _ body: () throws -> Result) throws -> Result
+    {
         for _ in 0..<attempts {
             do {
                 return try body()
             } catch let error as StoreError where error.code == .busy {
-                _ = FrozenWriter.kill(database: database.path, ifStopped: true)
+                _ = FrozenWriter.kill(database: path, ifStopped: true)
             }
         }
         return try body()

@@ -57,7 +57,8 @@ struct EngineTests {
 
     @Test("what is committed while a background engine ends is sent all the same")
     func committedAtTheEnd() throws {
-        let server = try ScriptedServer("idle")
+        // It takes a while to end: time for somebody to come.
+        let server = try ScriptedServer("--linger", "0.2", "idle")
         let drive = try Drive(server)
         try drive.accept("one")
         var isCommitted = false

@@ -125,7 +125,9 @@ extension HandOverLane {
                 frozen.popLast()?.signal(SIGCONT)
             default:
                 report.count("killed anywhere")
-                running.randomElement()?.signal(SIGKILL)
+                guard let one = running.randomElement() else { continue }
+                one.signal(SIGKILL)
+                _ = await one.end(within: 5)
             }
             try await Task.sleep(for: .milliseconds(Int.random(in: 0...500)))
         }

@@ -32,7 +32,7 @@ struct RolesWorld {
             "/usr/bin/sqlite3", ["-batch", "-cmd", ".timeout 10000", kalij.data + "/kalij.db", text])
     }
 
-    /// A process that begins a transaction in a database of the directory and never ends it.
+    /// A process that was frozen within a transaction in a database of the directory.
     /// - Parameter exclusively: it keeps out readers too, as one does that closes the database.
     func writerInTransaction(_ name: String = "kalij.db", exclusively: Bool = false) throws -> Process {
         let process = Process()
@@ -52,6 +52,7 @@ struct RolesWorld {
         process.standardOutput = output
         try process.run()
         _ = output.fileHandleForReading.availableData
+        kill(process.processIdentifier, SIGSTOP)
         return process
     }
 

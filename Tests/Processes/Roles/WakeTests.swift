@@ -78,13 +78,13 @@ import Testing
 
     @Test(
         "who is frozen within a transaction, or while it closes a database, is killed; `run` starts nevertheless",
-        arguments: ["kalij.db", "mailbox.db"], [false, true])
+        arguments: [("kalij.db", false), ("kalij.db", true), ("mailbox.db", false), ("mailbox.db", true)])
     func frozenWriter(name: String, exclusively: Bool) async throws {
         let world = try await RolesWorld()
         defer { world.close() }
         try await world.online()
         let writer = try world.writerInTransaction(name, exclusively: exclusively)
-        defer { if writer.isRunning { writer.terminate() } }
+        defer { if writer.isRunning { kill(writer.processIdentifier, SIGKILL) } }
         let main = try world.kalij.running()
         try await main.event("online", seconds: 20)
         writer.waitUntilExit()

@@ -100,7 +100,7 @@ final class SimulatedProcess {
         if role == .wake { setAlarm() }
         taking = TakingOver(
             directory: surroundings.directory, role: role, clock: world.clock,
-            killWriter: { [surroundings] in surroundings.killWriter($0) })
+            killWriter: { [surroundings] path, _ in surroundings.killWriter(path) })
         takeOver()
     }
 
@@ -152,8 +152,7 @@ final class SimulatedProcess {
     }
 
     private func drive(_ driven: TakingOver.Driven) throws {
-        var options = options
-        options.budget = taking?.left(of: options.budget)
+        let begin = taking?.begin ?? world.clock.monotonic()
         taking = nil
         surroundings.drives(self)
         hasDriven = true
@@ -161,7 +160,7 @@ final class SimulatedProcess {
         let handlers: [any Handler<Step>.Type] = [Asked.self, Rung.self]
         let world = world
         let engine = try Engine(
-            surroundings.directory, options: options, clock: world.clock, since: world.clock.monotonic(),
+            surroundings.directory, options: options, clock: world.clock, since: begin,
             known: try KnownHandlers(handlers),
             loop: try Self.unused(),
             ground: Ground(
