@@ -12,16 +12,38 @@ import Testing
         options.kills = 25
         options.messages = 150
         options.seed = 20
-        let prepared = try await KillRun.prepare(options, laboratory: laboratory)
-        let run = KillRun(options, laboratory: laboratory, server: prepared.server, kalij: prepared.kalij)
-        let (result, evidence) = try await run.run()
+        let (result, rounds) = try await KillRun.prepare(options, laboratory: laboratory).run()
+        let round = try #require(rounds.first)
         let table = result.table().joined(separator: "\n")
         #expect(result.isClean, "\(table)")
         #expect(result.kills >= 25 && result.sendKills > 0)
         #expect(result.incoming.expected >= 150 && result.outgoing.expected >= 150)
         #expect(result.startsResumed * 10 >= result.starts * 6, "sessions survive the kills: \(table)")
         print(table)
-        try await oracleFails(on: evidence, data: prepared.kalij.data, laboratory: laboratory)
+        try await oracleFails(on: round.evidence, data: round.data, laboratory: laboratory)
+    }
+
+    /// "Including ... failed resumes (sessions expired, server restarted with SIGTERM, the queue limit exceeded)", "over
+    /// fresh accounts", "with the network cut by the test's proxy". In numbers: `kalij demo --failed-resumes 14 --cuts 10`.
+    @Test("nor when sessions cannot be resumed, connections are cut and accounts are new")
+    func failedResumes() async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        var options = KillOptions(kalij: try kalijBinary(), server: .prosody)
+        options.kills = 24
+        options.messages = 100
+        options.messagesPerAccount = 800
+        options.seed = 21
+        options.failedResumes = 0.3
+        options.cuts = 0.3
+        let (result, rounds) = try await KillRun.prepare(options, laboratory: laboratory).run()
+        let table = result.table().joined(separator: "\n")
+        print(table)
+        #expect(result.isClean, "\(table)")
+        #expect(rounds.count > 1 && result.accounts == rounds.count)
+        #expect(result.losses.expired > 0 && result.losses.restarted > 0 && result.losses.queueLimit > 0, "\(table)")
+        #expect(result.serverRestarts > 0 && result.cuts.total > 0)
+        #expect(result.bound >= result.losses.total)
     }
 
     /// The same comparison, on copies of the database in which one thing is wrong.

@@ -1,10 +1,20 @@
 #!/usr/bin/env python3
 """Breaks one rule of the engine at a time, in a copy of the sources, and has the simulator find it.
 
-Each mutation is caught when at least one of the seeds violates the promise that the rule is for. A mutation whose text is
+All of them are built at once; the environment says which one is broken (`Broken.rule`). A run ends with the first seeds
+that find it. Each mutation is caught when at least one of the seeds violates the promise that the rule is for. A mutation whose text is
 no longer in the sources is an error, so that the table cannot go stale unnoticed.
 """
 import argparse, collections, filecmp, json, os, shutil, subprocess, sys
+
+BROKEN = """
+import Glibc
+
+public enum Broken {
+    private static let name = getenv("KALIJ_BROKEN_RULE").map { String(cString: $0) } ?? ""
+    public static func rule(_ name: String) -> Bool { Self.name == name }
+}
+"""
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -28,8 +38,11 @@ def replace(path, old, new):
         text = file.read()
     if text.count(old) != 1:
         sys.exit(f"{path}: the text to be replaced is there {text.count(old)} times:\n{old}")
+    text = text.replace(old, new)
+    if "import KalijStore" not in text:
+        text = "import KalijStore\n" + text
     with open(path, "w") as file:
-        file.write(text.replace(old, new))
+        file.write(text)
 
 
 def build(copy):
@@ -41,12 +54,14 @@ def build(copy):
             line for line in done.stdout.splitlines() if "error" in line))
 
 
-def run(copy, seeds, jobs):
+def run(copy, mutation, seeds, jobs):
     """Which promises the seeds violate, and how many seeds were run until the first."""
     program = os.path.join(copy, "Tests/Simulation/.build/release/simulate")
-    environment = dict(os.environ, SWIFT_DETERMINISTIC_HASHING="1", SWIFT_BACKTRACE="enable=no")
+    environment = dict(
+        os.environ, SWIFT_DETERMINISTIC_HASHING="1", SWIFT_BACKTRACE="enable=no", KALIJ_BROKEN_RULE=mutation["name"])
+    wanted = "promise " + mutation["promise"]
     broken, first, done, crashed = collections.Counter(), {}, 0, 0
-    step = 50
+    step = 25
     for start in range(1, seeds + 1, step * jobs):
         children = [
             subprocess.Popen(["nice", "-n", "10", program, "run", str(start + job * step), str(step)],
@@ -60,7 +75,7 @@ def run(copy, seeds, jobs):
                     broken[promise] += 1
                     first.setdefault(promise, outcome["seed"])
             crashed += child.wait() != 0
-        if broken:
+        if broken[wanted] or crashed:
             break
     return broken, first, done, crashed
 
@@ -75,17 +90,20 @@ def main():
         mutations = json.load(file)
     copy = os.path.join(HERE, ".build/mutants")
     os.makedirs(copy, exist_ok=True)
+    mirror(copy)
+    for mutation in mutations:
+        for change in mutation["changes"]:
+            replace(os.path.join(copy, change["file"]), "\n".join(change["old"]), "\n".join(change["new"]))
+    with open(os.path.join(copy, "Sources/KalijStore/Broken.swift"), "w") as file:
+        file.write(BROKEN)
+    build(copy)
     escaped = 0
     print("| rule that is broken | promise that catches it | seeds with it | of | first seed | other promises |")
     print("|---|---|---|---|---|---|", flush=True)
     for mutation in mutations:
         if options.only and mutation["name"] != options.only:
             continue
-        mirror(copy)
-        for change in mutation["changes"]:
-            replace(os.path.join(copy, change["file"]), "\n".join(change["old"]), "\n".join(change["new"]))
-        build(copy)
-        broken, first, done, crashed = run(copy, options.seeds, options.jobs)
+        broken, first, done, crashed = run(copy, mutation, options.seeds, options.jobs)
         wanted = "promise " + mutation["promise"]
         others = ", ".join(f"{name[8:]} {count}" for name, count in broken.items() if name != wanted)
         caught = broken[wanted] > 0 and not crashed

@@ -9,7 +9,10 @@ import argparse, json, os, subprocess, sys, threading, time
 PROGRAM = os.environ.get("KALIJ_SIMULATE") or os.path.join(
     os.path.dirname(os.path.abspath(__file__)), ".build/release/simulate")
 ROWS = [
-    ("stanzas", "stanzas"), ("kills", "kills"), ("freezes", "freezes"), ("takeovers", "of those taken over"),
+    ("stanzas", "stanzas"), ("kills", "kills"), ("freezes", "freezes"),
+    ("freezesWithin", "of those within a call"), ("takeovers", "fences raised"), ("writersKilled", "frozen writers killed"),
+    ("wakes", "wake runs"), ("pushesHandedOver", "pushes handed over"), ("backgrounds", "background runs"),
+    ("notifications", "notifications"), ("withdrawn", "of those withdrawn"),
     ("cuts", "connections cut"), ("powerFailures", "power failures"), ("ioErrors", "I/O errors"),
     ("restarts", "server restarts"), ("expiries", "sessions expired"), ("forgotten", "expired in the archive"),
     ("resumes", "resumed"),

@@ -28,7 +28,9 @@ public struct AccountDirectory: Sendable {
         self.init(path, platform: platform)
     }
 
-    func mailbox() throws -> Mailbox { try Mailbox(directory: path, signals: platform.signals) }
+    func mailbox(busySeconds: Double = 10) throws -> Mailbox {
+        try Mailbox(directory: path, signals: platform.signals, busySeconds: busySeconds)
+    }
 
     /// The bell of the process that drives, if one does.
     func bell() -> (any Bell)? { platform.signals.bell(directory: path, at: .driver) }
@@ -72,8 +74,10 @@ public struct AccountDirectory: Sendable {
         try create()
         _ = try Schema.accounts.check(path: databasePath)
         let database = try Database(path: databasePath, durability: .process, busySeconds: 1)
+        // After a power failure the number must not be given twice: the mailbox may remember its first owner.
+        try database.execute("PRAGMA synchronous=FULL")
         let (fence, previous) = try migrate(database, role: role, now: now, over: abandoned)
-        try database.execute("PRAGMA busy_timeout=10000")
+        try database.execute("PRAGMA synchronous=NORMAL; PRAGMA busy_timeout=10000")
         return (database, fence, previous.map { !$0.letGo } ?? false)
     }
 

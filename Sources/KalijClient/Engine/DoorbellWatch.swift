@@ -12,7 +12,7 @@ final class DoorbellWatch {
     /// Somebody committed something, or is about to for a while.
     var onRing: () -> Void = {}
     private var listener: (any SignalListener)?
-    private let loop: EventLoop
+    private let loop: any EngineLoop
     private var watch: Watch?
     private var callers: [Int32: Watch] = [:]
     /// Those who have rung and wait for the end of their connection until this process has let go.
@@ -21,7 +21,7 @@ final class DoorbellWatch {
     /// Those of the callers who want to be told.
     private var ears: Set<Int32> = []
 
-    init(_ directory: AccountDirectory, loop: EventLoop) throws {
+    init(_ directory: AccountDirectory, loop: any EngineLoop) throws {
         let listener = try directory.platform.signals.listener(directory: directory.path, at: .driver)
         self.listener = listener
         self.loop = loop

@@ -6,6 +6,7 @@ extension Engine {
     /// of its push; a `background` has nothing left to do.
     /// - Parameters:
     ///   - onEvent: told each event, after what it tells is committed.
+    ///   - takesOver: called before each taking over, while this process holds nothing.
     ///   - began: gets each engine before it runs, for what is to be watched on its loop.
     ///   - frozen: called once everything is let go after ``prepareForFreeze()``; returns when this process was thawed, true if
     ///     it is to go on.
@@ -17,12 +18,13 @@ extension Engine {
     ///   account can log in; `StoreError`, `DirectoryError`, `HandlerError`, or what `began` throws.
     public static func drive(
         _ directory: AccountDirectory, options: Options = Options(), clock: Clock = .system,
-        onEvent: @escaping (EngineEvent) -> Void = { _ in }, frozen: () throws -> Bool = { false },
-        began: (Engine) throws -> Void = { _ in }
+        onEvent: @escaping (EngineEvent) -> Void = { _ in }, takesOver: () -> Void = {},
+        frozen: () throws -> Bool = { false }, began: (Engine) throws -> Void = { _ in }
     ) throws -> Ending {
         let budget = Budget(options, clock)
         while true {
             do {
+                takesOver()
                 let engine = try Engine(directory, options: budget.options, clock: clock, onEvent: onEvent)
                 try began(engine)
                 let ending = try engine.run()

@@ -61,12 +61,12 @@ extension Engine {
             driver.logOut(removing: account.state == .removing, within: seconds) { [weak self] problem in
                 unreached.reasons[account.jid] = problem
                 self?.drivers[account.id] = nil
-                if self?.drivers.isEmpty == true { self?.loop.stop() }
+                if self?.drivers.isEmpty == true { self?.ground.loop.stop() }
             }
         }
         // Connections write what they still have, for a bounded time.
-        let patience = loop.schedule(after: seconds + 2) { [loop] in loop.stop() }
-        if !drivers.isEmpty { loop.run() }
+        let patience = ground.loop.schedule(after: seconds + 2) { [ground] in ground.loop.stop() }
+        if !drivers.isEmpty { ground.loop.run() }
         patience.cancel()
         drivers = [:]
         awaiter.close()

@@ -7,7 +7,7 @@ extension Engine {
     func planNotifications() {
         guard options.onNotification != nil || options.desk != nil, !areNotificationsPlanned else { return }
         areNotificationsPlanned = true
-        loop.enqueue { [weak self] in
+        ground.loop.enqueue { [weak self] in
             self?.areNotificationsPlanned = false
             self?.showNotifications()
         }

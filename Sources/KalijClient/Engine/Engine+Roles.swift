@@ -48,13 +48,15 @@ extension Engine {
     }
 
     func beginWake() {
-        let run = WakeRun(loop: loop, budget: options.budget ?? WakeRun.budget)
+        let run = WakeRun(loop: ground.loop, budget: options.budget ?? WakeRun.budget, elapsed: age)
         run.isCaughtUp = { [weak self] in self?.isCaughtUp ?? true }
         run.pause = { [weak self] isPaused in self?.drivers.values.forEach { $0.isReading = !isPaused } }
         run.renewed = options.onRenewal
         run.finish = { [weak self] ending in
-            self?.isDone = ending == .stopped
-            self?.end(ending)
+            // Told to stop meanwhile, it is not to go on for what has come since: who told it does.
+            guard let self, !isStopping else { return }
+            isDone = ending == .stopped
+            end(ending)
         }
         wake = run
         run.begin()

@@ -25,7 +25,7 @@ extension Engine {
                 driver.queueChanged()
             }
         } catch let error as StoreError where error.isMachineError {
-            takingAgain = loop.schedule(after: Self.pause) { [weak self] in self?.takeWhatIsShared() }
+            takingAgain = ground.loop.schedule(after: Self.pause) { [weak self] in self?.takeWhatIsShared() }
         } catch { fail(error) }
     }
 }

@@ -19,7 +19,8 @@ public final class Engine {
     public struct Options {
         /// `main` stays online, `wake` ends when it has fetched what is new, `background` when everything is sent.
         public var role: Role
-        /// Seconds after which a `background` gives up sending, or a `wake` fetching, for the next to go on.
+        /// Seconds from the engine's creation, taking over included, after which a `background` gives up sending, or a `wake`
+        /// fetching, for the next to go on.
         public var budget: Double?
         /// Only for `wake`: told when a push renews the budget.
         public var onRenewal: () -> Void = {}
@@ -52,9 +53,11 @@ public final class Engine {
 
     /// The engine's loop, for what its process wants to watch on the same thread: signals, standard input.
     public let loop: EventLoop
+    let ground: Ground
     let directory: AccountDirectory
     let options: Options
     let clock: Clock
+    private let created: Int64
     let database: Database
     let fence: Fence
     let isCareful: Bool
@@ -96,21 +99,33 @@ public final class Engine {
     ///   - options: how it behaves.
     /// - Throws: `FenceError.held` if another process drives that does not yield; `EngineError.handedOver` if it has taken
     ///   the push of this `wake`; `StoreError`; `DirectoryError`; `HandlerError` if two handlers have the same name.
-    public init(
+    public convenience init(
         _ directory: AccountDirectory, options: Options = Options(), clock: Clock = .system,
         onEvent: @escaping (EngineEvent) -> Void
+    ) throws {
+        let created = clock.monotonic()
+        let known = try KnownHandlers(options.handlers, owners: options.owners)
+        let loop = try EventLoop()
+        var takingOver = TakingOver(directory: directory, role: options.role, clock: clock)
+        try self.init(
+            directory, options: options, clock: clock, since: created, known: known, loop: loop, ground: .system(loop),
+            driven: takingOver.run(), onEvent: onEvent)
+    }
+
+    /// Drives what was taken over already.
+    init(
+        _ directory: AccountDirectory, options: Options, clock: Clock, since created: Int64, known: KnownHandlers,
+        loop: EventLoop, ground: Ground, driven: TakingOver.Driven, onEvent: @escaping (EngineEvent) -> Void
     ) throws {
         self.directory = directory
         self.options = options
         self.clock = clock
-        let known = try KnownHandlers(options.handlers, owners: options.owners)
-        loop = try EventLoop()
+        (self.loop, self.ground, self.created) = (loop, ground, created)
         let (waker, question) = (loop.waker, PromiseQuestion())
         awaiter = PromiseAwaiter { id in waker.enqueue { question.ask(id) } }
-        (database, fence, isCareful) = try TakingOver(directory: directory, role: options.role, clock: clock).run()
+        (database, fence, isCareful, mailbox) = driven
         // In this order: it listens, says that it receives, and looks when it runs.
-        doorbell = try DoorbellWatch(directory, loop: loop)
-        mailbox = try directory.mailbox()
+        doorbell = try DoorbellWatch(directory, loop: ground.loop)
         try mailbox.announce(.driver, number: fence.owner.number)
         let mark = CallMark(path: directory.markPath, fence: fence.owner.number)
         if isCareful { try mark.countCrash(in: database) }
@@ -118,33 +133,39 @@ public final class Engine {
             database: database, fence: fence, barrier: try Barrier(path: directory.databasePath), clock: clock,
             known: known, mark: mark, notifies: options.notifies ?? (options.role != .main))
         context = DriverContext(
-            loop: loop, runner: runner, timing: options.timing,
+            loop: ground.loop, runner: runner, timing: options.timing,
             report: { [weak self] event in
                 onEvent(event)
                 self?.wakeSaw(event)
             },
-            fatal: { [weak self] in self?.fail($0) }, changed: { [weak self] in self?.endIfDone() }, awaiter: awaiter)
+            fatal: { [weak self] in self?.fail($0) }, changed: { [weak self] in self?.endIfDone() }, awaiter: awaiter,
+            random: ground.random, connect: ground.connect)
         context?.notified = { [weak self] in self?.planNotifications() }
         question.answer = { [weak self] in self?.answer($0) }
     }
 
     deinit { awaiter.close() }
 
+    /// Seconds since it began to take over.
+    var age: Double { Double(clock.monotonic() - created) / 1_000_000_000 }
+
     /// Drives until ``stop()`` is called, or until everything is done that the role is for.
     /// - Throws: `FenceError.stale` if another process took over; `EngineError.refused` if no account can log in.
     @discardableResult
     public func run() throws -> Ending {
-        if !isStopping { try begin() }
-        loop.run()
-        awaiter.close()
-        if let failure { throw failure }
-        return ending
+        if !isStopping {
+            network = try? NetworkMonitor(loop: loop) { [weak self] in
+                self?.drivers.values.forEach { $0.networkChanged() }
+            }
+            try begin()
+        }
+        ground.loop.run()
+        return try over()
     }
 
-    private func begin() throws {
+    /// Does what is to be done before the loop turns.
+    func begin() throws {
         doorbell.onRing = { [weak self] in self?.rung() }
-        network = try? NetworkMonitor(loop: loop) { [weak self] in self?.drivers.values.forEach { $0.networkChanged() }
-        }
         try startDrivers()
         if drivers.isEmpty {
             let isEmpty = try AccountTable(database).all().isEmpty
@@ -160,11 +181,18 @@ public final class Engine {
         case .wake: beginWake()
         case .background:
             if let budget = options.budget {
-                _ = loop.schedule(after: budget) { [weak self] in self?.end(.unfinished) }
+                _ = ground.loop.schedule(after: budget - age) { [weak self] in self?.end(.unfinished) }
             }
             endIfDone()
         case .main, .share: break
         }
+    }
+
+    /// Why the loop has stopped.
+    func over() throws -> Ending {
+        awaiter.close()
+        if let failure { throw failure }
+        return ending
     }
 
     /// Lets everything go in order, within a second; ``run()`` then returns.
@@ -185,6 +213,10 @@ public final class Engine {
     }
 
     func end(_ ending: Ending) {
+        if case FenceError.stale? = failure {
+            // It is ending because another process drives: now it was told to, and must not take over again.
+            (failure, self.ending) = (nil, ending)
+        }
         guard !isStopping else { return }
         isStopping = true
         self.ending = ending
@@ -192,7 +224,7 @@ public final class Engine {
         doorbell.stopListening()
         // Connections write what they still have, for a bounded time, before the loop ends.
         var open = drivers.count
-        if open == 0 { loop.enqueue { [weak self] in self?.ended() } }
+        if open == 0 { ground.loop.enqueue { [weak self] in self?.ended() } }
         for driver in drivers.values {
             driver.letGo { [weak self] in
                 open -= 1
@@ -209,7 +241,7 @@ public final class Engine {
         accepting = database
         let account = try AccountTable(database).account(sender, in: directory)
         let message = try Outgoing.accept(body, to: recipient, of: account, in: database, now: clock.now())
-        loop.enqueue { [weak self] in self?.drivers[account.id]?.queueChanged() }
+        ground.loop.enqueue { [weak self] in self?.drivers[account.id]?.queueChanged() }
         return message
     }
 
@@ -225,7 +257,7 @@ public final class Engine {
         var result: Swift.Result<Result, any Error>?
         let effects = try context.runner.run("application", for: account) { step in result = .success(try body(step)) }
         driver.commit(effects)
-        loop.enqueue { [weak driver] in driver?.queueChanged() }
+        ground.loop.enqueue { [weak driver] in driver?.queueChanged() }
         guard let result else { throw EngineError.notDriven(account: account.jid) }
         return try result.get()
     }
@@ -259,24 +291,6 @@ public final class Engine {
             driver.connect()
             driver.queueChanged()
         }
-    }
-
-    /// Tries the stanzas of the quarantine again that are to be, without going online.
-    /// - Parameters:
-    ///   - options: with the application's handlers.
-    ///   - onEvent: told each event, after what it tells is committed.
-    ///   - directory: whose accounts.
-    /// - Throws: `FenceError.held` if another process drives: that one does it; `StoreError`.
-    public static func replayQuarantine(
-        _ directory: AccountDirectory, options: Options = Options(), onEvent: @escaping (EngineEvent) -> Void = { _ in }
-    ) throws {
-        let engine = try Engine(directory, options: options, onEvent: onEvent)
-        for account in try AccountTable(engine.database).all() {
-            guard let context = engine.context else { continue }
-            let steps = SessionSteps(runner: context.runner, account: account)
-            while let effects = try steps.replayNext() { context.emit(effects.events) }
-        }
-        if !engine.isCareful { try engine.fence.letGo(engine.database) }
     }
 
     /// Logs out the accounts that were told to leave.
@@ -325,12 +339,14 @@ public final class Engine {
     var hasQueued: Bool { (try? drivers.values.contains { try $0.steps.queued() > 0 } || hasShared) ?? true }
 
     func fail(_ error: any Error) {
-        failure = failure ?? error
         if case FenceError.stale = error {
-            // Whatever this process still did would be refused: nothing is let go that another one holds.
+            // Whatever this process still did would be refused: nothing is let go that another one holds. One that was
+            // told to end ends; it must not take over again.
+            if !isStopping { failure = failure ?? error }
             isStopping = true
-            loop.stop()
+            ground.loop.stop()
         } else {
+            failure = failure ?? error
             stop()
         }
     }
@@ -352,13 +368,13 @@ public final class Engine {
             }
         }
         doorbell.letCallersGo()
-        loop.stop()
+        ground.loop.stop()
     }
 
     private func startAgain(_ letters: [Letter]) throws {
         (isStopping, isDone) = (false, false)
         doorbell.letCallersGo()
-        doorbell = try DoorbellWatch(directory, loop: loop)
+        doorbell = try DoorbellWatch(directory, loop: ground.loop)
         doorbell.onRing = { [weak self] in self?.rung() }
         try mailbox.announce(.driver, number: fence.owner.number)
         drivers = [:]
@@ -367,29 +383,5 @@ public final class Engine {
         wake?.begin()
         for letter in letters { try handle(letter) }
         receiveLetters()
-    }
-}
-
-/// Why an engine ended.
-public enum EngineError: Error, CustomStringConvertible, Sendable {
-    /// No account can log in; `account` is one of them.
-    case refused(account: JID, reason: String)
-    /// The engine does not drive this account: it is logged out, or the engine is not running.
-    case notDriven(account: JID)
-    /// The process that drives has taken the push that started this `wake`: there is nothing left to do.
-    case handedOver(to: Owner)
-    /// The engine has ended, or was let go before a freeze and not thawed yet.
-    case notRunning
-    /// The system has no thread left for the engine.
-    case noThread(reason: String)
-
-    public var description: String {
-        switch self {
-        case .refused(let account, let reason): "\(account): \(reason)"
-        case .notDriven(let account): "\(account) is not driven by this engine"
-        case .handedOver(let owner): "process \(owner.pid) drives as `\(owner.role.rawValue)` and takes care of it"
-        case .notRunning: "the engine does not run"
-        case .noThread(let reason): "no thread for the engine: \(reason)"
-        }
     }
 }

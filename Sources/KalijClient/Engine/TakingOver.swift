@@ -13,31 +13,87 @@ struct TakingOver {
     let directory: AccountDirectory
     let role: Role
     let clock: Clock
+    /// Kills whoever is frozen within a transaction of the database at a path; false if nobody is, or may be killed.
+    private let killWriter: (String) -> Bool
+    /// The owner that is waited for, and until when: each gets the whole time, since each was asked only then.
+    private var awaited: (owner: Int64, deadline: Int64)?
+    /// Until when a writer may go on that was there at each attempt.
+    private var busyDeadline: Int64?
+    /// How often nobody was found to be killed who kept the database busy for so long.
+    private var unkillable = 0
+    private var asked: Int64?
 
     /// How long an owner may take to answer, in nanoseconds. A process that lives answers from the thread that runs steps.
     static let patience: Int64 = 5_000_000_000
 
-    typealias Driven = (database: Database, fence: Fence, careful: Bool)
+    typealias Driven = (database: Database, fence: Fence, careful: Bool, mailbox: Mailbox)
+
+    /// What comes next.
+    enum Turn {
+        case driven(Driven)
+        /// The owner was asked: wait for the end of the connection, and look (``answered(_:)``).
+        case ask(Question)
+        /// A short while later it can be tried again.
+        case pause
+        /// It can be tried again: SQLite has waited already.
+        case again
+    }
+
+    /// What an owner was asked.
+    struct Question {
+        let owner: Owner
+        let mailbox: Mailbox
+        let sent: Mailbox.Sent
+        /// How long to wait.
+        let seconds: Double
+    }
+
+    init(
+        directory: AccountDirectory, role: Role, clock: Clock,
+        killWriter: @escaping (String) -> Bool = { FrozenWriter.kill(database: $0) != nil }
+    ) {
+        (self.directory, self.role, self.clock, self.killWriter) = (directory, role, clock, killWriter)
+    }
 
     /// - Throws: `FenceError.held` if another process drives that does not yield to this role; `EngineError.handedOver` if
     ///   it has taken the push of this one; `StoreError`.
-    func run() throws -> Driven {
-        let deadline = clock.monotonic() + Self.patience
-        var asked: Int64?
+    mutating func run() throws -> Driven {
         while true {
-            do {
-                return try directory.drive(role: role, now: clock.now())
-            } catch FenceError.held(let owner) {
-                guard mayAsk(owner) else { throw FenceError.held(owner) }
-                try ask(owner, &asked, until: deadline)
-                if clock.monotonic() >= deadline { return try raise(over: owner) }
-            } catch let error as StoreError where error.code == .busy {
-                // Who drives, or somebody who only hands over, is within a transaction and does not come to its end.
-                if let owner = try directory.owner(), mayAsk(owner) { try ask(owner, &asked, until: deadline) }
-                if clock.monotonic() >= deadline {
-                    guard FrozenWriter.kill(database: directory.databasePath) != nil else { throw error }
-                }
+            switch try turn() {
+            case .driven(let driven): return driven
+            case .ask(let question):
+                question.sent.bell.ring()
+                question.sent.bell.awaitHangUp(within: question.seconds)
+                try answered(question)
+            case .pause: usleep(10_000)
+            case .again: break
             }
+        }
+    }
+
+    /// Tries once; waits for nobody but a writer of the database, and for that one not long.
+    mutating func turn() throws -> Turn {
+        do {
+            return .driven(try complete(directory.drive(role: role, now: clock.now())))
+        } catch FenceError.held(let owner) {
+            busyDeadline = nil
+            guard mayAsk(owner) else { throw FenceError.held(owner) }
+            guard clock.monotonic() < patience(with: owner) else {
+                return try raise(over: owner).map(Turn.driven) ?? .again
+            }
+            return try ask(owner) ?? .pause
+        } catch let error as StoreError where error.code == .busy {
+            // Who drives, or somebody who only hands over, is within a transaction and does not come to its end.
+            let deadline = busyDeadline ?? clock.monotonic() + Self.patience
+            busyDeadline = deadline
+            guard clock.monotonic() < deadline else {
+                // One that cannot be killed may have come to its end just now.
+                unkillable += killWriter(directory.databasePath) ? 0 : 1
+                guard unkillable < 3 else { throw error }
+                return .again
+            }
+            guard let owner = try directory.owner(), mayAsk(owner) else { return .again }
+            return try ask(owner) ?? .again
         }
     }
 
@@ -50,30 +106,82 @@ struct TakingOver {
         }
     }
 
-    /// Asks `owner`, once, and waits for what it does.
-    private func ask(_ owner: Owner, _ asked: inout Int64?, until deadline: Int64) throws {
-        let left = Double(max(0, deadline - clock.monotonic())) / 1_000_000_000
-        guard asked != owner.number, owner.role != .share else { return pause() }
-        let mailbox = try directory.mailbox()
-        let notice = role == .main ? Notice.pleaseStop : .pushArrived
-        // It has the lock and does not receive yet, or any more.
-        guard let sent = try mailbox.send(notice, to: .driver, from: role, now: clock.now()) else { return pause() }
-        asked = owner.number
-        let reply = try mailbox.reply(to: sent, within: left)
-        if role == .wake, let reply, DriverStatus(payload: reply) != nil { throw EngineError.handedOver(to: owner) }
-        _ = try mailbox.takeBack(sent)
+    /// Until when `owner` may answer.
+    private mutating func patience(with owner: Owner) -> Int64 {
+        if let awaited, awaited.owner == owner.number { return awaited.deadline }
+        let deadline = clock.monotonic() + Self.patience
+        awaited = (owner.number, deadline)
+        return deadline
     }
 
-    private func pause() { usleep(10_000) }
+    /// Asks `owner`, once; nil if it was asked, or cannot be.
+    private mutating func ask(_ owner: Owner) throws -> Turn? {
+        guard asked != owner.number, owner.role != .share else { return nil }
+        let notice = role == .main ? Notice.pleaseStop : .pushArrived
+        guard let (mailbox, sent) = try send(notice) else { return nil }
+        asked = owner.number
+        let left = Double(max(0, patience(with: owner) - clock.monotonic())) / 1_000_000_000
+        return .ask(Question(owner: owner, mailbox: mailbox, sent: sent, seconds: left))
+    }
 
-    /// Raises the fence over the head of `owner`; whoever is frozen within a transaction is killed.
-    private func raise(over owner: Owner) throws -> Driven {
+    /// Nil if nobody receives: it has the lock and does not receive yet, or any more. Or if nobody can be told anything,
+    /// because somebody is frozen in the middle of it.
+    private func send(_ notice: Notice) throws -> (Mailbox, Mailbox.Sent)? {
+        do {
+            let mailbox = try directory.mailbox(busySeconds: 1)
+            return try mailbox.send(notice, to: .driver, from: role, now: clock.now()).map { (mailbox, $0) }
+        } catch let error as StoreError where error.code == .busy {
+            return nil
+        }
+    }
+
+    /// The owner has hung up, or did not within the time.
+    /// - Throws: `EngineError.handedOver` if it has taken the push of this process.
+    func answered(_ question: Question) throws {
+        do {
+            let reply = try question.mailbox.takeReply(to: question.sent)
+            if role == .wake, let reply, DriverStatus(payload: reply) != nil {
+                throw EngineError.handedOver(to: question.owner)
+            }
+            _ = try question.mailbox.takeBack(question.sent)
+        } catch let error as StoreError where error.code == .busy {
+            // No answer. Whoever finds the letter later does what it would do anyway.
+        }
+    }
+
+    /// Whoever is frozen in the middle of writing to the mailbox is killed: nobody could be told anything.
+    private func complete(_ driven: (database: Database, fence: Fence, careful: Bool)) throws -> Driven {
+        let mailbox = try directory.mailbox()
+        var attempts = 0
+        while true {
+            do {
+                try mailbox.awaitWriters()
+                return (driven.database, driven.fence, driven.careful, mailbox)
+            } catch let error as StoreError where error.code == .busy {
+                attempts += 1
+                let isLast = attempts > 2 * Self.mailboxPatience
+                guard !isLast else { throw error }
+                if attempts >= Self.mailboxPatience {
+                    _ = killWriter(Mailbox.databasePath(in: directory.path))
+                }
+            }
+        }
+    }
+
+    /// How many seconds a writer of the mailbox may take.
+    private static let mailboxPatience = 3
+
+    /// Raises the fence over the head of `owner`; whoever is frozen within a transaction is killed. Nil if another process
+    /// was first: that one lives, and is to be asked.
+    private func raise(over owner: Owner) throws -> Driven? {
         var isLast = false
         while true {
             do {
-                return try directory.drive(role: role, now: clock.now(), over: owner)
+                return try complete(directory.drive(role: role, now: clock.now(), over: owner))
+            } catch FenceError.held {
+                return nil
             } catch let error as StoreError where error.code == .busy && !isLast {
-                isLast = FrozenWriter.kill(database: directory.databasePath) == nil
+                isLast = !killWriter(directory.databasePath)
             }
         }
     }

@@ -24,12 +24,15 @@ public func runDemo(
         return 69
     }
     laboratory.cleanUpWhenInterrupted()
+    // What did not agree is looked into by people.
+    var isKept = options.keep
     defer {
-        laboratory.close(keep: options.keep)
-        if options.keep { terminal.say("kept: \(laboratory.directory)") }
+        laboratory.close(keep: isKept)
+        if isKept { terminal.say("kept: \(laboratory.directory)") }
     }
     do {
         let result = try await perform(options, kalij: kalij, laboratory: laboratory, terminal: terminal)
+        isKept = options.keep || !result.isClean
         terminal.clear()
         if options.json {
             output(try result.json())
@@ -50,21 +53,25 @@ private func perform(
     plan.kills = options.kills
     plan.messages = options.messages
     plan.seed = options.seed
-    let prepared = try await KillRun.prepare(plan, laboratory: laboratory) { terminal.say("· \($0)") }
-    terminal.say("· bob (slixmpp) sends m 1, m 2, ...; kalij send queues r 1, r 2, ...; seed \(plan.seed)")
-    terminal.say(
-        "· kalij run is killed with SIGKILL \(plan.kills) times, \(plan.lifetime.lowerBound) to "
-            + "\(plan.lifetime.upperBound) ms after its start")
+    plan.failedResumes = Double(options.failedResumes) / 100
+    plan.cuts = Double(options.cuts) / 100
     let bar = ProgressBar()
-    let run = KillRun(plan, laboratory: laboratory, server: prepared.server, kalij: prepared.kalij) { progress in
+    let run = try await KillRun.prepare(plan, laboratory: laboratory) {
+        terminal.say("· \($0)")
+    } progress: { progress in
         if progress.phase == .killing {
             let details = "\(progress.kills) kills  \(progress.incoming) in  \(progress.outgoing) out"
             terminal.show(bar.line(fraction: progress.fraction, details: details))
         } else {
-            terminal.say("· \(progress.phase.rawValue)")
+            terminal.say("· \(progress.account): \(progress.phase.rawValue)")
         }
     }
-    let result = try await run.run().result
-    await prepared.server.stop()
-    return result
+    terminal.say("· bob (slixmpp) sends m 1, m 2, ...; kalij send queues r 1, r 2, ...; seed \(plan.seed)")
+    terminal.say(
+        "· kalij run is killed with SIGKILL \(plan.kills) times, \(plan.lifetime.lowerBound) to "
+            + "\(plan.lifetime.upperBound) ms after its start")
+    if options.failedResumes > 0 {
+        terminal.say("· after \(options.failedResumes) % of the kills its session is lost, in one of three ways")
+    }
+    return try await run.run().result
 }

@@ -7,6 +7,10 @@ public struct DemoOptions: Sendable {
     /// Decides the moments of the kills; a new one every time unless given.
     public var seed = UInt64.random(in: 1...999_999)
     public var server = ServerKind.prosody
+    /// The percentage of kills after which the session is lost: expired, the server ended, its queue overrun.
+    public var failedResumes = 0
+    /// The percentage of connections that are cut on their way.
+    public var cuts = 0
     /// Prints the result as one JSON object instead of the table.
     public var json = false
     /// Leaves the directory with the database and the logs.

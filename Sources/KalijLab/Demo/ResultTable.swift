@@ -16,6 +16,11 @@ extension KillResult {
             "alice to bob (kalij send)", "\(outgoing.expected + outgoing.unconfirmed)", "\(outgoing.found)",
             "\(outgoing.lost)",
             "\(outgoing.twice)", "\(outgoing.outOfOrder)")
+        let lines = [""] + messages.lines() + [""] + lives().lines() + [""]
+        return lines + remarks()
+    }
+
+    private func lives() -> TextTable {
         var lives = TextTable()
         lives.add("kalij run killed", "\(kills)")
         lives.add("  while stanzas sent were not acknowledged", count(killsWithUnacknowledgedOut, of: kills))
@@ -26,10 +31,21 @@ extension KillResult {
         lives.add("starts killed before either", count(startsCutShort, of: starts))
         lives.add("sessions resumed, with those of kalij send", "\(resumed)")
         lives.add("sessions bound anew, with those of kalij send", "\(bound)")
+        if losses.total > 0 {
+            lives.add("  because they had expired", "\(losses.expired)")
+            lives.add("  because the server was ended (\(serverRestarts) times)", "\(losses.restarted)")
+            lives.add("  because the server's queue was too long", "\(losses.queueLimit)")
+            lives.add("  while stanzas sent were not acknowledged", "\(lossesWithUnacknowledged)")
+            if losses.otherwise > 0 { lives.add("  for another reason", "\(losses.otherwise)") }
+        }
+        if cuts.total > 0 {
+            lives.add("connections cut with a reset", "\(cuts.reset)")
+            lives.add("connections cut with an end", "\(cuts.closed)")
+            lives.add("connections held up, then reset", "\(cuts.held)")
+        }
         lives.add("time offline", "\(rounded(secondsOffline)) s of \(rounded(seconds)) s")
-        var lines = [""] + messages.lines() + [""] + lives.lines() + [""]
-        lines += remarks()
-        return lines
+        if accounts > 1 { lives.add("pairs of accounts", "\(accounts)") }
+        return lives
     }
 
     /// One JSON object on one line, with the derived figures too.
@@ -46,6 +62,12 @@ extension KillResult {
         }
         if incoming.unarchived + outgoing.unarchived > 0 {
             lines.append("  \(incoming.unarchived + outgoing.unarchived) delivered but not archived by the server")
+        }
+        if droppedByServer > 0 {
+            lines.append("  \(droppedByServer) of bob's that the server had not archived when it was ended")
+        }
+        if !failedAccounts.isEmpty {
+            lines.append("  accounts that do not agree: \(failedAccounts.joined(separator: " "))")
         }
         if crashes > 0 { lines.append("  kalij run ended by itself \(crashes) times") }
         if sendFailures > 0 { lines.append("  kalij send failed by itself \(sendFailures) times") }
@@ -71,13 +93,15 @@ private struct Report: Encodable {
     let result: KillResult
 
     enum CodingKeys: String, CodingKey {
-        case clean, startsCutShort, resumedShare, resumedShareOfSessions, unacknowledgedOutShare, unacknowledgedInShare
+        case clean, droppedByServer, startsCutShort, resumedShare, resumedShareOfSessions, unacknowledgedOutShare,
+            unacknowledgedInShare
     }
 
     func encode(to encoder: any Encoder) throws {
         try result.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(result.isClean, forKey: .clean)
+        try container.encode(result.droppedByServer, forKey: .droppedByServer)
         try container.encode(result.startsCutShort, forKey: .startsCutShort)
         try container.encode(result.resumedShare, forKey: .resumedShare)
         try container.encode(result.resumedShareOfSessions, forKey: .resumedShareOfSessions)

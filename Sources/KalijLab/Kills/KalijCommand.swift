@@ -13,12 +13,15 @@ public struct KalijCommand: Sendable {
     }
 
     /// Stores an account.
+    /// - Parameter port: where it finds the server, if not at its own port.
     /// - Throws: ``LaboratoryError`` with what `kalij login` said if it fails.
-    public func login(_ address: String, password: String, server: any XMPPServer) async throws {
+    public func login(
+        _ address: String, password: String, server: any XMPPServer, port: Int? = nil
+    ) async throws {
         try await laboratory.run(
             executable,
             [
-                "--data", data, "login", address, "--server", "127.0.0.1:\(server.port)", "--ca",
+                "--data", data, "login", address, "--server", "127.0.0.1:\(port ?? server.port)", "--ca",
                 server.certificateAuthority,
             ],
             environment: ["KALIJ_PASSWORD": password])

@@ -18,25 +18,39 @@ public struct KillOptions: Sendable {
     public var rate: Double = 60
     /// The pause between two `kalij send`, in milliseconds.
     public var sendPause = 10
-    /// The run gives up after this many seconds.
-    public var limit: Double = 3600
+    /// The share of kills of `kalij run` after which the session is made to be lost, by each ``LossCause`` in turn.
+    public var failedResumes = 0.0
+    /// The share of connections that a proxy between Kalij and the server cuts, somewhere.
+    public var cuts = 0.0
+    /// New accounts are taken after this many messages in one direction: archives that grow slow servers down.
+    public var messagesPerAccount = 5000
+    /// The run gives up after this many seconds; nil for an hour, or five seconds a kill if that is more.
+    public var limit: Double?
 
     /// The standard run: 50 kills, 500 messages each way.
     public init(kalij: String, server: ServerKind = .prosody) {
         self.kalij = kalij
         self.server = server
     }
+
+    /// What the server is to be like: if sessions are to be lost, it keeps less of them, so that it takes seconds.
+    var serverOptions: ServerOptions {
+        failedResumes > 0 ? ServerOptions(resumeSeconds: 4, queueLimit: 250) : ServerOptions()
+    }
 }
 
 /// How far a run of kills is.
 public struct KillProgress: Sendable {
     public enum Phase: String, Sendable {
+        case accounts = "accounts and kalij login"
         case killing = "killing and restarting"
         case draining = "last run: fetching and sending what is left"
         case reading = "reading the server's archives"
     }
 
     public var phase: Phase
+    /// Kalij's account, which changes in a long run.
+    public var account: String
     public var kills: Int
     /// Messages that the other side has sent.
     public var incoming: Int

@@ -34,6 +34,19 @@ public struct KillResult: Codable, Sendable, Equatable {
     /// How long the account had no connection, in seconds, by the server's log.
     public var secondsOffline: Double = 0
 
+    /// Pairs of accounts used.
+    public var accounts = 0
+    /// Kalij's accounts for which the archive did not agree.
+    public var failedAccounts: [String] = []
+    /// Why sessions could not be resumed, by the server's log.
+    public var losses = SessionLosses()
+    /// How often a session was made to be lost while messages had left and were not acknowledged.
+    public var lossesWithUnacknowledged = 0
+    /// How often the server was ended with SIGTERM and started again.
+    public var serverRestarts = 0
+    /// Connections that the proxy cut, by its own count.
+    public var cuts = CutCounts()
+
     init(server: ServerKind, seed: UInt64) {
         self.server = server
         self.seed = seed
@@ -49,9 +62,39 @@ public struct KillResult: Codable, Sendable, Equatable {
     public var unacknowledgedInShare: Double { share(killsWithUnacknowledgedIn, of: kills) }
 
     /// Nothing lost, twice, out of order or invented, in either direction, `kalij run` never ended by itself, and the
-    /// archive, which is the judge, is whole: it has all that the other side has sent.
+    /// archive, which is the judge, is whole: it has all that the other side has sent, unless the server was ended
+    /// while that was on its way.
     public var isClean: Bool {
-        incoming.isClean && outgoing.isClean && crashes == 0 && incoming.expected >= offered && outgoing.unarchived == 0
+        incoming.isClean && outgoing.isClean && crashes == 0
+            && (serverRestarts > 0 || incoming.expected >= offered && outgoing.unarchived == 0)
+    }
+
+    /// Messages that the other side handed to a connection, and that the server did not archive before it was ended.
+    public var droppedByServer: Int { max(0, offered - incoming.expected) }
+
+    /// Adds what another pair of accounts showed.
+    static func += (sum: inout KillResult, more: KillResult) {
+        sum.seconds += more.seconds
+        sum.offered += more.offered
+        sum.incoming += more.incoming
+        sum.outgoing += more.outgoing
+        sum.kills += more.kills
+        sum.sendKills += more.sendKills
+        sum.sendFailures += more.sendFailures
+        sum.crashes += more.crashes
+        sum.killsWithUnacknowledgedOut += more.killsWithUnacknowledgedOut
+        sum.killsWithUnacknowledgedIn += more.killsWithUnacknowledgedIn
+        sum.starts += more.starts
+        sum.startsResumed += more.startsResumed
+        sum.startsBound += more.startsBound
+        sum.resumed += more.resumed
+        sum.bound += more.bound
+        sum.secondsOffline += more.secondsOffline
+        sum.accounts += more.accounts
+        sum.failedAccounts += more.failedAccounts
+        sum.losses += more.losses
+        sum.lossesWithUnacknowledged += more.lossesWithUnacknowledged
+        sum.serverRestarts += more.serverRestarts
     }
 
     private func share(_ part: Int, of whole: Int) -> Double {

@@ -7,6 +7,9 @@ struct Killer {
     let lifetime: ClosedRange<Int>
     let tally: Tally
     let watch: SessionWatch
+    /// The share of kills after which the session is lost.
+    let lossShare: Double
+    var losses: LossMaker
     var generator: SeededGenerator
 
     /// Starts the first process and waits until its session is bound.
@@ -34,21 +37,26 @@ struct Killer {
         while true {
             let milliseconds = Double(Int.random(in: lifetime, using: &generator))
             try await Task.sleep(for: .seconds(began + milliseconds / 1000 - wallClock()))
-            let crashed = process.ending()
-            process.signal(SIGKILL)
-            let killed = wallClock()
-            _ = await process.wait(seconds: 10)
-            let queued = try? await table.unacknowledged()
-            tally.change { counts in
-                if crashed != nil { counts.crashes += 1 }
-                counts.lives.append(Life(began: began, killed: killed, queued: queued))
-            }
-            if tally.counts.crashes >= 5 {
-                throw LaboratoryError("kalij run ended by itself five times: \(kalij.errors(of: "run"))")
-            }
-            if tally.isOver || Task.isCancelled { return }
+            try await kill(process, begun: began)
+            if tally.isOver || Task.isCancelled { return try await losses.finish() }
+            if lossShare > 0, Double.random(in: 0..<1, using: &generator) < lossShare { try await losses.lose() }
             began = wallClock()
             process = try kalij.run()
+        }
+    }
+
+    private func kill(_ process: Subprocess, begun: Double) async throws {
+        let crashed = process.ending()
+        process.signal(SIGKILL)
+        let killed = wallClock()
+        _ = await process.wait(seconds: 10)
+        let queued = try? await table.unacknowledged()
+        tally.change { counts in
+            if crashed != nil { counts.crashes += 1 }
+            counts.lives.append(Life(began: begun, killed: killed, queued: queued))
+        }
+        if tally.counts.crashes >= 5 {
+            throw LaboratoryError("kalij run ended by itself five times: \(kalij.errors(of: "run"))")
         }
     }
 }

@@ -16,21 +16,35 @@ struct ReplySender {
         var number = 0
         var failuresInARow = 0
         while !tally.isOver, !Task.isCancelled {
+            await tally.beginSending()
+            if tally.isOver || Task.isCancelled { return tally.endSending() }
             number += 1
             let process = try kalij.send("r \(number)", to: recipient)
             let killing = Double.random(in: 0..<1, using: &generator) < killShare
             let patience = Double(Int.random(in: 1...60, using: &generator)) / 1000
-            var ending = await process.wait(seconds: killing ? patience : 60)
+            var ending = await wait(for: process, seconds: killing ? patience : 60)
+            let isKilled = ending == nil && (killing || tally.isHeld)
             if ending == nil {
                 process.signal(SIGKILL)
                 ending = await process.wait(seconds: 10)
             }
-            failuresInARow = record(number, ending: ending, killing: killing) ? 0 : failuresInARow + 1
+            tally.endSending()
+            failuresInARow = record(number, ending: ending, killing: isKilled) ? 0 : failuresInARow + 1
             try? await Task.sleep(for: .milliseconds(pause))
             guard failuresInARow < 20 else {
                 throw LaboratoryError("kalij send failed 20 times in a row: \(kalij.errors(of: "send"))")
             }
         }
+    }
+
+    /// Waits for the end of a process, unless sending is held from now on.
+    private func wait(for process: Subprocess, seconds: Double) async -> Subprocess.Ending? {
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        while ContinuousClock.now < deadline, !tally.isHeld, !Task.isCancelled {
+            if let ending = process.ending() { return ending }
+            try? await Task.sleep(for: .milliseconds(1))
+        }
+        return process.ending()
     }
 
     /// - Returns: whether this was as it should be.

@@ -9,6 +9,25 @@ struct SessionHistory {
     var resumptions: Int { seen.count { $0.event.isResumption } }
     var binds: Int { seen.count { $0.event == .bound } }
 
+    /// Why each session but the last was lost: for each bind after the first, what the server's log says since the
+    /// connection before.
+    var losses: SessionLosses {
+        var losses = SessionLosses()
+        var cause: LossCause?
+        var isFirst = true
+        for one in seen {
+            switch one.event {
+            case .lost(let why): cause = why
+            case .resumed: cause = nil
+            case .bound:
+                if !isFirst { losses.count(cause) }
+                (cause, isFirst) = (nil, false)
+            case .hibernated, .refused: break
+            }
+        }
+        return losses
+    }
+
     /// The time from the end of each connection to the next session, summed up.
     var secondsOffline: Double {
         var total = 0.0
@@ -19,7 +38,7 @@ struct SessionHistory {
             case .bound, .resumed:
                 if let start = since { total += one.at - start }
                 since = nil
-            case .refused: break
+            case .refused, .lost: break
             }
         }
         return total
@@ -54,5 +73,36 @@ extension SessionEvent {
 
     fileprivate var startsConnection: Bool {
         isResumption || self == .bound
+    }
+}
+
+/// How many sessions were lost, by what the server's log says.
+public struct SessionLosses: Codable, Sendable, Equatable {
+    /// Nobody resumed them in time.
+    public var expired = 0
+    /// The server was ended with SIGTERM and started again.
+    public var restarted = 0
+    /// More stanzas were unacknowledged than the server keeps.
+    public var queueLimit = 0
+    /// The log does not tell.
+    public var otherwise = 0
+
+    /// All of them.
+    public var total: Int { expired + restarted + queueLimit + otherwise }
+
+    mutating func count(_ cause: LossCause?) {
+        switch cause {
+        case .expired: expired += 1
+        case .restarted: restarted += 1
+        case .queueLimit: queueLimit += 1
+        case nil: otherwise += 1
+        }
+    }
+
+    static func += (sum: inout SessionLosses, more: SessionLosses) {
+        sum.expired += more.expired
+        sum.restarted += more.restarted
+        sum.queueLimit += more.queueLimit
+        sum.otherwise += more.otherwise
     }
 }

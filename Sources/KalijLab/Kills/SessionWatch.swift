@@ -5,6 +5,9 @@ final class SessionWatch: Sendable {
     private struct State {
         var reader: any SessionLogReader
         var seen: [SeenEvent] = []
+        /// When somebody else used the account.
+        var foreign: [ClosedRange<Double>] = []
+        var foreignSince: Double?
     }
 
     private let state: Mutex<State>
@@ -24,7 +27,21 @@ final class SessionWatch: Sendable {
 
     /// Everything seen so far.
     var events: [SeenEvent] {
-        state.withLock { $0.seen }
+        state.withLock { state in
+            state.seen.filter { one in one.event != .bound || !state.foreign.contains { $0.contains(one.at) } }
+        }
+    }
+
+    /// From now on, or no longer, somebody else may bind a resource of the account.
+    func ignoreBinds(_ begins: Bool) {
+        state.withLock { state in
+            let now = wallClock()
+            if begins {
+                state.foreignSince = now
+            } else if let since = state.foreignSince {
+                state.foreign.append(since...max(since, now))
+            }
+        }
     }
 
     /// Whether a session was ever bound.

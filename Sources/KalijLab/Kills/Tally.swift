@@ -18,10 +18,15 @@ final class Tally: Sendable {
         var uncertain: Set<Int> = []
         var sendKills = 0
         var sendFailures = 0
+        var restarts = 0
+        /// Sessions made to be lost while messages had left and were not acknowledged.
+        var lossesWithUnacknowledged = 0
     }
 
     private let state = Mutex(Counts())
     private let over = Atomic<Bool>(false)
+    private let held = Atomic<Bool>(false)
+    private let sending = Atomic<Bool>(false)
 
     var counts: Counts { state.withLock { $0 } }
     /// Whether all targets are reached and the senders should stop.
@@ -33,5 +38,34 @@ final class Tally: Sendable {
 
     func finish() {
         over.store(true, ordering: .relaxed)
+    }
+
+    /// Whether no `kalij send` is to run.
+    var isHeld: Bool { held.load(ordering: .sequentiallyConsistent) }
+
+    /// From now on no `kalij send` is started, and the one that runs is killed; comes back when that is done.
+    func hold() async {
+        held.store(true, ordering: .sequentiallyConsistent)
+        while sending.load(ordering: .sequentiallyConsistent), !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    func letGo() {
+        held.store(false, ordering: .sequentiallyConsistent)
+    }
+
+    /// Waits while sending is held; then ``hold()`` waits until ``endSending()``.
+    func beginSending() async {
+        while !Task.isCancelled {
+            sending.store(true, ordering: .sequentiallyConsistent)
+            if !held.load(ordering: .sequentiallyConsistent) || isOver { return }
+            sending.store(false, ordering: .sequentiallyConsistent)
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    func endSending() {
+        sending.store(false, ordering: .sequentiallyConsistent)
     }
 }

@@ -26,6 +26,17 @@ public struct DirectionVerdict: Codable, Sendable, Equatable {
 
     /// Whether nothing is wrong.
     public var isClean: Bool { lost == 0 && twice == 0 && outOfOrder == 0 && invented == 0 }
+
+    static func += (sum: inout DirectionVerdict, more: DirectionVerdict) {
+        sum.expected += more.expected
+        sum.unconfirmed += more.unconfirmed
+        sum.found += more.found
+        sum.lost += more.lost
+        sum.twice += more.twice
+        sum.outOfOrder += more.outOfOrder
+        sum.invented += more.invented
+        sum.unarchived += more.unarchived
+    }
 }
 
 /// What is compared at the end of a run. Every field comes from something that is not Kalij: the server's archives as

@@ -77,12 +77,16 @@ public struct Peer: Sendable {
     ///   - label: the word before the number in each body.
     ///   - rate: messages a second; 0 for as fast as the server answers, with at most ten on the way.
     ///   - count: how many, nil for no end.
+    ///   - first: the number in the first one.
     ///   - resource: of the client's full address; nil for one that the server chooses.
+    ///   - reconnects: whether it comes back when the server was ended, instead of giving up.
     /// - Throws: ``LaboratoryError`` if it is not logged in within 30 s.
     public func chat(
-        with recipient: String, label: String, rate: Double, count: Int? = nil, resource: String? = nil
+        with recipient: String, label: String, rate: Double, count: Int? = nil, first: Int = 1,
+        resource: String? = nil, reconnects: Bool = false
     ) async throws -> Chat {
-        var arguments = ["--to", recipient, "--label", label, "--rate", "\(rate)"]
+        var arguments = ["--to", recipient, "--label", label, "--rate", "\(rate)", "--first", "\(first)"]
+        if reconnects { arguments.append("--reconnect") }
         if let count { arguments += ["--count", "\(count)"] }
         var launch = try command("chat", arguments, resource: resource)
         let files = laboratory.path("chat-\(user)-\(UInt32.random(in: 0...UInt32.max))")
@@ -164,6 +168,11 @@ public final class Chat: Sendable {
     /// How many messages it has sent.
     public func sent() throws -> Int {
         try events().count { $0.event == "sent" }
+    }
+
+    /// Sends so many of its next messages as fast as the server takes them.
+    func burst(_ count: Int) throws {
+        try process.write(line: "burst \(count)")
     }
 
     /// Stops sending; the client goes on receiving.

@@ -47,10 +47,14 @@ class Peer(slixmpp.ClientXMPP):
         self.ca_certs = options.ca
         self.stopping = False
         self.sent = 0
+        self.burst = 0
+        self.begun = False
+        self.online = asyncio.Event()
+        self.offline = asyncio.Event()
         self.finished = self.loop.create_future()
         self.add_event_handler("session_start", self.started)
         self.add_event_handler("failed_all_auth", lambda _: self.end(77, "authentication refused"))
-        self.add_event_handler("connection_failed", lambda why: self.end(69, "no connection: %s" % why))
+        self.add_event_handler("connection_failed", self.not_connected)
         self.add_event_handler("ssl_invalid_chain", lambda why: self.end(69, "certificate: %s" % why))
         self.add_event_handler("disconnected", self.lost)
         if getattr(options, "caps", False):
@@ -78,9 +82,36 @@ class Peer(slixmpp.ClientXMPP):
         return stanza
 
     def lost(self, why):
-        self.end(69, "the connection ended: %s" % why)
+        if not self.come_back(why):
+            self.end(69, "the connection ended: %s" % why)
+
+    def not_connected(self, why):
+        if not self.come_back(why):
+            self.end(69, "no connection: %s" % why)
+
+    def come_back(self, why):
+        """With --reconnect: tries to connect again in a moment, until it works."""
+        if not getattr(self.options, "reconnect", False) or self.stopping or not self.begun:
+            return False
+        if self.online.is_set():
+            say("disconnected", reason=str(why))
+        self.online.clear()
+        self.offline.set()
+        self.loop.call_later(0.3, self.connect_again)
+        return True
+
+    def connect_again(self):
+        if not self.stopping and not self.online.is_set():
+            self.connect((self.options.host, self.options.port))
 
     async def started(self, _):
+        self.offline.clear()
+        self.online.set()
+        if self.begun:
+            say("reconnected")
+            self.send_presence()
+            return
+        self.begun = True
         try:
             await self.work(self)
             self.stopping = True
@@ -95,13 +126,24 @@ class Peer(slixmpp.ClientXMPP):
             self.end(70, "no answer from the server")
 
     async def barrier(self):
-        """Comes back once the server has answered a request made after everything sent so far."""
-        ping = self.make_iq_get(ito=self.boundjid.host)
-        ping.append(ElementTree.Element("{urn:xmpp:ping}ping"))
-        try:
-            await ping.send(timeout=60)
-        except slixmpp.exceptions.IqError:
-            pass  # an error is an answer too
+        """Comes back once the server has answered a request made after everything sent so far. If the connection ends
+        meanwhile and comes back (--reconnect), what was sent before may be lost."""
+        while True:
+            await self.online.wait()
+            ping = self.make_iq_get(ito=self.boundjid.host)
+            ping.append(ElementTree.Element("{urn:xmpp:ping}ping"))
+            answer = asyncio.ensure_future(ping.send(timeout=60))
+            gone = asyncio.ensure_future(self.offline.wait())
+            await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
+            gone.cancel()
+            if not answer.done():
+                answer.cancel()
+                continue
+            try:
+                answer.result()
+            except slixmpp.exceptions.IqError:
+                pass  # an error is an answer too
+            return
 
 
 async def lines_of_standard_input():
@@ -112,7 +154,8 @@ async def lines_of_standard_input():
 
 
 async def chat(peer):
-    """Sends "LABEL 1", "LABEL 2", ... until "stop" (or the end of input), stays to receive until "quit"."""
+    """Sends "LABEL 1", "LABEL 2", ... until "stop" (or the end of input), stays to receive until "quit". After "burst N"
+    the next N messages are sent as fast as the server takes them."""
     options = peer.options
     stop = asyncio.Event()
     quit_ = asyncio.Event()
@@ -128,6 +171,8 @@ async def chat(peer):
             line = (await reader.readline()).decode().strip()
             if line == "stop":
                 stop.set()
+            elif line.startswith("burst "):
+                peer.burst += int(line.split()[1])
             elif line in ("", "quit"):
                 stop.set()
                 quit_.set()
@@ -142,12 +187,16 @@ async def chat(peer):
     began = time.monotonic()
     window = 10 if options.rate == 0 else max(1, int(options.rate / 4))
     while not stop.is_set() and (options.count is None or peer.sent < options.count):
+        await peer.online.wait()
         peer.sent += 1
         number = options.first + peer.sent - 1
         message = peer.make_message(mto=options.to, mbody="%s %d" % (options.label, number), mtype="chat")
         message.send()
         say("sent", number=number, id=message["id"])
-        if options.rate > 0:
+        if peer.burst > 0:
+            peer.burst -= 1
+            began -= 1 / options.rate if options.rate > 0 else 0
+        elif options.rate > 0:
             pause = began + peer.sent / options.rate - time.monotonic()
             if pause > 0:
                 await asyncio.sleep(pause)
@@ -285,6 +334,7 @@ def main():
             command.add_argument("--rate", type=float, default=0.0)
             command.add_argument("--count", type=int)
             command.add_argument("--first", type=int, default=1)
+            command.add_argument("--reconnect", action="store_true")
         if name == "push":
             command.add_argument("--service", required=True)
             command.add_argument("--node", required=True)

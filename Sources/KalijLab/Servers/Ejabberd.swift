@@ -30,7 +30,7 @@ public final class Ejabberd: XMPPServer {
             readText(of: certificate.key) + readText(of: certificate.certificate), to: folder + "/localhost.pem")
         let values = [
             "@DIR@": folder, "@PORT@": "\(port)", "@PORT1@": "\(port + 1)", "@PORT2@": "\(port + 2)",
-            "@RESUME@": "\(options.resumeSeconds)",
+            "@RESUME@": "\(options.resumeSeconds)", "@QUEUE@": "\(options.queueLimit ?? 5000)",
         ]
         var configuration = resourceText(PackageResources.ejabberd_yml)
         if let port = options.componentPort {

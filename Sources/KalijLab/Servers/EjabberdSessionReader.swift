@@ -14,7 +14,7 @@ struct EjabberdSessionReader: SessionLogReader {
     private var queued: Int?
 
     init(log: String, account: String) {
-        tail = LogTail(path: log)
+        tail = LogTail(path: log, from: LogTail.end(of: log))
         self.account = account
     }
 
@@ -35,6 +35,7 @@ struct EjabberdSessionReader: SessionLogReader {
     }
 
     private mutating func read(_ line: Substring) -> [SessionEvent] {
+        if line.contains("is stopped in the node") || line.contains("Stopping ejabberd") { return [.lost(.restarted)] }
         guard line.contains(" \(account)/") || line.contains(" for \(account)") else {
             return []
         }
@@ -55,6 +56,8 @@ struct EjabberdSessionReader: SessionLogReader {
             return [.resumed(unacknowledged: unacknowledged, queued: queued)]
         }
         if line.contains("Cannot resume session for") { return [.refused] }
+        if line.contains("Timed out waiting for resumption of stream") { return [.lost(.expired)] }
+        if line.contains("Too many unacked stanzas") { return [.lost(.queueLimit)] }
         return []
     }
 

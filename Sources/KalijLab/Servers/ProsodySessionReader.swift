@@ -12,7 +12,7 @@ struct ProsodySessionReader: SessionLogReader {
     private var pending: Int?
 
     init(log: String, account: String) {
-        tail = LogTail(path: log)
+        tail = LogTail(path: log, from: LogTail.end(of: log))
         self.account = account
     }
 
@@ -23,6 +23,7 @@ struct ProsodySessionReader: SessionLogReader {
 
     private mutating func read(_ line: String) -> [SessionEvent] {
         let fields = line.split(separator: "\t", maxSplits: 2)
+        if line.hasSuffix("\tShutting down...") { return [.lost(.restarted)] }
         guard fields.count == 3, let source = fields[0].split(separator: " ").last, source.hasPrefix("c2s") else {
             return []
         }
@@ -34,6 +35,12 @@ struct ProsodySessionReader: SessionLogReader {
         guard own.contains(source) else { return [] }
         if text.hasPrefix("Resource bound: ") { return [.bound] }
         if text.hasPrefix("Tried to resume ") { return [.refused] }
+        if text.hasPrefix("Destroying session for hibernating too long") { return [.lost(.expired)] }
+        // The end of a session whose resumption has failed, and has not been given up for a new one in order.
+        if text.hasPrefix("Disconnecting client, <stream:error> is: "), text.contains("resource-constraint") {
+            pending = nil
+            return [.refused, .lost(.queueLimit)]
+        }
         if text.hasPrefix("Session going into hibernation") {
             queuedAsleep[source] = 0
             return [.hibernated]

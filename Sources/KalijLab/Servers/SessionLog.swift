@@ -13,6 +13,18 @@ public enum SessionEvent: Equatable, Sendable {
     case hibernated
     /// `<resume/>` was answered with `<failed/>`.
     case refused
+    /// The server will not let the session be resumed any more.
+    case lost(LossCause)
+}
+
+/// Why a session could not be resumed.
+public enum LossCause: String, Sendable, CaseIterable, Codable {
+    /// Nobody resumed it in time.
+    case expired
+    /// The server was ended.
+    case restarted
+    /// More stanzas were unacknowledged than the server keeps.
+    case queueLimit
 }
 
 /// An event with its moment.

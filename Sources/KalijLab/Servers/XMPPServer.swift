@@ -10,11 +10,15 @@ public struct ServerOptions: Sendable {
     public var resumeSeconds: Int
     /// The port on which the component `push.localhost` (XEP-0114, key "component-key") is let in; nil for none.
     public var componentPort: Int?
+    /// A session with more unacknowledged stanzas cannot be resumed; nil for the server's own limit (Prosody 500,
+    /// ejabberd 5,000).
+    public var queueLimit: Int?
 
     /// Sessions can be resumed for ten minutes unless told otherwise.
-    public init(resumeSeconds: Int = 600, componentPort: Int? = nil) {
+    public init(resumeSeconds: Int = 600, componentPort: Int? = nil, queueLimit: Int? = nil) {
         self.resumeSeconds = resumeSeconds
         self.componentPort = componentPort
+        self.queueLimit = queueLimit
     }
 }
 
@@ -38,7 +42,7 @@ public protocol XMPPServer: Sendable {
     func stop() async
     /// Creates an account. The server must be running.
     func register(_ user: String, password: String) async throws
-    /// Reads one account's sessions from the server's log, from its beginning.
+    /// Reads one account's sessions from the server's log, from its present end. The account should be new.
     func sessionReader(account: String) -> any SessionLogReader
 }
 

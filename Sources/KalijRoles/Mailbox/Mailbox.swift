@@ -17,19 +17,26 @@ public final class Mailbox {
     private let database: Database
     private let directory: String
     private let signals: any Signals
+    /// Times ``patience`` for another writer.
+    private let attempts: Int
 
     /// Opens the mailbox of `directory`, which exists; creates it if need be.
-    public init(directory: String, signals: any Signals = Platform.linux.signals) throws {
+    /// - Parameters:
+    ///   - signals: how its receivers are told to look.
+    ///   - busySeconds: how long it waits for another process that writes to it before it throws.
+    public init(
+        directory: String, signals: any Signals = Platform.linux.signals, busySeconds: Double = 10
+    ) throws {
         self.directory = directory
         self.signals = signals
+        attempts = max(1, Int(busySeconds / Self.patience))  // traps: a program's own number of seconds
         database = try Self.open(directory, .process)
     }
 
     private static let schema = Schema(applicationID: 0x4B61_6D62, migrations: [version1])
-    private static func path(in directory: String) -> String { directory + "/mailbox.db" }
 
     static func open(_ directory: String, _ durability: Database.Durability) throws -> Database {
-        let database = try Database(path: path(in: directory), durability: durability, busySeconds: patience)
+        let database = try Database(path: databasePath(in: directory), durability: durability, busySeconds: patience)
         if try schema.version(of: database) < schema.version {
             try unblocking(database) { try schema.migrate(database) }
         }
@@ -37,8 +44,8 @@ public final class Mailbox {
     }
 
     static func read(_ directory: String) throws -> Database? {
-        guard try schema.check(path: path(in: directory)) == schema.version else { return nil }
-        return try Database(reading: path(in: directory))
+        guard try schema.check(path: databasePath(in: directory)) == schema.version else { return nil }
+        return try Database(reading: databasePath(in: directory))
     }
 
     /// Seconds for another writer, who is at it for milliseconds.
@@ -46,8 +53,10 @@ public final class Mailbox {
 
     /// Runs `body`, which writes. A writer that is frozen within its transaction is killed: nobody else could write until it
     /// goes on; one that is only slow is waited for.
-    static func unblocking<Result>(_ database: Database, _ body: () throws -> Result) throws -> Result {
-        for _ in 0..<Int(10 / patience) {
+    static func unblocking<Result>(
+        _ database: Database, attempts: Int = 10, _ body: () throws -> Result
+    ) throws -> Result {
+        for _ in 0..<attempts {
             do {
                 return try body()
             } catch let error as StoreError where error.code == .busy {
@@ -55,6 +64,15 @@ public final class Mailbox {
             }
         }
         return try body()
+    }
+
+    /// The mailbox's database in `directory`.
+    public static func databasePath(in directory: String) -> String { directory + "/mailbox.db" }
+
+    /// Waits until nobody else is within a transaction that writes.
+    /// - Throws: `StoreError.busy` if somebody is for longer than a second.
+    public func awaitWriters() throws {
+        try database.transaction {}
     }
 
     private static let version1 = """
@@ -91,7 +109,7 @@ public final class Mailbox {
     /// Says that this process receives for `address` from now on, under a number that is higher than those before. It
     /// listens there already (``Doorbell/Listener``), and looks (``receive(_:as:now:)``) afterwards.
     public func announce(_ address: Address, number: Int64) throws {
-        try Self.unblocking(database) {
+        try Self.unblocking(database, attempts: attempts) {
             try database.run(
                 """
                 INSERT INTO receiver VALUES (?1, ?2)
@@ -150,7 +168,7 @@ public final class Mailbox {
     /// Answers `letter`; its sender is told by the end of its connection. Nothing happens if it does not wait any more.
     public func reply(to letter: Letter, _ payload: [UInt8], now: Int64) throws {
         guard let replyBy = letter.replyBy, replyBy > now else { return }
-        try Self.unblocking(database) {
+        try Self.unblocking(database, attempts: attempts) {
             try database.run(
                 "INSERT OR REPLACE INTO reply VALUES (?, ?, ?)",
                 [.integer(letter.id), .blob(payload), .integer(replyBy)])
@@ -210,7 +228,12 @@ public final class Mailbox {
     public func reply(to sent: Sent, within seconds: Double) throws -> [UInt8]? {
         sent.bell.ring()
         sent.bell.awaitHangUp(within: seconds)
-        return try Self.unblocking(database) {
+        return try takeReply(to: sent)
+    }
+
+    /// The reply, once the receiver has hung up; nil if there is none.
+    public func takeReply(to sent: Sent) throws -> [UInt8]? {
+        try Self.unblocking(database, attempts: attempts) {
             try database.statement("DELETE FROM reply WHERE letter = ? RETURNING payload")
                 .first([.integer(sent.id)]) { $0.blob(0) }
         }
@@ -219,13 +242,13 @@ public final class Mailbox {
     /// Takes a letter back.
     /// - Returns: false if it was received.
     public func takeBack(_ sent: Sent) throws -> Bool {
-        try Self.unblocking(database) {
+        try Self.unblocking(database, attempts: attempts) {
             try database.run("DELETE FROM letter WHERE id = ?", [.integer(sent.id)])
             return database.changes > 0
         }
     }
 
     private func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-        try Self.unblocking(database) { try database.transaction(body) }
+        try Self.unblocking(database, attempts: attempts) { try database.transaction(body) }
     }
 }

@@ -31,7 +31,7 @@ public final class Watch {
     var handler: ((Readiness) -> Void)?
     private weak var loop: EventLoop?
 
-    init(loop: EventLoop, descriptor: Int32, token: UInt64, interest: Interest, handler: @escaping (Readiness) -> Void)
+    init(loop: EventLoop?, descriptor: Int32, token: UInt64, interest: Interest, handler: @escaping (Readiness) -> Void)
     {
         self.loop = loop
         self.descriptor = descriptor

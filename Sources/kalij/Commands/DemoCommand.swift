@@ -4,23 +4,32 @@ import KalijLab
 
 enum DemoCommand: Command {
     static let name = "demo"
-    static let usage = "[--kills N] [--messages N] [--seed N] [--server prosody|ejabberd] [--keep]"
+    static let usage =
+        "[--kills N] [--messages N] [--seed N] [--server prosody|ejabberd] [--failed-resumes P] [--cuts P] [--keep]"
     static let summary = "the main job on a local server: kill it, lose nothing"
     static let details = """
         Starts a server on loopback in a temporary directory, logs an account in and runs it as `kalij run`, while an
         independent client (slixmpp) sends it numbered messages without pause and `kalij send` queues replies. Kills
         `kalij run` with SIGKILL at random moments and starts it again, and some of the `kalij send`. Then reads the
-        server's archive and compares: what was lost, came twice or out of order, each way.
+        server's archive and compares: what was lost, came twice or out of order, each way. After 5,000 messages
+        accounts are taken anew.
+
+        With --failed-resumes, after P % of the kills the session cannot be resumed, for one reason after the other: it
+        has expired, the server was ended with SIGTERM and started again, more was sent to it than the server keeps.
+        For that the server keeps sessions for 4 s, and 250 stanzas in each. With --cuts, P % of Kalij's connections
+        are cut somewhere by a proxy: with a reset, with an end, or by letting nothing through for up to 3 s.
 
         Needs Debian's prosody, lua-dbi-sqlite3, python3-slixmpp, sqlite3 and openssl (`make demo` installs them), or
         ejabberd and erlang-p1-sqlite3. It leaves nothing running and nothing outside its temporary directory.
-        Exit status 1 if anything was lost, came twice or out of order, 69 if the demo could not be carried out.
+        Exit status 1 if anything was lost, came twice or out of order (the directory is left then), 69 if the demo could not be carried out.
         """
     static let options: [Arguments.Option] = [
         .value("--kills", "N", "kill `kalij run` at least N times (default 50)"),
         .value("--messages", "N", "at least N messages each way (default 500)"),
         .value("--seed", "N", "decides the moments of the kills (default: a new one each time)"),
         .value("--server", "NAME", "prosody (default) or ejabberd"),
+        .value("--failed-resumes", "P", "lose the session after P percent of the kills (default 0)"),
+        .value("--cuts", "P", "cut P percent of the connections (default 0)"),
         .flag("--keep", "leave the directory with the database and the logs, and say where"),
     ]
 
@@ -37,6 +46,8 @@ enum DemoCommand: Command {
             }
             options.server = server
         }
+        options.failedResumes = try arguments.integer("--failed-resumes", in: 0...100) ?? 0
+        options.cuts = try arguments.integer("--cuts", in: 0...100) ?? 0
         options.json = shared.json
         options.keep = arguments.has("--keep")
         return ExitStatus(rawValue: wait(for: options, program: try Files.absolute(existing: "/proc/self/exe")))

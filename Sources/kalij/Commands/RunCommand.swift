@@ -35,6 +35,7 @@ enum RunCommand: Command {
         defer { commands?.stop() }
         _ = try Engine.drive(
             shared.directory, options: options, onEvent: { printer.print($0) },
+            takesOver: Interruption.endsAtOnce,
             frozen: {
                 commands?.stop()
                 raise(SIGSTOP)

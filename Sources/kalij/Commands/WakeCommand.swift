@@ -38,7 +38,11 @@ enum WakeCommand: Command {
             try PushSocket(path, [CommandLine.arguments[0]] + words(budget, shared)).serve()
         }
         // Whatever it waits for, the name of a server or a disk: dying at any point is harmless, being late is not.
-        signal(SIGALRM) { _ in _exit(ExitStatus.tryAgain.rawValue) }
+        LastWords.prepare(NotificationPrinter(json: shared.json).reopening)
+        signal(SIGALRM) { _ in
+            LastWords.say()
+            _exit(ExitStatus.tryAgain.rawValue)
+        }
         alarm(UInt32(budget))  // fits: at most 3600
         return try fetch(budget, shared)
     }
@@ -56,6 +60,7 @@ enum WakeCommand: Command {
         options.onNotification = { printer.print($0) }
         let ending = try Engine.drive(
             shared.directory, options: options, onEvent: { if shared.verbose { events.note($0) } },
+            takesOver: Interruption.endsAtOnce,
             began: { engine in
                 try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak engine] _ in engine?.stop() }
             })

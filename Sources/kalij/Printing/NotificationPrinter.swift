@@ -31,8 +31,11 @@ struct NotificationPrinter {
     }
 
     /// There is more than could be fetched.
-    func reopen() {
-        if json { write(Record(kind: "reopen")) } else { Output.line("There is more: open Kalij to fetch it.") }
+    func reopen() { Output.line(reopening) }
+
+    /// The line that says so; made at the start of each run, so not with an encoder, which costs pages.
+    var reopening: String {
+        json ? #"{"event":"notification","kind":"reopen"}"# : "There is more: open Kalij to fetch it."
     }
 
     private func write(_ record: Record) {

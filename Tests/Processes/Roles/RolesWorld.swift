@@ -19,10 +19,10 @@ struct RolesWorld {
 
     func close() { laboratory.close() }
 
-    /// Bob sends messages to alice with these bodies.
-    func send(_ bodies: [String]) async throws {
+    /// Bob sends messages with these bodies.
+    func send(_ bodies: [String], to recipient: String = "alice@localhost") async throws {
         let stanzas = bodies.map {
-            "<message to='alice@localhost' type='chat' id='\(UUID().uuidString)'><body>\($0)</body></message>"
+            "<message to='\(recipient)' type='chat' id='\(UUID().uuidString)'><body>\($0)</body></message>"
         }
         try await Peer("bob", password: "secret", server: server, laboratory: laboratory).send(raw: stanzas.joined())
     }

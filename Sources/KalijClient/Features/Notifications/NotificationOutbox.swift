@@ -91,7 +91,8 @@ struct Notifying {
     let step: Step
     private var account: Value { .integer(step.account.id) }
 
-    /// A message was stored in `row`. What the archive shows of the time before the account was here is no news.
+    /// A message was stored in `row`. What the archive shows of the time before the account was here is no news; its stamps
+    /// may be of whole seconds.
     func stored(_ received: Received, row: Int64, isArchived: Bool) throws {
         guard step.notifies, received.direction == .incoming, received.body != nil,
             received.type == "chat" || received.type == "normal"
@@ -99,7 +100,7 @@ struct Notifying {
         try step.database.run(
             """
             INSERT INTO notification(account, message, conversation, kind)
-            SELECT id, ?2, ?3, 'show' FROM account WHERE id = ?1 AND (NOT ?4 OR created_at <= ?5)
+            SELECT id, ?2, ?3, 'show' FROM account WHERE id = ?1 AND (NOT ?4 OR created_at - created_at % 1000 <= ?5)
             """,
             [
                 account, .integer(row), .text(received.conversation), .integer(isArchived ? 1 : 0),

@@ -33,7 +33,6 @@ struct file *machine_create(const char *path) {
 void file_drop_changes(struct file *file) {
     while (file->first) {
         struct change *next = file->first->next;
-        free(file->first->bytes);
         free(file->first);
         file->first = next;
     }
@@ -57,11 +56,11 @@ void file_change(struct file *file, size_t offset, const void *bytes, size_t len
         image_resize(&file->now, offset);
     }
     if (file->is_temporary) return;
-    struct change *change = calloc(1, sizeof *change);
-    change->offset = offset;
-    change->length = length;
+    // The bytes stand behind the change, in the same piece of memory.
+    struct change *change = malloc(sizeof *change + length);
+    *change = (struct change){.offset = offset, .length = length};
     if (bytes) {
-        change->bytes = malloc(length ? length : 1);
+        change->bytes = (unsigned char *)(change + 1);
         memcpy(change->bytes, bytes, length);
     }
     if (file->last) file->last->next = change;

@@ -28,6 +28,33 @@ void machine_reset(uint64_t seed) {
     machine.random = seed;
 }
 
+// What each simulation begins with
+
+static struct file *kept;
+
+void machine_keep(void) {
+    for (struct file *file = machine.files; file; file = file->next) {
+        if (file->is_deleted || file->is_temporary || !file->path || !file->now.size) continue;
+        struct file *copy = calloc(1, sizeof *copy);
+        copy->path = strdup(file->path);
+        image_resize(&copy->now, file->now.size);
+        memcpy(copy->now.bytes, file->now.bytes, file->now.size);
+        copy->next = kept;
+        kept = copy;
+    }
+}
+
+int machine_restore(void) {
+    for (struct file *file = kept; file; file = file->next) {
+        struct file *copy = machine_create(file->path);
+        file_change(copy, 0, file->now.bytes, file->now.size);
+        file_sync(copy);
+    }
+    return kept != NULL;
+}
+
+int64_t machine_failed_at(int process) { return machine.processes[process].failed_at; }
+int machine_running(void) { return machine.running; }
 void machine_run_as(int process) { machine.running = process; }
 void machine_set_time(int64_t milliseconds) { machine.time = milliseconds; }
 int machine_is_dead(int process) { return machine.processes[process].is_dead; }
@@ -52,6 +79,17 @@ void machine_kill(int process) {
 void machine_kill_after(int process, long operations) {
     struct process *it = &machine.processes[process];
     it->kill_at = it->operations + operations;
+}
+
+void machine_freeze_after(int process, long operations) {
+    struct process *it = &machine.processes[process];
+    it->freeze_at = it->operations + operations;
+}
+
+int machine_writer(const char *path) {
+    struct file *file = machine_find(path);
+    // WAL_WRITE_LOCK is the first of the shared memory's locks.
+    return file && file->shm_exclusive[0] ? file->shm_exclusive[0]->process : 0;
 }
 
 int machine_bury(int process) {
@@ -85,6 +123,7 @@ int machine_begin(int process, int kind) {
     if (!(it->fail_mask & kind) || it->fail_count == 0) return SQLITE_OK;
     if (it->fail_after-- > 0) return SQLITE_OK;
     it->fail_count--;
+    it->failed_at = machine.time;
     machine.counts.failed++;
     return it->fail_code;
 }
@@ -93,6 +132,7 @@ void machine_done(int process) {
     struct process *it = &machine.processes[process];
     it->operations++;
     if (it->kill_at && it->operations == it->kill_at) machine_kill(process);
+    if (it->freeze_at && it->operations == it->freeze_at && !it->is_dead) task_park();
 }
 
 // Power

@@ -49,9 +49,10 @@ struct handle {
 
 struct process {
     int is_dead;
-    long operations, kill_at;
+    long operations, kill_at, freeze_at;
     int fail_mask, fail_code;
     long fail_after, fail_count;
+    int64_t failed_at;
 };
 
 struct machine {
@@ -69,7 +70,9 @@ extern struct machine machine;
 uint64_t machine_random(uint64_t *state);
 /// SQLITE_OK, or how an operation of that kind fails.
 int machine_begin(int process, int kind);
-/// An operation that changes something has happened: the process may die of it.
+/// Freezes the code that runs, if it is that of a task.
+void task_park(void);
+/// An operation that changes something has happened: the process may die or be frozen in it.
 void machine_done(int process);
 
 struct file *machine_find(const char *path);

@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -89,4 +90,15 @@ static sqlite3_vfs vfs = {
     .xCurrentTimeInt64 = vfs_time,
 };
 
-void machine_install(void) { sqlite3_vfs_register(&vfs, 1); }
+void machine_install(void) {
+    static int is_installed;
+    if (is_installed) return;
+    is_installed = 1;
+    // One thread runs at a time: nothing of SQLite's needs a lock. What is freed is used again at once.
+    sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_ARENA_MAX, 1);
+    sqlite3_vfs_register(&vfs, 1);
+}

@@ -26,8 +26,14 @@ struct machine_counts {
 void machine_install(void);
 /// Forgets all files. No database may be open.
 void machine_reset(uint64_t seed);
+/// Keeps all files as they are, for `machine_restore`. No database may be open.
+void machine_keep(void);
+/// Puts the files that were kept on the disk, synced; returns 0 if none were.
+int machine_restore(void);
 /// From now on the code of `process` (1 to 8191) runs.
 void machine_run_as(int process);
+/// Which process's code runs; 0 if that of none.
+int machine_running(void);
 /// Milliseconds since 1970, for SQLite.
 void machine_set_time(int64_t milliseconds);
 
@@ -35,6 +41,10 @@ void machine_set_time(int64_t milliseconds);
 void machine_kill(int process);
 /// Kills `process` right after its operation number `operations` from now on that changes anything.
 void machine_kill_after(int process, long operations);
+/// Freezes `process` right after its operation number `operations` from now on that changes anything, if it runs as a task.
+void machine_freeze_after(int process, long operations);
+/// The process that is within a transaction that writes to the database at `path`; 0 if none is.
+int machine_writer(const char *path);
 int machine_is_dead(int process);
 /// The code of a dead process has come to its end and closed everything: shared memory is as it was when it died.
 /// Returns how many files it has left open, which is a fault of the test.
@@ -42,8 +52,17 @@ int machine_bury(int process);
 
 /// Operations of `process` of the kinds in `mask` fail with SQLite's `code`: the next `count` ones after `after` others.
 void machine_fail(int process, int mask, long after, long count, int code);
+/// When an operation of `process` failed last, in milliseconds since 1970; 0 if none did.
+int64_t machine_failed_at(int process);
 /// How many operations that change anything `process` has done.
 long machine_operations(int process);
+
+/// Code that can be frozen in the middle of a call: it has a thread, but only one thread of all runs at a time.
+struct machine_task;
+/// Runs `body(context)`. Returns NULL when that has returned; a task if it was frozen.
+struct machine_task *machine_task_start(void (*body)(void *), void *context);
+/// Runs the task on to its end, and frees it.
+void machine_task_finish(struct machine_task *task);
 
 /// The power fails: of what was not synced some survives and some does not. All processes must be dead and buried.
 void machine_power_failure(uint64_t seed);

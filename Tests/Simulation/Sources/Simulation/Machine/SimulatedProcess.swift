@@ -1,92 +1,211 @@
 import CSimulatedMachine
-import KalijAddress
 import KalijHandlers
 import KalijRoles
 import KalijStore
+import KalijTransport
 
 @testable import KalijClient
 
-/// A process that drives the account: what `Engine` makes of its parts, over the simulated machine.
+/// What processes have in common.
+struct Surroundings {
+    let world: World
+    let directory: AccountDirectory
+    let timing: Timing
+    /// Whether `main` writes down what the user is to be notified of, as the others do.
+    let mainNotifies: Bool
+    let dial: () -> Link?
+    /// Somebody may have been rung, or hung up.
+    let bells: () -> Void
+    /// Kills whoever is frozen within a transaction of the database at a path.
+    let killWriter: (String) -> Bool
+    let shown: (Notification) -> Void
+    /// A process begins to drive.
+    let drives: (SimulatedProcess) -> Void
+}
+
+/// A process that drives the account, or is about to: the engine itself, over the simulated machine.
 ///
 /// Killed in the middle of something, its code runs on until it returns, but nothing that it does reaches the disk or
 /// the network any more; then it is buried.
 final class SimulatedProcess {
+    /// How it came to its end.
+    enum End {
+        case killed
+        /// By itself, or because it was told to.
+        case ended(Engine.Ending)
+        /// Another one has taken the push.
+        case handedOver
+        case failed(any Error)
+    }
+
     let number: Int
-    unowned let world: World
+    let role: Role
+    let surroundings: Surroundings
+    var world: World { surroundings.world }
     private(set) lazy var schedule = ProcessSchedule(self)
     /// Told once, after the process is gone.
-    private let onEnd: (String) -> Void
+    private let onEnd: (End) -> Void
     private var connections: [SimulatedConnection] = []
-    private var context: DriverContext?
-    private(set) var driver: AccountDriver?
-    private var fence: Fence?
-    private var database: Database?
+    private var taking: TakingOver?
+    var question: TakingOver.Question?
+    private(set) var engine: Engine?
     /// The connection on which it accepts what its own user says, as `Engine` has one.
-    private var accepting: Database?
-    private var isRunning = false
-    private var isOver = false
-    private var wantsToEnd: String?
+    var accepting: Database?
+    var isRunning = false
+    var isOver = false
+    private var wantsToEnd: End?
     /// What came while it was frozen.
     private var waiting: [() -> Void] = []
     private(set) var isFrozen = false
+    /// Where it stands still, if that is within a call.
+    private var task: OpaquePointer?
+    private var isFreezeArmed = false
+    /// Called when it was frozen in the middle of something.
+    private var onFreeze: () -> Void = {}
+    /// When it was frozen or disturbed last.
+    var disturbedAt: Int64 { max(frozenAt, (machine_failed_at(id) - World.begin) * 1000) }
+    var frozenAt: Int64 = -1 << 50
+    /// Whether operations of its on the disk fail, or did.
+    var hasFaults = false
     /// Turns after which it is killed.
     private var turnsLeft: Int?
     /// Called after it was killed in the middle of something, before anything else happens.
     var onDeath: (() -> Void)?
     private var isPowerLost = false
+    /// When the system ends it, if it is a `wake`.
+    private var alarmAt: Int64 = .max
+    private var isAlarmed = false
 
-    init(number: Int, world: World, onEnd: @escaping (String) -> Void) {
+    init(number: Int, role: Role, _ surroundings: Surroundings, onEnd: @escaping (End) -> Void) {
         self.number = number
-        self.world = world
+        self.role = role
+        self.surroundings = surroundings
         self.onEnd = onEnd
     }
 
     var isDead: Bool { isOver || machine_is_dead(Int32(number)) != 0 }
+    var name: String { "\(role.rawValue) \(number)" }
+    var isOnline: Bool { engine?.drivers.values.first?.isOnline ?? false }
     private var id: Int32 { Int32(number) }
+
+    /// Whether the system has to end it, frozen or not at ease though it was not.
+    private(set) var hasOutlivedItsBudget = false
 
     // MARK: Life
 
-    /// Takes over the directory and connects, as `Engine` does.
-    func start(_ directory: AccountDirectory, timing: Timing, dial: @escaping () -> Link?) {
+    /// Takes over the directory and connects.
+    func start() {
+        if role == .wake { setAlarm() }
+        taking = TakingOver(
+            directory: surroundings.directory, role: role, clock: world.clock,
+            killWriter: { [surroundings] in surroundings.killWriter($0) })
+        takeOver()
+    }
+
+    private func takeOver() {
         perform { [self] in
-            do {
-                let driven = try directory.drive(role: .main, now: world.milliseconds)
-                (database, fence) = (driven.database, driven.fence)
-                let runner = StepRunner(
-                    database: driven.database, fence: driven.fence, barrier: try Barrier(path: directory.databasePath),
-                    clock: world.clock, known: try KnownHandlers([Asked.self, Rung.self]))
-                let context = context(runner, timing, dial)
-                self.context = context
-                guard let account = try AccountTable(driven.database).all().first else { return end("no account") }
-                let driver = AccountDriver(account, context: context, careful: driven.careful)
-                self.driver = driver
-                world.trace("   process \(number) drives\(driven.careful ? " with care" : "")")
-                driver.connect()
-                driver.queueChanged()
-            } catch {
-                end("cannot start: \(error)")
+            attempt {
+                guard var taking else { return }
+                let turn = try taking.turn()
+                self.taking = taking
+                switch turn {
+                case .driven(let driven): try drive(driven)
+                // Real ones look a hundred times a second.
+                case .pause: schedule.schedule(after: 0.1) { [weak self] in self?.takeOver() }
+                // SQLite has waited a second, on a clock that stands still here.
+                case .again: schedule.schedule(after: 1) { [weak self] in self?.takeOver() }
+                case .ask(let question): ask(question)
+                }
             }
         }
     }
 
-    private func context(_ runner: StepRunner, _ timing: Timing, _ dial: @escaping () -> Link?) -> DriverContext {
+    private func ask(_ question: TakingOver.Question) {
+        world.trace("   \(name) asks \(question.owner.role.rawValue)")
+        self.question = question
+        question.sent.bell.ring()
+        surroundings.bells()
+        schedule.schedule(after: question.seconds) { [weak self] in self?.answered(question.sent.id) }
+    }
+
+    /// The owner has hung up, or the time is over.
+    func answered(_ id: Int64) {
+        guard let question, question.sent.id == id else { return }
+        self.question = nil
+        attempt {
+            try taking?.answered(question)
+            takeOver()
+        }
+    }
+
+    private func attempt(_ body: () throws -> Void) {
+        do {
+            try body()
+        } catch EngineError.handedOver {
+            end(.handedOver)
+        } catch {
+            world.trace("   \(name) cannot drive: \(error)")
+            end(.failed(error))
+        }
+    }
+
+    private func drive(_ driven: TakingOver.Driven) throws {
+        taking = nil
+        surroundings.drives(self)
+        world.trace("   \(name) drives, fence \(driven.fence.owner.number)\(driven.careful ? " with care" : "")")
+        let handlers: [any Handler<Step>.Type] = [Asked.self, Rung.self]
         let world = world
-        return DriverContext(
-            loop: schedule, runner: runner, timing: timing,
-            report: { [weak self] event in
-                guard let self, !isDead else { return }
-                if case .online(_, let resumed) = event.kind {
-                    if resumed { world.counts.resumes += 1 } else { world.counts.binds += 1 }
-                }
-                world.trace("   \(number): \(event.kind)")
-            },
-            fatal: { [weak self] error in self?.end("\(error)") }, changed: {}, awaiter: PromiseAwaiter { _ in },
-            random: { Double.random(in: 0..<1, using: &world.random) },
-            connect: { [unowned self] _, events in
-                let connection = SimulatedConnection(self, dial: dial, events)
-                connections.append(connection)
-                return connection
-            })
+        let engine = try Engine(
+            surroundings.directory, options: options, clock: world.clock, since: world.clock.monotonic(),
+            known: try KnownHandlers(handlers),
+            loop: try Self.unused(),
+            ground: Ground(
+                loop: schedule, random: { Double.random(in: 0..<1, using: &world.random) },
+                connect: { [unowned self] _, events in
+                    let connection = SimulatedConnection(self, dial: surroundings.dial, events)
+                    connections.append(connection)
+                    return connection
+                }),
+            driven: driven, onEvent: { [weak self] in self?.saw($0) })
+        self.engine = engine
+        try engine.begin()
+    }
+
+    /// The system's loop, which nothing turns here.
+    private static func unused() throws -> EventLoop {
+        if let loop { return loop }
+        let made = try EventLoop()
+        loop = made
+        return made
+    }
+
+    nonisolated(unsafe) private static var loop: EventLoop?  // One thread runs at a time.
+
+    private var options: Engine.Options {
+        var options = Engine.Options(role: role, timing: surroundings.timing)
+        options.budget = role == .wake ? Self.budget - 0.2 : role == .background ? 600 : nil
+        options.notifies = role != .main || surroundings.mainNotifies
+        options.onNotification = { [weak self] notification in
+            guard let self, !isDead else { return }
+            world.trace("   \(name) shows: \(notification.kind) \(notification.identifier) \(notification.body)")
+            surroundings.shown(notification)
+        }
+        options.onRenewal = { [weak self] in self?.setAlarm() }
+        return options
+    }
+
+    private func saw(_ event: EngineEvent) {
+        guard !isDead else { return }
+        if case .online(_, let resumed) = event.kind {
+            if resumed { world.counts.resumes += 1 } else { world.counts.binds += 1 }
+        }
+        world.trace("   \(number): \(event.kind)")
+    }
+
+    /// The engine has come to its end.
+    func engineStopped() {
+        guard let engine, !isDead else { return }
+        do { end(.ended(try engine.over())) } catch { end(.failed(error)) }
     }
 
     /// Runs `body` as this process, once it is not frozen.
@@ -98,22 +217,55 @@ final class SimulatedProcess {
         turnsLeft = turnsLeft.map { $0 - 1 }
         isRunning = true
         machine_run_as(id)
-        body()
+        if isFreezeArmed {
+            task = Self.run(body)
+            guard task == nil else { return stoodStill() }
+        } else {
+            body()
+        }
+        finishTurn()
+    }
+
+    private func finishTurn() {
         machine_run_as(0)
         isRunning = false
-        if isDead { bury("killed at an operation") } else if let reason = wantsToEnd { kill(reason) }
+        if isDead { bury("killed at an operation", .killed) } else if let end = wantsToEnd { kill("\(end)", end) }
+    }
+
+    // MARK: The alarm of a wake
+
+    private static let budget = 25.0
+
+    private func setAlarm() {
+        alarmAt = world.now + Int64(Self.budget * 1_000_000)
+        let time = alarmAt
+        world.after(time - world.now) { [weak self] in
+            guard let self, !isDead, alarmAt == time else { return }
+            if isFrozen { isAlarmed = true } else { alarm() }
+        }
+    }
+
+    private func alarm() {
+        hasOutlivedItsBudget = world.now - disturbedAt > Int64(Self.budget * 1_000_000)
+        kill("its budget is used up")
     }
 
     // MARK: Death
 
-    /// Gives up, when what it does now has returned.
-    func end(_ reason: String) { wantsToEnd = wantsToEnd ?? reason }
+    /// Ends, when what it does now has returned.
+    func end(_ end: End) { wantsToEnd = wantsToEnd ?? end }
 
     /// SIGKILL, now.
-    func kill(_ reason: String) {
+    func kill(_ reason: String, _ end: End = .killed) {
         guard !isOver else { return }
         machine_kill(id)
-        if !isRunning { bury(reason) }
+        if let task {
+            self.task = nil
+            // It runs on to where it returns, and nothing comes of it.
+            machine_task_finish(task)
+            isRunning = false
+        }
+        if !isRunning { bury(reason, end) }
     }
 
     /// The machine is off: nobody is told.
@@ -128,69 +280,78 @@ final class SimulatedProcess {
     /// SIGKILL after so many more turns of its loop.
     func kill(afterTurns turns: Int) { turnsLeft = turns }
 
-    private func bury(_ reason: String) {
+    private func bury(_ reason: String, _ end: End) {
         isOver = true
-        world.trace("   process \(number) is gone: \(reason)")
+        isFrozen = false
+        world.trace("   \(name) is gone: \(reason)")
         for connection in connections { connection.drop(silently: isPowerLost) }
         connections = []
         waiting = []
         schedule.clear()
         machine_run_as(id)
-        (driver, context, fence) = (nil, nil, nil)
-        (database, accepting) = (nil, nil)
+        (engine, taking, question, accepting) = (nil, nil, nil, nil)
         machine_run_as(0)
         let left = machine_bury(id)
         precondition(left == 0, "process \(number) leaves \(left) files open")
         onDeath?()
         onDeath = nil
-        onEnd(reason)
+        surroundings.bells()
+        onEnd(end)
     }
 
     // MARK: Freezing
 
-    func freeze() { isFrozen = true }
+    func freeze() {
+        isFrozen = true
+        frozenAt = world.now
+    }
+
+    /// Freezes it in the middle of something, after so many more operations on the disk.
+    func freeze(afterOperations operations: Int, _ frozen: @escaping () -> Void) {
+        isFreezeArmed = true
+        onFreeze = frozen
+        machine_freeze_after(id, operations)
+    }
+
+    private func stoodStill() {
+        machine_run_as(0)
+        isFreezeArmed = false
+        world.trace("   \(name) is frozen within a call")
+        freeze()
+        onFreeze()
+    }
+
+    /// Runs `body` where it can be frozen.
+    /// - Returns: what was frozen.
+    private static func run(_ body: @escaping () -> Void) -> OpaquePointer? {
+        // The box is let go by the task, which runs once.
+        machine_task_start(
+            { context in
+                guard let context else { return }
+                Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
+            }, Unmanaged.passRetained(Body(body)).toOpaque())
+    }
+
+    private final class Body {
+        let run: () -> Void
+        init(_ run: @escaping () -> Void) { self.run = run }
+    }
 
     func thaw() {
         guard isFrozen, !isOver else { return }
         isFrozen = false
+        frozenAt = world.now
+        if let task {
+            self.task = nil
+            machine_task_finish(task)
+            finishTurn()
+        }
+        guard !isOver else { return }
+        if isAlarmed { return kill("its budget is used up") }
+        surroundings.bells()
+        if world.random.chance(50) { perform { [weak self] in self?.engine?.didThaw() } }
         let bodies = waiting
         waiting = []
         for body in bodies { perform(body) }
     }
-
-    /// Ends as it does when it is told to: writes what is left, gives back the fence.
-    func letGo() {
-        perform { [self] in
-            guard let driver else { return end("told to end") }
-            driver.letGo { [weak self] in
-                guard let self, let fence, let database else { return }
-                if !driver.isCareful { try? fence.letGo(database) }
-                end("told to end")
-            }
-        }
-    }
-
-    /// Whether something can be accepted in it now.
-    var isAccepting: Bool { driver != nil && !isDead && !isFrozen && !isRunning }
-
-    /// Runs `body` in this process, as its own user's wish.
-    /// - Returns: whether it has returned and the process lives.
-    func accept(in directory: AccountDirectory, _ body: @escaping (Database) throws -> Void) -> Bool {
-        var isAccepted = false
-        perform { [self] in
-            do {
-                let database = try accepting ?? Database(path: directory.databasePath, durability: .machine)
-                accepting = database
-                try body(database)
-                isAccepted = !isDead
-                schedule.enqueue { [weak self] in self?.driver?.queueChanged() }
-            } catch {
-                world.trace("   not accepted: \(error)")
-            }
-        }
-        return isAccepted
-    }
-
-    /// Somebody has committed something.
-    func ring() { perform { [weak self] in self?.driver?.queueChanged() } }
 }

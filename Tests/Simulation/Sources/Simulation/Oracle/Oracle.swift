@@ -10,6 +10,9 @@ public struct Violation: Sendable, CustomStringConvertible {
         case promise1 = "1 (received once, in order)"
         case promise2 = "2 (sent once, in order)"
         case promise3 = "3 (called once)"
+        case promise4 = "4 (notified)"
+        /// What `roles.md` says of the processes that share an account.
+        case roles = "roles"
         /// No acknowledged stanza is ever missing.
         case acknowledged = "acknowledged is stored"
         /// What XEP-0198 demands of a client.
@@ -53,7 +56,7 @@ struct Oracle {
     /// A process number that no other one has.
     private static let observer: Int32 = 8191
 
-    private func reading<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    func reading<Result>(_ body: (Database) throws -> Result) throws -> Result {
         machine_run_as(Self.observer)
         defer { machine_run_as(0) }
         return try body(try Database(path: simulation.directory.databasePath, durability: .process))
@@ -77,10 +80,17 @@ struct Oracle {
             .all { row in Call(number: Int(row.integer(0)), count: Int(row.integer(1)), outcomes: row.text(2)) }
     }
 
+    private func readBodies(_ database: Database) throws -> Set<String> {
+        Set(try database.statement("SELECT body FROM message WHERE body IS NOT NULL").all { $0.text(0) })
+    }
+
     /// At rest everything holds.
     func check() throws -> [Violation] {
-        let (rows, calls) = try reading { database in (try readRows(database), try readCalls(database)) }
-        return received(rows) + sent(rows) + called(calls) + simulation.server.faults.map { Violation(.stream, $0) }
+        let (rows, calls, notices) = try reading { database in
+            (try readRows(database), try readCalls(database), try readNotices(database))
+        }
+        return received(rows) + sent(rows) + called(calls) + notified(notices)
+            + simulation.server.faults.map { Violation(.stream, $0) }
     }
 
     /// Promise 1: what the server archived is there, once, and in its order.
@@ -92,10 +102,15 @@ struct Oracle {
         for body in archived where count[body] != 1 {
             violations.append(Violation(.promise1, "\(body) is there \(count[body] ?? 0) times"))
         }
-        let known = Set(archived)
+        // Of what expired before anybody asked for it nobody can say where it stood. All others stand where the archive has
+        // them.
+        let archive = simulation.server.archive
+        let unplaced = Set(archive.messages.lazy.filter { archive.unplaced.contains($0.number) }.map(\.body))
+        let placed = archived.filter { !unplaced.contains($0) }
+        let known = Set(placed)
         let shown = rows.compactMap(\.body).filter { known.contains($0) }
-        if violations.isEmpty, shown != archived {
-            let place = zip(shown, archived).first { $0 != $1 }
+        if violations.isEmpty, shown != placed {
+            let place = zip(shown, placed).first { $0 != $1 }
             violations.append(
                 Violation(.promise1, "in the place of \(place?.1 ?? "-") the history shows \(place?.0 ?? "-")"))
         }
@@ -107,6 +122,8 @@ struct Oracle {
         let isArchived = simulation.plan.profile.hasArchive
         // Where nobody can be asked, what left in a session that was lost is reported, and not sent again.
         let unknown = Set(isArchived ? [] : rows.filter(\.isUnsettled).compactMap(\.body))
+        // Nobody may say so of a session that was resumed each time.
+        let isLost = simulation.world.counts.binds > 1
         let accepted = simulation.record.accepted
         let taken = simulation.server.taken.map(\.body)
         var violations: [Violation] = []
@@ -116,6 +133,9 @@ struct Oracle {
         for body in Set(accepted + stored).sorted()
         where count[body] != 1 && !(unknown.contains(body) && count[body] == nil) {
             violations.append(Violation(.promise2, "\(body) reached the server \(count[body] ?? 0) times"))
+        }
+        for body in unknown.sorted() where !isLost {
+            violations.append(Violation(.promise2, "\(body) is of unknown outcome, and no session was lost"))
         }
         for body in accepted where !stored.contains(body) {
             violations.append(Violation(.promise2, "\(body) was accepted and is not stored"))
@@ -141,6 +161,11 @@ struct Oracle {
         var violations: [Violation] = []
         var count: [Int: (Int, String)] = [:]
         for call in calls { count[call.number] = (call.count, call.outcomes) }
+        // What was perhaps accepted is called once, or not at all.
+        for call in calls where call.count > 1 && !simulation.record.waiting.contains(call.number) {
+            violations.append(
+                Violation(.promise3, "callback \(call.number) was called \(call.count) times: \(call.outcomes)"))
+        }
         for number in simulation.record.waiting.sorted() where count[number]?.0 != 1 {
             let (times, outcomes) = count[number] ?? (0, "")
             violations.append(Violation(.promise3, "callback \(number) was called \(times) times: \(outcomes)"))
@@ -148,9 +173,54 @@ struct Oracle {
         return violations
     }
 
+    private struct Notice {
+        let body: String
+        let identifier: String
+        let isDone: Bool
+        let isWithdrawn: Bool
+    }
+
+    private func readNotices(_ database: Database) throws -> [Notice] {
+        try database.prepare(
+            "SELECT m.body, n.message, n.done, n.kind FROM notification n JOIN message m ON m.id = n.message"
+        ).all { row in
+            Notice(
+                body: row.text(0), identifier: "\(row.integer(1))", isDone: row.bool(2),
+                isWithdrawn: row.text(3) == "withdraw")
+        }
+    }
+
+    /// Promise 4: what the user was to be notified of was shown, and is not shown any more if it was read elsewhere.
+    private func notified(_ notices: [Notice]) -> [Violation] {
+        var violations: [Violation] = []
+        let shown = simulation.record.shown
+        for notice in notices {
+            if !notice.isDone {
+                violations.append(Violation(.promise4, "\(notice.body) waits to be shown"))
+            } else if shown[notice.body].map({ $0.identifier ?? notice.identifier }) != notice.identifier {
+                violations.append(Violation(.promise4, "\(notice.body) was never shown"))
+            }
+        }
+        let server = simulation.server
+        let incoming = server.archive.messages.filter { !$0.from.hasPrefix(server.account) }
+        // What was read on another device need not be shown any more.
+        for message in incoming
+        where simulation.plan.mainNotifies && shown[message.body] == nil && !server.readings.contains(message.number) {
+            violations.append(Violation(.promise4, "\(message.body) was never shown"))
+        }
+        for message in incoming
+        where server.acknowledgedReadings.contains(message.number) && shown[message.body]?.isVisible ?? false {
+            violations.append(Violation(.promise4, "\(message.body) was read elsewhere and is shown still"))
+        }
+        return violations
+    }
+
     /// At any time: no stanza that was acknowledged is missing, and no message that was accepted.
     func checkAcknowledged() throws -> [Violation] {
-        let bodies = try reading { Set(try readRows($0).compactMap(\.body)) }
+        // A process that is at rest has the same view of the database as any other one, and has it open.
+        let idle = simulation.living.lazy.compactMap(\.idleDatabase).first
+        // Killed just now, it cannot read.
+        let bodies = try (try? idle.map(readBodies)) ?? reading(readBodies)
         let server = simulation.server
         var violations: [Violation] = []
         for message in server.archive.messages

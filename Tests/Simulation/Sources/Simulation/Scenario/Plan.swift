@@ -4,6 +4,8 @@ struct Plan {
     let profile: Profile
     /// Microseconds that a piece of bytes takes.
     let latency: ClosedRange<Int64>
+    /// Whether `main` writes down what is to be notified of, too.
+    let mainNotifies: Bool
     var actions: [Action]
 
     struct Action {
@@ -29,15 +31,25 @@ struct Plan {
         case kill(operations: Int?, turns: Int)
         /// It is told to end, and another one starts.
         case replace
-        /// It is frozen for so many milliseconds; another one may take over meanwhile.
-        case freeze(milliseconds: Int, isReplaced: Bool)
+        /// It is frozen for so many milliseconds, now or after so many operations on the disk, in the middle of something; a
+        /// push may come soon after.
+        case freeze(milliseconds: Int, operations: Int?, isPushed: Bool)
+        /// The system starts a process to fetch what is new.
+        case push
+        /// The system starts a process to send what is left.
+        case flush
+        /// The user's own process is told to end, or dies, and does not come back for so many milliseconds.
+        case leave(milliseconds: Int, inOrder: Bool)
+        /// Another device shows that it has shown the newest message of a contact.
+        case read(contact: Int)
         case cut(silently: Bool)
         case powerFailure(operations: Int?)
         /// So many operations of some kinds fail, after so many others.
         case ioErrors(mask: Int, after: Int, count: Int, isFull: Bool)
         case restartServer(milliseconds: Int)
-        /// The process is killed, and its session expires before the next one starts.
-        case expire
+        /// The process is killed after so many operations on the disk or turns of its loop, and its session expires before
+        /// the next one starts.
+        case expire(operations: Int?, turns: Int)
         /// The archive forgets so many percent of its messages, of those that the client has.
         case expireArchive(percent: Int)
     }
@@ -46,7 +58,7 @@ struct Plan {
 extension Plan.Kind {
     fileprivate var needsArchive: Bool {
         switch self {
-        case .elsewhere, .hidden, .powerFailure, .expireArchive: true
+        case .elsewhere, .hidden, .expireArchive: true
         default: false
         }
     }
@@ -60,7 +72,8 @@ extension Plan.Kind {
 
     var isFault: Bool {
         switch self {
-        case .kill, .replace, .freeze, .cut, .powerFailure, .ioErrors, .restartServer, .expire, .expireArchive: true
+        case .kill, .replace, .freeze, .leave, .cut, .powerFailure, .ioErrors, .restartServer, .expire, .expireArchive:
+            true
         case .accept(_, _, let operations): operations != nil
         default: false
         }
@@ -79,6 +92,7 @@ extension Plan {
         latency = random.pick(weighted: [
             (5, 200...2000), (3, 1000...40_000), (1, 20_000...300_000),
         ])
+        mainNotifies = random.chance(60)
         let length = Int64(random.pick(10...40)) * 1_000_000
         var actions: [Action] = []
         for number in 0..<random.pick(60...80) {
@@ -87,9 +101,12 @@ extension Plan {
             if !self.profile.hasArchive, kind.needsArchive { kind = .incoming(number, contact: 0) }
             actions.append(Action(time: random.pick(0...length), kind: kind))
         }
+        for _ in 0..<random.pick(0...5) {
+            actions.append(Action(time: random.pick(0...length), kind: Self.others(&random)))
+        }
         for number in 0..<random.pick(4...10) {
             var kind = Self.fault(&random)
-            // Without an archive nothing is promised for a power failure.
+            // What is not there cannot expire.
             if !self.profile.hasArchive, kind.needsArchive { kind = .cut(silently: false) }
             let time = random.pick(0...length)
             actions.append(Action(time: time, kind: kind))
@@ -123,20 +140,33 @@ extension Plan {
         }
     }
 
+    /// What others than the user's own process do.
+    private static func others(_ random: inout Seeded) -> Kind {
+        switch random.pick(0...99) {
+        case 0..<45: .push
+        case 45..<60: .flush
+        default: .read(contact: random.pick(0...2))
+        }
+    }
+
     private static func fault(_ random: inout Seeded) -> Kind {
         switch random.pick(0...99) {
         case 0..<36:
             .kill(operations: random.chance(60) ? random.pick(1...60) : nil, turns: random.pick(0...12))
-        case 36..<40: .replace
-        case 40..<47: .freeze(milliseconds: random.pick(100...40_000), isReplaced: random.chance(50))
-        case 47..<62: .cut(silently: random.chance(30))
+        case 36..<39: .replace
+        case 39..<44: .leave(milliseconds: random.pick(500...15_000), inOrder: random.chance(50))
+        case 44..<53:
+            .freeze(
+                milliseconds: random.pick(100...40_000), operations: random.chance(60) ? random.pick(1...60) : nil,
+                isPushed: random.chance(70))
+        case 53..<62: .cut(silently: random.chance(30))
         case 62..<75: .powerFailure(operations: random.chance(60) ? random.pick(1...60) : nil)
         case 75..<85:
             .ioErrors(
                 mask: random.pick(weighted: [(4, 2 | 4 | 8), (2, 1), (2, 4), (2, 2), (1, 127)]),
                 after: random.pick(0...20), count: random.pick(1...30), isFull: random.chance(50))
-        case 85..<92: .restartServer(milliseconds: random.pick(100...3000))
-        case 92..<97: .expire
+        case 85..<91: .restartServer(milliseconds: random.pick(100...3000))
+        case 91..<98: .expire(operations: random.chance(70) ? random.pick(1...30) : nil, turns: random.pick(0...12))
         default: .expireArchive(percent: random.pick(10...100))
         }
     }

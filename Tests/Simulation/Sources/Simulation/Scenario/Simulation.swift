@@ -4,7 +4,6 @@ import KalijAddress
 import KalijRoles
 import KalijStore
 import KalijStream
-import KalijXML
 
 @testable import KalijClient
 
@@ -14,14 +13,17 @@ public final class Simulation {
     let world: World
     let server: SimulatedServer
     let directory: AccountDirectory
-    let record: Record
-    private(set) var process: SimulatedProcess?
+    let record = Record()
+    /// The user's own process, if it is there.
+    private(set) var main: SimulatedProcess?
+    /// The others that drive, or wait for it.
+    private(set) var others: [SimulatedProcess] = []
+    var share: Share?
     private var processes = 1
-    /// Others that still hold on, frozen.
-    private var frozen: [SimulatedProcess] = []
     private var isCalm = false
-    private var startsPlanned = 0
-    private var account: Account?
+    private var isAway = false
+    private var areBellsPlanned = false
+    private(set) var account: Account?
     /// Found while it went on.
     var violations: [Violation] = []
 
@@ -31,12 +33,10 @@ public final class Simulation {
         server = SimulatedServer(world, plan.profile)
         server.latency = plan.latency
         directory = AccountDirectory(path)
-        record = Record()
         machine_install()
         machine_reset(plan.seed)
         machine_seed_randomness(plan.seed)
-        world.after(0) {}
-        world.run(until: 0)
+        server.onResume = { [weak self] in self?.checkAcknowledged() }
     }
 
     static var timing: Timing {
@@ -47,12 +47,21 @@ public final class Simulation {
         return timing
     }
 
+    var living: [SimulatedProcess] { [main].compactMap { $0 } + others }
+
+    /// The number of a process that no other one had; nil when there are none left.
+    func nextProcess() -> Int? {
+        guard processes < 8000 else { return nil }
+        processes += 1
+        return processes
+    }
+
     // MARK: Running
 
     /// Does what is planned, and then lets everything come to rest.
     public func run() throws -> [Violation] {
-        try logIn()
-        start()
+        try prepare()
+        startMain()
         for action in plan.actions { world.after(action.time) { [weak self] in self?.perform(action.kind) } }
         world.run(until: (plan.actions.last?.time ?? 0) + 2_000_000)
         calm()
@@ -65,37 +74,129 @@ public final class Simulation {
         return violations
     }
 
+    /// Logs in, before anything can go wrong: the same for all simulations of this program, which copy the files.
+    private func prepare() throws {
+        if machine_restore() == 0 {
+            machine_run_as(1)
+            try logIn()
+            machine_run_as(0)
+            machine_keep()
+            machine_reset(plan.seed)
+            machine_seed_randomness(plan.seed)
+            _ = machine_restore()
+        }
+        world.run(until: 0)
+        account = try Oracle(self).reading { try AccountTable($0).account(nil, in: directory) }
+    }
+
     private func logIn() throws {
-        machine_run_as(1)
-        let database = try directory.open(.machine, role: .main, now: world.milliseconds)
+        let database = try directory.open(.machine, role: .main, now: World.begin)
         try AccountTable(database).store(
             jid: try JID(server.account), server: ServerSettings(),
             login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "secret"), resource: "balcony",
-            now: world.milliseconds)
-        account = try AccountTable(database).account(nil, in: directory)
+            now: World.begin)
         try database.execute(Calls.schema)
-        machine_run_as(0)
+        _ = try Mailbox(directory: directory.path)
     }
 
-    private func start() {
-        guard process == nil, processes < 8000 else { return }
-        processes += 1
-        let number = processes
-        let process = SimulatedProcess(number: number, world: world) { [weak self] _ in self?.ended(number) }
-        server.onResume = { [weak self] in self?.checkAcknowledged() }
-        self.process = process
-        process.start(directory, timing: Self.timing) { [weak self] in self?.server.connect() }
+    // MARK: Processes
+
+    private func surroundings() -> Surroundings {
+        Surroundings(
+            world: world, directory: directory, timing: Self.timing, mainNotifies: plan.mainNotifies,
+            dial: { [weak self] in self?.server.connect() }, bells: { [weak self] in self?.planBells() },
+            killWriter: { [weak self] in self?.killWriter(of: $0) ?? false },
+            shown: { [weak self] in self?.shown($0) }, drives: { [weak self] in self?.began($0) })
     }
 
-    private func ended(_ number: Int) {
-        // One over whose head another has taken over is not replaced.
-        guard process?.number == number else { return }
-        process = nil
-        startSoon()
+    private func startMain() {
+        guard main == nil, !isAway, let number = nextProcess() else { return }
+        let process = SimulatedProcess(number: number, role: .main, surroundings()) { [weak self] end in
+            guard let self, main?.number == number else { return }
+            judge(end, of: main)
+            main = nil
+            startMainSoon()
+        }
+        main = process
+        process.start()
     }
 
-    private func startSoon() {
-        world.after(world.random.pick(5000...1_500_000)) { [weak self] in self?.start() }
+    private func startMainSoon() {
+        world.after(world.random.pick(5000...1_500_000)) { [weak self] in self?.startMain() }
+    }
+
+    func startOther(_ role: Role) {
+        guard let number = nextProcess() else { return }
+        if role == .wake { world.counts.wakes += 1 } else { world.counts.backgrounds += 1 }
+        let process = SimulatedProcess(number: number, role: role, surroundings()) { [weak self] end in
+            guard let self, let index = others.firstIndex(where: { $0.number == number }) else { return }
+            judge(end, of: others.remove(at: index))
+            ended(role, end)
+        }
+        others.append(process)
+        process.start()
+    }
+
+    private func ended(_ role: Role, _ end: SimulatedProcess.End) {
+        switch end {
+        case .handedOver: world.counts.pushesHandedOver += 1
+        case .failed(FenceError.stale) where role == .wake:
+            // It was frozen, and another one drives: that one is told of the push.
+            world.after(1000) { [weak self] in self?.startOther(.wake) }
+        case .ended(.unfinished) where role == .wake && !isCalm:
+            world.after(1_000_000) { [weak self] in self?.startOther(.background) }
+        default: break
+        }
+    }
+
+    /// How a process came to its end must be as its role says.
+    private func judge(_ end: SimulatedProcess.End, of process: SimulatedProcess?) {
+        guard let process else { return }
+        if process.hasOutlivedItsBudget {
+            violations.append(Violation(.roles, "\(process.name) did not end within its budget"))
+        }
+        guard case .failed(let error) = end, process.role == .wake, world.now - process.disturbedAt > 30_000_000 else {
+            return
+        }
+        if error is FenceError { return }
+        violations.append(Violation(.roles, "the push of \(process.name) is not served: \(error)"))
+    }
+
+    /// A process has taken the fence.
+    private func began(_ process: SimulatedProcess) {
+        for other in living where other !== process && other.engine != nil && !other.isDead {
+            world.trace("   \(process.name) takes over from \(other.name)")
+            world.counts.takeovers += 1
+            if !other.isFrozen, world.now - other.disturbedAt > 10_000_000 {
+                violations.append(Violation(.roles, "\(process.name) takes over from \(other.name), which lives"))
+            }
+        }
+    }
+
+    /// Kills who is frozen in the middle of a transaction, as the system does for a process that may.
+    private func killWriter(of path: String) -> Bool {
+        let writer = Int(machine_writer(path))
+        guard let process = living.first(where: { $0.number == writer }), process.isFrozen else { return false }
+        world.counts.writersKilled += 1
+        // The one that asks goes on running afterwards.
+        let asking = machine_running()
+        process.kill("it is frozen within a transaction")
+        machine_run_as(asking)
+        return true
+    }
+
+    // MARK: Bells
+
+    func planBells() {
+        guard !areBellsPlanned else { return }
+        areBellsPlanned = true
+        world.after(world.random.pick(20...500)) { [weak self] in
+            guard let self else { return }
+            areBellsPlanned = false
+            var hasHeard = false
+            for process in living where process.hear() { hasHeard = true }
+            if hasHeard { planBells() }
+        }
     }
 
     // MARK: Rest
@@ -103,40 +204,43 @@ public final class Simulation {
     /// From now on nothing goes wrong any more.
     private func calm() {
         isCalm = true
+        isAway = false
         world.trace("=== calm")
-        for process in frozen + [process].compactMap({ $0 }) { process.thaw() }
-        if let process { machine_fail(Int32(process.number), 0, 0, 0, 0) }
+        for process in living { machine_fail(Int32(process.number), 0, 0, 0, 0) }
+        for process in living { process.thaw() }
+        startMain()
     }
 
     /// Waits until everything is as promised and nothing moves, or for half an hour; twice, with a new process in between.
     private func rest() throws {
         // Long enough for every callback that waits for a time or an answer.
         world.run(until: world.now + 70_000_000)
-        // Those over whose heads another one has taken over have had the time to notice.
-        for process in frozen { process.kill("somebody else drives") }
-        frozen = []
+        for process in others {
+            violations.append(Violation(.roles, "\(process.name) does not come to its end"))
+        }
         for round in 0..<2 {
             let end = world.now + 1_800_000_000
+            var quiet = 0
             repeat {
                 let before = server.activity
                 world.run(until: world.now + 12_000_000)
-                if before == server.activity, process?.driver?.isOnline ?? false, try Oracle(self).check().isEmpty {
-                    break
-                }
+                guard before == server.activity, main?.isOnline ?? false else { continue }
+                quiet += 1
+                // What was archived and never delivered is found by the next reading of the archive: by the other process.
+                if round == 0 ? quiet == 2 : try Oracle(self).check().isEmpty { break }
             } while world.now < end
             if round == 0 {
                 world.trace("=== another process")
-                process?.kill("to let another one look")
+                main?.kill("to let another one look")
                 world.run(until: world.now + 2_000_000)
             }
         }
     }
 
     private func clear() {
-        let last = process
-        process = nil
-        for process in frozen + [last].compactMap({ $0 }) { process.kill("the end") }
-        process = nil
+        isAway = true
+        for process in living { process.kill("the end") }
+        endShare()
     }
 
     // MARK: Actions
@@ -151,57 +255,99 @@ public final class Simulation {
         case .ask(let number, let answer, let patience): ask(number, answer, patience)
         case .timer(let number, let seconds): setTimer(number, seconds)
         case .kill(let operations, let turns): kill(operations, turns)
-        case .replace: process?.letGo()
-        case .freeze(let milliseconds, let isReplaced): freeze(milliseconds, isReplaced)
+        case .replace: target()?.letGo()
+        case .freeze(let milliseconds, let operations, let isPushed): freeze(milliseconds, operations, isPushed)
+        case .push: startOther(.wake)
+        case .flush: startOther(.background)
+        case .leave(let milliseconds, let inOrder): leave(milliseconds, inOrder)
+        case .read(let contact): server.read(from: Self.contacts[contact])
         case .cut(let silently):
             world.counts.cuts += 1
             server.cut(silently: silently)
         case .powerFailure(let operations): powerFailure(operations)
         case .ioErrors(let mask, let after, let count, let isFull):
-            guard let process else { return }
+            guard let process = target() else { return }
+            process.disturb()
             machine_fail(Int32(process.number), Int32(mask), after, count, isFull ? SQLITE_FULL : SQLITE_IOERR)
         case .restartServer(let milliseconds):
             world.counts.restarts += 1
             server.restart(after: Int64(milliseconds) * 1000)
-        case .expire: expire()
+        case .expire(let operations, let turns): expire(operations, turns)
         case .expireArchive(let percent): server.expireArchive(percent: percent)
         }
     }
 
-    private static let contacts = [
+    static let contacts = [
         "romeo@example.net/orchard", "nurse@example.net/kitchen", "tybalt@example.com/street",
         SimulatedServer.nobody,
     ]
 
+    /// Whom it happens to.
+    private func target() -> SimulatedProcess? {
+        let all = living.filter { !$0.isFrozen }
+        return all.isEmpty ? nil : all[world.random.pick(0...all.count - 1)]
+    }
+
     private func kill(_ operations: Int?, _ turns: Int) {
-        guard let process else { return }
+        guard let process = target() else { return }
         if let operations { process.kill(afterOperations: operations) } else { process.kill(afterTurns: turns) }
     }
 
-    private func freeze(_ milliseconds: Int, _ isReplaced: Bool) {
-        guard let process, !process.isFrozen else { return }
-        world.counts.freezes += 1
-        process.freeze()
-        world.after(Int64(milliseconds) * 1000) { [weak process] in process?.thaw() }
-        guard isReplaced else { return }
-        world.counts.takeovers += 1
-        frozen.append(process)
-        self.process = nil
-        // Its lock goes with the file: another process raises the fence over its head.
-        directory.removeLockFile()
-        startSoon()
+    private func freeze(_ milliseconds: Int, _ operations: Int?, _ isPushed: Bool) {
+        guard let process = target() else { return }
+        let frozen = { [weak self, weak process] in
+            guard let self else { return }
+            world.counts.freezes += 1
+            // Not for longer than until the calm.
+            if isCalm {
+                world.after(0) { process?.thaw() }
+            } else {
+                world.after(Int64(milliseconds) * 1000) { process?.thaw() }
+            }
+            guard isPushed else { return }
+            world.after(world.random.pick(1000...2_000_000)) { [weak self] in self?.startOther(.wake) }
+        }
+        guard let operations else {
+            process.freeze()
+            return frozen()
+        }
+        process.freeze(afterOperations: operations) { [weak self] in
+            self?.world.counts.freezesWithin += 1
+            frozen()
+        }
     }
 
-    private func expire() {
-        process?.kill("before its session expires")
-        world.after(4000) { [weak self] in
-            guard let self, server.expire() else { return }
-            world.counts.expiries += 1
+    private func leave(_ milliseconds: Int, _ inOrder: Bool) {
+        guard !isAway else { return }
+        isAway = true
+        if inOrder { main?.letGo() } else { main?.kill("the user ends it") }
+        world.after(Int64(milliseconds) * 1000) { [weak self] in
+            guard let self, isAway, !isCalm else { return }
+            isAway = false
+            startMain()
+        }
+    }
+
+    private func expire(_ operations: Int?, _ turns: Int) {
+        guard !isAway else { return }
+        // Nobody resumes it meanwhile.
+        isAway = true
+        kill(operations, turns)
+        world.after(1_000_000) { [weak self] in
+            guard let self else { return }
+            for process in living { process.kill("before its session expires") }
+            world.after(500_000) { [weak self] in
+                guard let self else { return }
+                if server.expire() { world.counts.expiries += 1 }
+                guard !isCalm else { return }
+                isAway = false
+                startMainSoon()
+            }
         }
     }
 
     private func powerFailure(_ operations: Int?) {
-        if let operations, let process {
+        if let operations, let process = target() {
             // In the middle of something: the process dies of it first, unnoticed.
             process.kill(afterOperations: operations)
             process.onDeath = { [weak self] in self?.failPower() }
@@ -217,10 +363,11 @@ public final class Simulation {
 
     private func failPower() {
         world.trace("*** the power fails")
-        process?.onDeath = nil
-        let all = frozen + [process].compactMap { $0 }
-        frozen = []
+        let all = living
+        for process in all { process.onDeath = nil }
         for process in all { process.losePower() }
+        endShare()
+        record.failPower()
         machine_power_failure(world.random.next())
         checkAcknowledged()
     }
@@ -232,75 +379,9 @@ public final class Simulation {
         }
     }
 
-    // MARK: What the user does
-
-    /// Runs `body` as a process of its own, which may be killed, or in the one that drives.
-    /// - Returns: whether `body` has returned in the living process.
-    private func accept(operations: Int?, _ body: @escaping (Database) throws -> Void) -> Bool {
-        if operations == nil, let process, process.isAccepting, world.random.chance(70) {
-            return process.accept(in: directory, body)
-        }
-        defer { process?.ring() }
-        processes += 1
-        let id = Int32(processes)
-        defer {
-            _ = machine_bury(id)
-            machine_run_as(0)
-        }
-        machine_run_as(id)
-        if let operations { machine_kill_after(id, operations) }
-        do {
-            try body(try Database(path: directory.databasePath, durability: .machine))
-        } catch {
-            world.trace("   not accepted: \(error)")
-            machine_kill(id)
-            return false
-        }
-        return machine_is_dead(id) == 0
+    private func shown(_ notification: Notification) {
+        world.counts.notifications += 1
+        record.show(notification) { violations.append($0) }
+        if notification.kind == .withdraw { world.counts.withdrawn += 1 }
     }
-
-    private func accept(_ number: Int, _ contact: Int, _ operations: Int?) {
-        guard let account else { return }
-        let body = "out-\(number)"
-        let isAccepted = accept(operations: operations) { [world] database in
-            let recipient = try JID(Self.contacts[contact]).bare
-            _ = try Outgoing.accept(body, to: recipient, of: account, in: database, now: world.milliseconds)
-        }
-        world.trace("   \(body) is \(isAccepted ? "accepted" : "perhaps accepted")")
-        if isAccepted { record.accepted.append(body) }
-    }
-
-    private func ask(_ number: Int, _ answer: Int?, _ patience: Int) {
-        guard let account else { return }
-        world.counts.stanzas += 1
-        var payload: [String: String] = [:]
-        payload["answer"] = answer.map { "\($0)" }
-        let request = Element(
-            "iq", xmlns: "jabber:client", attributes: ["type": "get", "to": Self.contacts[0]],
-            children: [Element("query", xmlns: "urn:x-simulated", attributes: payload)])
-        let isAccepted = accept(operations: nil) { [world] database in
-            try Step.accept(for: account, in: database, now: world.milliseconds) { step in
-                _ = try step.send(request, then: Asked(number: number), within: .seconds(patience))
-            }
-        }
-        if isAccepted { record.waiting.insert(number) }
-    }
-
-    private func setTimer(_ number: Int, _ seconds: Int) {
-        guard let account else { return }
-        let isAccepted = accept(operations: nil) { [world] database in
-            try Step.accept(for: account, in: database, now: world.milliseconds) { step in
-                _ = try step.schedule(Rung(number: number), at: world.milliseconds + Int64(seconds) * 1000)
-            }
-        }
-        if isAccepted { record.waiting.insert(number) }
-    }
-}
-
-/// What was promised to the user and the application.
-final class Record {
-    /// Messages, in their order.
-    var accepted: [String] = []
-    /// Callbacks.
-    var waiting: Set<Int> = []
 }

@@ -50,12 +50,21 @@ struct Archive {
     }
 
     /// Forgets so many percent of its messages, the oldest first, of those that the client says it has.
+    /// - Parameter known: messages that the client has acknowledged: it has them too, though it does not know their places.
     /// - Returns: how many it has forgotten now.
-    mutating func expire(percent: Int) -> Int {
+    mutating func expire(percent: Int, known: Set<Int>) -> Int {
         let before = forgotten
-        forgotten = max(forgotten, min(claimed, messages.count * percent / 100))
+        let limit = messages.count * percent / 100
+        forgotten = max(forgotten, min(claimed, limit))
+        while forgotten < limit, known.contains(messages[forgotten].number) {
+            unplaced.insert(messages[forgotten].number)
+            forgotten += 1
+        }
         return forgotten - before
     }
+
+    /// Messages whose place it has forgotten before the client could ask for it.
+    private(set) var unplaced: Set<Int> = []
 
     struct Page {
         let messages: [ArchivedMessage]

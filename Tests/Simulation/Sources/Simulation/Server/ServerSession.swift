@@ -25,6 +25,8 @@ final class ServerSession {
         let message: Int?
         /// Whether it shows it in a page.
         let isPage: Bool
+        /// The archived message that another device has read.
+        let read: Int?
     }
 
     init(id: String, resource: String) {
@@ -32,8 +34,8 @@ final class ServerSession {
         self.resource = resource
     }
 
-    func sent(_ stanza: String, message: Int?, isPage: Bool, limit: Int?) {
-        unacknowledged.append(Sent(stanza: stanza, message: message, isPage: isPage))
+    func sent(_ stanza: Sent, limit: Int?) {
+        unacknowledged.append(stanza)
         if let limit, unacknowledged.count > limit { isOverflowing = true }
     }
 

@@ -11,6 +11,10 @@ final class SimulatedServer {
     private(set) var taken: [Taken] = []
     /// The archived messages that were delivered live and acknowledged, by their number.
     private(set) var acknowledgedMessages: Set<Int> = []
+    /// The messages that the client knows to be read on another device, and had before it learned of that.
+    private(set) var acknowledgedReadings: Set<Int> = []
+    /// Those that perhaps it knows of.
+    private(set) var readings: Set<Int> = []
     /// What the client did that it must not.
     private(set) var faults: [String] = []
     /// Whether others than the account can log in.
@@ -194,15 +198,21 @@ final class SimulatedServer {
         // A result of a page that nobody waits for any more is dropped, and read again.
         for sent in stanzas where !sent.isPage {
             if let message = sent.message { acknowledgedMessages.insert(message) }
+            if let read = sent.read { acknowledgedReadings.insert(read) }
         }
     }
 
     // MARK: Delivering
 
     /// Puts a stanza into a session's queue, and sends it if there is a connection.
-    func send(_ stanza: String, to session: ServerSession, message: Int? = nil, isPage: Bool = false) {
+    func send(
+        _ stanza: String, to session: ServerSession, message: Int? = nil, isPage: Bool = false, read: Int? = nil
+    ) {
         activity += 1
-        if session.isManaged { session.sent(stanza, message: message, isPage: isPage, limit: profile.queueLimit) }
+        if session.isManaged {
+            let sent = ServerSession.Sent(stanza: stanza, message: message, isPage: isPage, read: read)
+            session.sent(sent, limit: profile.queueLimit)
+        }
         session.stream?.deliver(stanza)
     }
 
@@ -218,6 +228,22 @@ final class SimulatedServer {
         guard !isHidden else { return }
         let late = world.random.pick(0...999) < profile.deliveredLate
         world.after(late ? 30_000 : 0) { [weak self] in self?.distribute(message, isOwn: isOwn) }
+    }
+
+    /// Another device of the account shows that it has shown the newest message of `sender` (XEP-0333).
+    func read(from sender: String) {
+        guard let message = archive.messages.last(where: { $0.from == sender && $0.to == account }) else { return }
+        let earlier = archive.messages.filter { $0.from == sender && $0.number <= message.number }
+        readings.formUnion(earlier.map(\.number))
+        let isKnown = acknowledgedMessages.contains(message.number)
+        let bare = sender.prefix { $0 != "/" }
+        let marker = """
+            <message from='\(account)/phone' to='\(bare)' type='chat' id='\(newID("d"))'>\
+            <displayed xmlns='urn:xmpp:chat-markers:0' id='\(message.messageID)'/></message>
+            """
+        for session in sessions where session.wantsCarbons {
+            send(carbon(marker, to: session), to: session, read: isKnown ? message.number : nil)
+        }
     }
 
     private func distribute(_ message: ArchivedMessage, isOwn: Bool) {
@@ -292,7 +318,7 @@ final class SimulatedServer {
 
     /// Forgets old messages, of those that the client says it has, by asking for what is behind them.
     func expireArchive(percent: Int) {
-        world.counts.forgotten += archive.expire(percent: percent)
+        world.counts.forgotten += archive.expire(percent: percent, known: acknowledgedMessages)
     }
 
     /// Whether a page can be given now.

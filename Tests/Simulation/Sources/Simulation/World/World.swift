@@ -114,7 +114,19 @@ public struct Counts: Sendable, Encodable {
     public var stanzas = 0
     public var kills = 0
     public var freezes = 0
+    /// Of those in the middle of a call.
+    public var freezesWithin = 0
+    /// Fences raised over the head of another one.
     public var takeovers = 0
+    /// Frozen writers that were killed.
+    public var writersKilled = 0
+    public var wakes = 0
+    public var backgrounds = 0
+    public var pushesHandedOver = 0
+    public var notifications = 0
+    /// Those that were shown once more.
+    public var repeated = 0
+    public var withdrawn = 0
     public var cuts = 0
     public var restarts = 0
     public var expiries = 0

@@ -1,0 +1,128 @@
+/// A part of a run of kills, with a pair of accounts of its own and a verdict of its own.
+public struct KillRound: Sendable {
+    /// What it showed, and what that was taken from.
+    public struct Outcome: Sendable {
+        public var result: KillResult
+        public var evidence: Evidence
+        /// Kalij's data directory.
+        public var data: String
+    }
+
+    let options: KillOptions
+    let laboratory: Laboratory
+    let server: any XMPPServer
+    let proxy: CuttingProxy?
+    let kalij: KalijCommand
+    let alice: Peer
+    let bob: Peer
+    let table: RawTable
+    let tally = Tally()
+    let watch: SessionWatch
+    private let seed: UInt64
+    private let deadline: ContinuousClock.Instant
+    /// Takes how far this round is; gives how far the run is, from 0 to 1.
+    private let progress: @Sendable (KillProgress) -> Double
+
+    /// The password of all accounts.
+    static let password = "secret"
+
+    /// Creates both accounts and logs Kalij in.
+    /// - Parameters:
+    ///   - number: from 1; it makes the accounts' names and the moments of the kills.
+    ///   - proxy: what Kalij takes for the server, if not the server.
+    static func prepare(
+        _ options: KillOptions, number: Int, deadline: ContinuousClock.Instant, laboratory: Laboratory,
+        server: any XMPPServer, proxy: CuttingProxy?, progress: @escaping @Sendable (KillProgress) -> Double
+    ) async throws -> KillRound {
+        let suffix = number == 1 ? "" : "\(number)"
+        let users = ["alice" + suffix, "bob" + suffix]
+        let peers = users.map { Peer($0, password: password, server: server, laboratory: laboratory) }
+        let kalij = KalijCommand(options.kalij, data: users[0], laboratory: laboratory)
+        let round = KillRound(
+            options: options, laboratory: laboratory, server: server, proxy: proxy, kalij: kalij, alice: peers[0],
+            bob: peers[1],
+            table: RawTable(laboratory: laboratory, data: kalij.data),
+            watch: SessionWatch(reader: server.sessionReader(account: peers[0].address)),
+            seed: options.seed &+ UInt64(number - 1) &* 1_000_003,  // fits: counted from 1
+            deadline: deadline, progress: progress)
+        round.report(.accounts, incoming: 0)
+        for user in users { try await server.register(user, password: password) }
+        try await kalij.login(peers[0].address, password: password, server: server, port: proxy?.port)
+        return round
+    }
+
+    /// Carries out the round.
+    func run() async throws -> Outcome {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await watch.follow() }
+            defer { group.cancelAll() }
+            return try await story()
+        }
+    }
+
+    private func story() async throws -> Outcome {
+        let began = ContinuousClock.now
+        let chat = try await bob.chat(
+            with: alice.address, label: "m", rate: options.rate, reconnects: options.failedResumes > 0)
+        try await killAll(chat)
+        report(.draining, incoming: try chat.sent())
+        let offered = try await chat.stopSending()
+        let seconds = Double((ContinuousClock.now - began).components.seconds)
+        try await drain(offered: offered)
+        await chat.quit()
+        report(.reading, incoming: offered)
+        let heard = try chat.events().filter { $0.event == "received" }.compactMap(\.body)
+        let evidence = try await gather(offered: offered, heard: heard)
+        return Outcome(result: summarize(evidence, seconds: seconds), evidence: evidence, data: kalij.data)
+    }
+
+    /// Kills until all targets are reached, then until the senders have stopped.
+    private func killAll(_ chat: Chat) async throws {
+        let killer = Killer(
+            kalij: kalij, table: table, lifetime: options.lifetime, tally: tally, watch: watch,
+            lossShare: options.failedResumes,
+            losses: LossMaker(server: server, options: options.serverOptions, chat: chat, table: table, tally: tally),
+            generator: SeededGenerator(seed: seed))
+        let replies = ReplySender(
+            kalij: kalij, recipient: bob.address, killShare: options.sendKills, pause: options.sendPause,
+            tally: tally, generator: SeededGenerator(seed: seed ^ 0x5eed))
+        let first = try await killer.first()
+        proxy?.cut(true)
+        defer { proxy?.cut(false) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                var killer = killer
+                try await killer.run(first)
+            }
+            group.addTask {
+                var replies = replies
+                try await replies.run()
+            }
+            group.addTask { try await watchTargets(chat) }
+            while try await group.next() != nil {}  // the first error ends the others
+        }
+    }
+
+    /// Ends the round once every target of the run is reached, or the accounts are to be new.
+    private func watchTargets(_ chat: Chat) async throws {
+        defer { tally.finish() }
+        while true {
+            let incoming = try chat.sent()
+            if report(.killing, incoming: incoming) >= 1 { return }
+            if max(incoming, tally.counts.accepted.count) >= options.messagesPerAccount { return }
+            guard ContinuousClock.now < deadline else {
+                throw LaboratoryError("not done in time: \(kalij.errors(of: "run"))")
+            }
+            try await Task.sleep(for: .milliseconds(200))
+        }
+    }
+
+    @discardableResult
+    private func report(_ phase: KillProgress.Phase, incoming: Int) -> Double {
+        let counts = tally.counts
+        return progress(
+            KillProgress(
+                phase: phase, account: alice.address, kills: counts.lives.count, incoming: incoming,
+                outgoing: counts.accepted.count, fraction: 0))
+    }
+}

@@ -1,0 +1,72 @@
+import KalijRoles
+import KalijStore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import KalijClient
+
+/// `roles.md`, "Taking over": who drives is asked, and given up only if it does not answer within five seconds.
+@Suite struct TakingOverTests {
+    private final class Time: Sendable {
+        private let nanoseconds = Mutex<Int64>(0)
+        func pass(seconds: Int64) { nanoseconds.withLock { $0 += seconds * 1_000_000_000 } }
+        var clock: Clock { Clock(now: { 1 }, monotonic: { self.nanoseconds.withLock { $0 } }) }
+    }
+
+    private let scratch: ScratchDirectory
+    private let time = Time()
+    private let directory: AccountDirectory
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        directory = AccountDirectory(scratch.path)
+    }
+
+    private func waits(_ turn: TakingOver.Turn) -> Bool { if case .pause = turn { true } else { false } }
+    private func drives(_ turn: TakingOver.Turn) -> Bool { if case .driven = turn { true } else { false } }
+
+    @Test("an owner that does not answer within five seconds is given up, and its next step is refused")
+    func givenUp() throws {
+        let owner = try directory.drive(role: .main, now: 1)
+        var taking = TakingOver(directory: directory, role: .wake, clock: time.clock)
+        #expect(waits(try taking.turn()))
+        time.pass(seconds: 4)
+        #expect(waits(try taking.turn()))
+        try owner.fence.check(owner.database)
+        time.pass(seconds: 2)
+        #expect(drives(try taking.turn()))
+        #expect(throws: FenceError.self) { try owner.fence.check(owner.database) }
+    }
+
+    @Test("an owner that came while another one was waited for has five seconds of its own (simulation, seed 26)")
+    func another() throws {
+        let first = try directory.drive(role: .main, now: 1)
+        var taking = TakingOver(directory: directory, role: .wake, clock: time.clock)
+        #expect(waits(try taking.turn()))
+        time.pass(seconds: 6)
+        try first.fence.letGo(first.database)
+        let second = try directory.drive(role: .main, now: 2)
+        #expect(waits(try taking.turn()))
+        time.pass(seconds: 4)
+        #expect(waits(try taking.turn()))
+        try second.fence.check(second.database)
+        time.pass(seconds: 2)
+        #expect(drives(try taking.turn()))
+    }
+
+    @Test("who is frozen in the middle of writing to the mailbox is killed (simulation, seed 334)")
+    func frozenInTheMailbox() throws {
+        _ = try Mailbox(directory: scratch.path)
+        let path = Mailbox.databasePath(in: scratch.path)
+        let frozen = try Database(path: path, durability: .process)
+        try frozen.execute("BEGIN IMMEDIATE")
+        var killed: [String] = []
+        var taking = TakingOver(directory: directory, role: .wake, clock: time.clock) { path in
+            killed.append(path)
+            return (try? frozen.execute("ROLLBACK")) != nil
+        }
+        #expect(drives(try taking.turn()))
+        #expect(killed == [path])
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import KalijLab
+import Testing
+
+/// Where a process can be frozen; see `Tests/Programs/freeze.c`.
+enum FreezePoint: String, CaseIterable, Sendable {
+    case inside, unwritten, unsent, fence, resume, asked, resumed
+
+    /// What the requirement calls it.
+    enum Kind: String, CaseIterable, Sendable {
+        case transaction = "inside a transaction"
+        case write = "between commit and write"
+        case session = "between fence and <resumed/>"
+
+        var points: [FreezePoint] { FreezePoint.allCases.filter { $0.kind == self } }
+    }
+
+    var kind: Kind {
+        switch self {
+        case .inside: .transaction
+        case .unwritten, .unsent: .write
+        case .fence, .resume, .asked, .resumed: .session
+        }
+    }
+
+    /// How often a process comes by before it is frozen.
+    var occurrences: ClosedRange<Int> {
+        switch self {
+        case .inside: 1...12
+        case .unwritten: 1...5
+        default: 1...1
+        }
+    }
+}
+
+/// The library that freezes processes at chosen points, and watches their commits.
+struct Freezer: Sendable {
+    let library: String
+
+    /// Compiles it.
+    init(in laboratory: Laboratory) async throws {
+        library = laboratory.path("freeze.so")
+        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Programs/freeze.c").path
+        try await laboratory.run(
+            "/usr/bin/gcc", ["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", library, source])
+    }
+
+    /// What processes need to be watched, and to be frozen at `point`.
+    func environment(log: String, at point: FreezePoint? = nil) -> [String: String] {
+        var values = ["LD_PRELOAD": library, "KALIJ_FREEZE_LOG": log]
+        if let point { values["KALIJ_FREEZE"] = "\(point.rawValue):\(Int.random(in: point.occurrences))" }
+        return values
+    }
+}
+
+/// What the library has written.
+struct FreezeLog: Sendable {
+    let path: String
+
+    struct Line { let pid: Int32, what: String, mine: Int, now: Int }
+
+    func lines() -> [Line] {
+        let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            guard words.count == 4, let pid = Int32(words[0]), let mine = Int(words[2]), let now = Int(words[3])
+            else { return nil }
+            return Line(pid: pid, what: String(words[1]), mine: mine, now: now)
+        }
+    }
+
+    func has(_ what: String, pid: Int32) -> Bool { lines().contains { $0.pid == pid && $0.what == what } }
+    func remove() { unlink(path) }
+}

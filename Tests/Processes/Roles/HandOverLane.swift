@@ -1,0 +1,167 @@
+import Foundation
+import KalijLab
+import Testing
+
+/// What all directories of a run have in common.
+struct HandOverWorld: Sendable {
+    let laboratory: Laboratory
+    let server: any XMPPServer
+    let freezer: Freezer
+    let executable: String
+}
+
+/// One directory, its processes, and somebody who writes to it all the time.
+actor HandOverLane {
+    /// What `wake` may take, in seconds: enough to give up one that does not answer, and then to fetch, on a busy machine.
+    static let budget = 25.0
+
+    let world: HandOverWorld
+    let data: String
+    let number: Int
+    private let friend: String
+    let bob: Chat
+    var report = HandOverReport()
+    /// The bodies that were accepted, in this order.
+    private(set) var accepted: [String] = []
+    /// The rows of the messages that the user was notified of.
+    private(set) var shown: Set<Int> = []
+    private(set) var log: FreezeLog
+    private(set) var processes: [RoleProcess] = []
+    private var serial = 0
+    /// What happens in the round, for who reads of a violation.
+    var what = ""
+
+    init(_ number: Int, in world: HandOverWorld) async throws {
+        self.number = number
+        self.world = world
+        data = world.laboratory.path("data-\(number)")
+        friend = "bob\(number)@localhost"
+        log = FreezeLog(path: world.laboratory.path("freeze-\(number)-0"))
+        for user in ["alice\(number)", "bob\(number)"] { try await world.server.register(user, password: "secret") }
+        var environment = ["KALIJ_PASSWORD": "secret"]
+        environment["LANG"] = "C.UTF-8"
+        _ = try await world.laboratory.run(
+            world.executable,
+            [
+                "--data", data, "login", "alice\(number)@localhost", "--server", "127.0.0.1:\(world.server.port)",
+                "--ca",
+                world.server.certificateAuthority,
+            ], environment: environment)
+        bob = try await Peer("bob\(number)", password: "secret", server: world.server, laboratory: world.laboratory)
+            .chat(with: "alice\(number)@localhost", label: "m", rate: 2)
+        try await record()
+    }
+
+    /// Has the database say who stored each message, and how often the outcome of a question was told.
+    private func record() async throws {
+        _ = try await sql(
+            """
+            CREATE TABLE stored(message INTEGER, role TEXT, number INTEGER);
+            CREATE TRIGGER stored AFTER INSERT ON message WHEN new.direction = 'in' BEGIN
+                INSERT INTO stored SELECT new.id, role, number FROM fence; END;
+            CREATE TABLE outcome(question INTEGER);
+            CREATE TRIGGER outcome AFTER UPDATE OF outcome ON question WHEN new.outcome IS NOT NULL BEGIN
+                INSERT INTO outcome VALUES (new.id); END;
+            """)
+    }
+
+    func sql(_ text: String) async throws -> String {
+        try await world.laboratory.run(
+            "/usr/bin/sqlite3", ["-batch", "-cmd", ".timeout 20000", data + "/kalij.db", text])
+    }
+
+    func violation(_ text: String) {
+        report.violations.append("directory \(number), round \(report.rounds), \(what): \(text)")
+    }
+
+    // MARK: Processes
+
+    @discardableResult
+    func start(_ command: String, at point: FreezePoint? = nil) throws -> RoleProcess {
+        serial += 1
+        report.count(command)
+        what += " " + command
+        let arguments =
+            switch command {
+            case "wake": ["-v", "wake", "--budget", "\(Int(Self.budget))"]
+            case "ping": ["ping", "localhost", "--wait", "60"]
+            default: ["-v", command]
+            }
+        let process = try RoleProcess(
+            arguments, executable: world.executable, data: data, in: world.laboratory,
+            files: world.laboratory.path("p-\(number)-\(serial)"),
+            environment: world.freezer.environment(log: log.path, at: point))
+        what += " \(process.pid)"
+        processes.append(process)
+        return process
+    }
+
+    /// Has a message accepted, as the share role does.
+    func share() async throws {
+        serial += 1
+        report.count("send")
+        let body = "a \(accepted.count) \(UInt32.random(in: 0...UInt32.max))"
+        let process = try RoleProcess(
+            ["send", friend, body, "--queue-only"], executable: world.executable, data: data, in: world.laboratory,
+            files: world.laboratory.path("p-\(number)-\(serial)"),
+            environment: world.freezer.environment(log: log.path))
+        guard await process.end(within: 40) != nil else { return violation("`send` hangs") }
+        if process.ending == .exited(0) { accepted.append(body) } else { report.count("send refused") }
+    }
+
+    /// Reads what the processes that have ended had to show.
+    func reap() {
+        for process in processes where !process.isRunning { shown.formUnion(process.shown) }
+        processes.removeAll { !$0.isRunning }
+    }
+
+    /// Ends what runs: within a second each, whatever it does.
+    func endAll() async {
+        for process in processes where process.isRunning {
+            process.signal(SIGCONT)
+            process.signal(SIGTERM)
+        }
+        let start = Date()
+        for process in processes {
+            if await process.end(within: 10) == nil {
+                violation("\(process.pid) hangs after SIGTERM: \(process.state) \(process.errors)")
+                process.signal(SIGKILL)
+                _ = await process.end(within: 5)
+            }
+            report.farewells.append(Date().timeIntervalSince(start))
+        }
+        reap()
+    }
+
+    /// Begins a round with an empty log.
+    func beginRound() {
+        report.rounds += 1
+        what = ""
+        log = FreezeLog(path: world.laboratory.path("freeze-\(number)-\(report.rounds)"))
+    }
+
+    /// Looks whether a stale owner has committed anything.
+    func endRound() {
+        for line in log.lines() where line.what == "stale" {
+            violation("process \(line.pid) committed under fence \(line.mine) when \(line.now) was the last")
+        }
+        log.remove()
+    }
+
+    // MARK: What bob has sent
+
+    /// The number of the last message that the server had at `time`: it had answered what was asked behind it.
+    func lastSent(before time: Date) throws -> Int {
+        let limit = time.timeIntervalSince1970
+        return (try bob.events().last { $0.event == "sent" && $0.at <= limit }?.number ?? 1) - 1
+    }
+
+    /// Whether the message is in the database within `seconds`.
+    func has(_ number: Int, within seconds: Double) async throws -> Bool {
+        guard number > 0 else { return true }
+        return try await until(seconds, every: 100) {
+            try await sql("SELECT count(*) FROM message WHERE direction = 'in' AND body = 'm \(number)'")
+                .hasPrefix("1")
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import KalijLab
+
+/// The rounds of handing over.
+extension HandOverLane {
+    /// A driver is frozen at `point`; others come while it is.
+    func aimedRound(_ point: FreezePoint) async throws {
+        beginRound()
+        // What is to be written has to be there before.
+        if point == .unsent || Bool.random() { try await share() }
+        let driver = try start(["run", "wake", "wake", "flush", "ping"].randomElement() ?? "run", at: point)
+        _ = await until(2) { log.has(point.rawValue, pid: driver.pid) || !driver.isRunning }
+        what += " at \(point)"
+        let isFrozen = log.has(point.rawValue, pid: driver.pid)
+        if isFrozen { report.frozen[point, default: 0] += 1 } else { report.missed += 1 }
+        let fate = isFrozen ? Fate.allCases.randomElement() ?? .late : .none
+        what += isFrozen ? ", frozen, to meet \(fate);" : ", missed;"
+        async let sharing: Void = Bool.random() ? share() : ()
+        let wakes = try await startOthers()
+        try await meet(fate, driver)
+        try await awaitEnd(of: wakes)
+        try await sharing
+        await endAll()
+        endRound()
+    }
+
+    /// What becomes of a process that was frozen.
+    private enum Fate: CaseIterable {
+        /// It goes on, or is killed, before anybody has given it up.
+        case early, killed
+        /// It goes on when another one has taken over.
+        case late, later
+        case none
+        static let allCases: [Fate] = [.early, .killed, .late, .later]
+    }
+
+    private func startOthers() async throws -> [RoleProcess] {
+        var wakes: [RoleProcess] = []
+        let commands =
+            ["wake"]
+            + (0..<Int.random(in: 0...2)).map { _ in
+                ["wake", "wake", "run", "flush", "ping"].randomElement() ?? "wake"
+            }
+        for command in commands.shuffled() {
+            let process = try start(command)
+            if command == "wake" { wakes.append(process) }
+            try await Task.sleep(for: .milliseconds(Int.random(in: 0...200)))
+        }
+        return wakes
+    }
+
+    private func meet(_ fate: Fate, _ driver: RoleProcess) async throws {
+        switch fate {
+        case .none: return
+        case .early, .killed:
+            try await Task.sleep(for: .milliseconds(Int.random(in: 0...1500)))
+            report.count(fate == .early ? "thawed early" : "killed")
+            driver.signal(fate == .early ? SIGCONT : SIGKILL)
+        case .late, .later:
+            let isOver = await until(12) {
+                !driver.isRunning || log.lines().contains { $0.what == "took" && $0.pid != driver.pid && $0.mine > 0 }
+            }
+            if !isOver { violation("nobody took over from a frozen \(driver.command)") }
+            if fate == .later { try await Task.sleep(for: .milliseconds(Int.random(in: 0...1500))) }
+            report.count(driver.isRunning ? "given up and thawed" : "frozen within a transaction and killed by others")
+            driver.signal(SIGCONT)
+        }
+    }
+
+    /// "No push is left unserved": each run ends within its budget, and what the server had before is here.
+    private func awaitEnd(of wakes: [RoleProcess]) async throws {
+        for wake in wakes {
+            // Another push renews the budget.
+            guard await wake.end(within: 3 * Self.budget) != nil else {
+                violation("a wake run hangs: \(wake.errors)")
+                continue
+            }
+            report.wakes.append(wake.seconds)
+            if wake.ending != .exited(0) {
+                violation(
+                    "wake \(wake.pid) ended with \(wake.ending.map { "\($0)" } ?? "nothing"): \(wake.errors.suffix(1500))"
+                )
+            }
+        }
+        for wake in wakes {
+            let last = try lastSent(before: wake.started)
+            if try await !has(last, within: 10) {
+                let owner = try await sql("SELECT * FROM fence")
+                violation(
+                    "m \(last) was there when wake \(wake.pid) began at \(wake.started), and is not in the database; fence "
+                        + "\(owner), processes \(processes.map(\.story))"
+                )
+            }
+        }
+    }
+
+    /// Anything at any time.
+    func randomRound() async throws {
+        beginRound()
+        var frozen: [RoleProcess] = []
+        for _ in 0..<Int.random(in: 3...7) {
+            switch Int.random(in: 0..<12) {
+            case 0, 1: try start("run")
+            case 2, 3, 4: try start("wake")
+            case 5: try start("flush")
+            case 6: try start("ping")
+            case 7: try await share()
+            case 8, 9:
+                guard let one = running.randomElement() else { continue }
+                report.count("frozen anywhere")
+                one.signal(SIGSTOP)
+                what += " (\(one.pid) frozen)"
+                frozen.append(one)
+            case 10:
+                frozen.popLast()?.signal(SIGCONT)
+            default:
+                report.count("killed anywhere")
+                running.randomElement()?.signal(SIGKILL)
+            }
+            try await Task.sleep(for: .milliseconds(Int.random(in: 0...500)))
+        }
+        // One of them comes last, and finds them as they are.
+        let wake = try start("wake")
+        try await awaitEnd(of: [wake])
+        await endAll()
+        endRound()
+    }
+
+    private var running: [RoleProcess] { processes.filter(\.isRunning) }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import KalijLab
+import Testing
+
+/// "SIGTERM lets everything go within 1 s, with a hung server too."
+@Suite(.serialized) struct HungServerTests {
+    @Test("SIGTERM lets everything go within a second when the server is frozen", arguments: ServerKind.allCases)
+    func frozenServer(kind: ServerKind) async throws {
+        let world = try await RolesWorld(kind)
+        defer { world.close() }
+        let server = try #require(listener(on: world.server.port))
+        try await world.online()
+
+        for command in ["run", "wake", "flush"] {
+            // Online: what is queued meets a socket that nobody reads.
+            let online = try process(command, world)
+            if command == "run" { #expect(await until(20) { online.output.contains("\"caught_up\"") }) }
+            if command != "flush" { try await world.untilDriven(by: command == "run" ? "main" : command) }
+            try await Task.sleep(for: .milliseconds(300))
+            kill(server, SIGSTOP)
+            #expect(try world.kalij("send", "bob@localhost", "to \(command)", "--queue-only").status == 0)
+            try await Task.sleep(for: .milliseconds(200))
+            try await letsGo(online, world, "\(command), online")
+            // On the way to a session: the kernel takes the connection, and nobody says anything.
+            let early = try process(command, world)
+            try await Task.sleep(for: .milliseconds(700))
+            try await letsGo(early, world, "\(command), connecting")
+            kill(server, SIGCONT)
+        }
+        #expect(try world.kalij("flush", "--budget", "30").status == 0)
+        #expect(try await world.sql("SELECT DISTINCT state FROM message") == "acked\n")
+    }
+
+    private func process(_ command: String, _ world: RolesWorld) throws -> RoleProcess {
+        try RoleProcess(
+            [command], executable: world.kalij.executable, data: world.kalij.data, in: world.laboratory,
+            files: world.laboratory.path("p-\(UInt32.random(in: 0...UInt32.max))"))
+    }
+
+    private func letsGo(_ process: RoleProcess, _ world: RolesWorld, _ what: String) async throws {
+        process.signal(SIGTERM)
+        let seconds = try #require(await process.end(within: 20), "\(what) hangs")
+        print("SIGTERM with a frozen \(world.server.kind): \(what): \(seconds) s")
+        #expect(seconds < 1.1, "\(what)")
+        #expect(process.ending == .exited(0), "\(what): \(process.errors)")
+        #expect(try await world.sql("SELECT let_go FROM fence") == "1\n", "\(what)")
+    }
+}
+
+/// The process that listens on a TCP port of 127.0.0.1.
+private func listener(on port: Int) -> pid_t? {
+    let address = "0100007F:" + String(format: "%04X", port)
+    let table = (try? String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)) ?? ""
+    var inode: Substring?
+    for line in table.split(separator: "\n") {
+        let words = line.split(separator: " ")
+        // Listening.
+        if words.count > 9, words[1] == address, words[3] == "0A" { inode = words[9] }
+    }
+    guard let inode else { return nil }
+    for pid in (names(in: "/proc")).compactMap({ pid_t($0) }) {
+        let folder = "/proc/\(pid)/fd"
+        let isListening = names(in: folder).contains { name in
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: folder + "/" + name)) == "socket:[\(inode)]"
+        }
+        if isListening { return pid }
+    }
+    return nil
+}
+
+private func names(in folder: String) -> [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+}

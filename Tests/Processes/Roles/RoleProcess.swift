@@ -1,0 +1,83 @@
+import Foundation
+import KalijLab
+import Testing
+
+/// A `kalij` process of some role, with what it prints.
+final class RoleProcess: Sendable {
+    let command: String
+    let started = Date()
+    private let process: Subprocess
+    private let files: String
+
+    /// - Parameters:
+    ///   - command: with its arguments.
+    ///   - files: where its output goes; removed with this object.
+    init(
+        _ command: [String], executable: String, data: String, in laboratory: Laboratory, files: String,
+        environment: [String: String] = [:]
+    ) throws {
+        self.command = command.first { !$0.hasPrefix("-") } ?? ""
+        self.files = files
+        var launch = laboratory.launch(executable, ["--data", data, "--json"] + command)
+        launch.directory = nil
+        launch.environment.merge(environment) { $1 }
+        launch.output = .file(files + ".out")
+        launch.errors = .file(files + ".err")
+        process = try Subprocess(launch)
+    }
+
+    deinit {
+        signal(SIGKILL)
+        unlink(files + ".out")
+        unlink(files + ".err")
+    }
+
+    var pid: Int32 { process.pid }
+    var ending: Subprocess.Ending? { process.ending() }
+    var isRunning: Bool { ending == nil }
+    var output: String { (try? String(contentsOfFile: files + ".out", encoding: .utf8)) ?? "" }
+    var errors: String { (try? String(contentsOfFile: files + ".err", encoding: .utf8)) ?? "" }
+    /// What the system says that it does: its state, and the signals that it does not take.
+    var state: String {
+        let text = (try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)) ?? ""
+        let lines = text.split(separator: "\n").filter { line in
+            ["State", "SigPnd", "ShdPnd", "SigBlk"].contains { line.hasPrefix($0) }
+        }
+        let place = (try? String(contentsOfFile: "/proc/\(pid)/wchan", encoding: .utf8)) ?? ""
+        return (lines.map(String.init) + [place]).joined(separator: " ").replacingOccurrences(of: "\t", with: " ")
+    }
+    /// What it did, for who reads of a violation.
+    var story: String { "\(pid) \(command) \(started) \(ending.map { "\($0)" } ?? state): \(errors.suffix(1000))" }
+    var seconds: Double { Date().timeIntervalSince(started) }
+
+    func signal(_ signal: Int32) { process.signal(signal) }
+
+    /// The seconds until it has ended; nil if it has not within `seconds`.
+    func end(within seconds: Double) async -> Double? {
+        let start = Date()
+        return await until(seconds) { !self.isRunning } ? Date().timeIntervalSince(start) : nil
+    }
+
+    /// The messages, by their rows, that it has shown.
+    var shown: [Int] {
+        output.split(separator: "\n").compactMap { line in
+            guard let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
+                object["event"] as? String == "notification", object["kind"] as? String == "show"
+            else { return nil }
+            return (object["identifier"] as? String).flatMap { Int($0) }
+        }
+    }
+}
+
+/// Whether `condition` holds within `seconds`.
+func until(
+    _ seconds: Double, every milliseconds: Int = 10, isolation: isolated (any Actor)? = #isolation,
+    _ condition: () async throws -> Bool
+) async rethrows -> Bool {
+    let deadline = Date().addingTimeInterval(seconds)
+    while try await !condition() {
+        guard Date() < deadline else { return false }
+        try? await Task.sleep(for: .milliseconds(milliseconds))
+    }
+    return true
+}

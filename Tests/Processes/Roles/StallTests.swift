@@ -1,0 +1,107 @@
+import Foundation
+import KalijLab
+import Testing
+
+/// "The budget is never exceeded (tests with a server that stalls at every point)."
+@Suite(.serialized) struct StallTests {
+    /// Where the server falls silent; see `Tests/Programs/stalling.py`.
+    enum Point: String, CaseIterable, Sendable {
+        case greeting, features, proceed, handshake, mechanisms, challenge, success
+        case sessionFeatures = "session-features"
+        case resumed, bound, enabled, page, stanza, acknowledgement
+
+        /// Whether it comes after a bind only.
+        var needsNewSession: Bool { [.bound, .enabled, .page].contains(self) }
+    }
+
+    /// The least that can be asked for.
+    private static let budget = 5.0
+
+    @Test("wherever the server stalls, `wake` ends within its budget, lets go, and the next one gets everything")
+    func everywhere() async throws {
+        let world = try await RolesWorld()
+        defer { world.close() }
+        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Programs/stalling.py").path
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for point in Point.allCases { group.addTask { try await Self.stall(at: point, world, source) } }
+            try await group.waitForAll()
+        }
+    }
+
+    private static func stall(at point: Point, _ world: RolesWorld, _ program: String) async throws {
+        let account = try await Account(point, world)
+        let port = try freePort()
+        var launch = world.laboratory.launch(
+            "/usr/bin/python3",
+            [
+                program, "--port", "\(port)", "--cert", world.server.certificateAuthority, "--key",
+                world.server.certificateAuthority.replacingOccurrences(of: ".crt", with: ".key"), "--server",
+                "\(world.server.directTLSPort)", point.rawValue,
+            ])
+        let output = world.laboratory.path("stalling-\(point)")
+        (launch.output, launch.errors) = (.file(output), .file(output + ".err"))
+        let between = try Subprocess(launch)
+        #expect(await until(10) { readAll(output).contains("ready") })
+        try await account.sql("UPDATE account SET server = '127.0.0.1:\(port)'")
+        if point.needsNewSession { try await account.sql("UPDATE session SET resume_id = NULL") }
+
+        let run = try account.process(["wake", "--budget", "\(Int(budget))"])
+        let ended = try #require(await run.end(within: 20))
+        print("stalled at \(point): \(ended) s, \(run.ending.map { "\($0)" } ?? "")")
+        #expect(ended < budget + 0.2, "\(point)")
+        #expect(run.ending == .exited(75), "\(point): \(run.errors)")
+        #expect(run.output.hasSuffix("{\"event\":\"notification\",\"kind\":\"reopen\"}\n"), "\(point): \(run.output)")
+        if point != .acknowledgement {
+            #expect(readAll(output).contains("stalled"), "\(point): \(readAll(output + ".err"))")
+        }
+        #expect(try await account.sql("SELECT let_go FROM fence") == "1\n", "\(point)")
+        #expect(try await account.sql("PRAGMA integrity_check") == "ok\n", "\(point)")
+        await between.stop(seconds: 1)
+
+        try await account.sql("UPDATE account SET server = '127.0.0.1:\(world.server.port)'")
+        let next = try account.process(["wake"])
+        #expect(await next.end(within: 20) != nil)
+        #expect(next.ending == .exited(0), "\(point): \(next.errors)")
+        #expect(
+            try await account.sql("SELECT body FROM message ORDER BY position") == "one\ntwo\nthree\n", "\(point)")
+        // At least once, and both runs together.
+        let shown = Set(run.shown).union(next.shown)
+        #expect(shown.count == 3, "\(point): \(run.output) \(next.output)")
+    }
+
+    /// An account of its own for each point, with a session that can be resumed and three messages waiting.
+    private struct Account {
+        let world: RolesWorld
+        let data: String
+        let name: String
+
+        init(_ point: Point, _ world: RolesWorld) async throws {
+            self.world = world
+            name = "a-\(point.rawValue)"
+            data = world.laboratory.path(name)
+            try await world.server.register(name, password: "secret")
+            let kalij = try Kalij(data: data)
+            #expect(try kalij.login(world.server, as: "\(name)@localhost").status == 0)
+            let main = try process(["run"])
+            #expect(await until(20) { main.output.contains("\"caught_up\"") })
+            main.signal(SIGTERM)
+            #expect(await main.end(within: 5) != nil)
+            for body in ["one", "two", "three"] { try await world.send([body], to: "\(name)@localhost") }
+        }
+
+        @discardableResult
+        func sql(_ text: String) async throws -> String {
+            try await world.laboratory.run(
+                "/usr/bin/sqlite3", ["-batch", "-cmd", ".timeout 10000", data + "/kalij.db", text])
+        }
+
+        func process(_ command: [String]) throws -> RoleProcess {
+            try RoleProcess(
+                command, executable: world.kalij.executable, data: data, in: world.laboratory,
+                files: world.laboratory.path("p-\(name)-\(UInt32.random(in: 0...UInt32.max))"))
+        }
+    }
+}
+
+private func readAll(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }

@@ -1,7 +1,0 @@
-import Glibc
-
-@testable import KalijClient
-
-extension AccountDirectory {
-    func removeLockFile() { unlink(lockPath) }
-}

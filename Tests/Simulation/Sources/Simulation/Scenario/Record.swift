@@ -1,0 +1,42 @@
+@testable import KalijClient
+
+/// What was promised to the user and the application, and what the user has seen.
+final class Record {
+    /// Messages, in their order.
+    var accepted: [String] = []
+    /// Callbacks.
+    var waiting: Set<Int> = []
+    /// What was shown last of each message, by its text.
+    private(set) var shown: [String: Shown] = [:]
+
+    struct Shown {
+        /// Nil after a power failure.
+        var identifier: String?
+        var isVisible: Bool
+        /// How often it was shown.
+        var count: Int
+    }
+
+    /// A machine that was off shows nothing any more; what it had committed and not synced may come under another
+    /// identifier.
+    func failPower() {
+        for body in shown.keys {
+            shown[body]?.identifier = nil
+            shown[body]?.isVisible = false
+        }
+    }
+
+    /// The user sees a notification, or sees it no longer.
+    func show(_ notification: Notification, _ violated: (Violation) -> Void) {
+        var one = shown[notification.body] ?? Shown(identifier: notification.identifier, isVisible: false, count: 0)
+        if let identifier = one.identifier, identifier != notification.identifier {
+            violated(
+                Violation(
+                    .promise4, "\(notification.body) is shown as \(notification.identifier) and as \(identifier)"))
+        }
+        one.identifier = notification.identifier
+        one.isVisible = notification.kind == .show
+        if one.isVisible { one.count += 1 }
+        shown[notification.body] = one
+    }
+}

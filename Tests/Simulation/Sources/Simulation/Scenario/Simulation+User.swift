@@ -1,0 +1,121 @@
+import CSimulatedMachine
+import KalijAddress
+import KalijRoles
+import KalijStore
+import KalijXML
+
+@testable import KalijClient
+
+/// A process in the role `share`: it has things accepted, and does not drive.
+final class Share {
+    let number: Int
+    let database: Database
+    private(set) var uses = 0
+
+    init(number: Int, path: String) throws {
+        self.number = number
+        database = try Database(path: path, durability: .machine)
+    }
+
+    func use() { uses += 1 }
+}
+
+/// What the user does.
+extension Simulation {
+    /// Runs `body` as a process of its own, which may be killed, or in the one that drives.
+    /// - Returns: whether `body` has returned in the living process.
+    private func accept(operations: Int?, _ body: @escaping (Database) throws -> Void) -> Bool {
+        if operations == nil, let main, main.isAccepting, world.random.chance(70) { return main.accept(body) }
+        // Held before the commit and let go after it, however it ends.
+        let bell = Doorbell.bell(directory: directory.path)
+        defer {
+            _ = consume bell
+            planBells()
+        }
+        guard let operations else { return acceptInShare(body) }
+        guard let number = nextProcess() else { return false }
+        let id = Int32(number)
+        defer {
+            _ = machine_bury(id)
+            machine_run_as(0)
+        }
+        machine_run_as(id)
+        machine_kill_after(id, operations)
+        do {
+            try body(try Database(path: directory.databasePath, durability: .machine))
+        } catch {
+            world.trace("   not accepted: \(error)")
+            machine_kill(id)
+            return false
+        }
+        return machine_is_dead(id) == 0
+    }
+
+    /// One that lives a while, as the user's, and so opens the database once for several messages.
+    private func acceptInShare(_ body: @escaping (Database) throws -> Void) -> Bool {
+        defer { machine_run_as(0) }
+        do {
+            if let share, share.uses > 8 || world.random.chance(5) { endShare() }
+            if share == nil {
+                guard let number = nextProcess() else { return false }
+                machine_run_as(Int32(number))
+                share = try Share(number: number, path: directory.databasePath)
+            }
+            guard let share else { return false }
+            share.use()
+            machine_run_as(Int32(share.number))
+            try body(share.database)
+            return true
+        } catch {
+            world.trace("   not accepted: \(error)")
+            return false
+        }
+    }
+
+    /// Kills the process that has things accepted.
+    func endShare() {
+        guard let number = share?.number else { return }
+        machine_run_as(Int32(number))
+        machine_kill(Int32(number))
+        share = nil
+        _ = machine_bury(Int32(number))
+        machine_run_as(0)
+    }
+
+    func accept(_ number: Int, _ contact: Int, _ operations: Int?) {
+        guard let account else { return }
+        let body = "out-\(number)"
+        let isAccepted = accept(operations: operations) { [world] database in
+            let recipient = try JID(Self.contacts[contact]).bare
+            _ = try Outgoing.accept(body, to: recipient, of: account, in: database, now: world.milliseconds)
+        }
+        world.trace("   \(body) is \(isAccepted ? "accepted" : "perhaps accepted")")
+        if isAccepted { record.accepted.append(body) }
+    }
+
+    func ask(_ number: Int, _ answer: Int?, _ patience: Int) {
+        guard let account else { return }
+        world.counts.stanzas += 1
+        var payload: [String: String] = [:]
+        payload["answer"] = answer.map { "\($0)" }
+        let request = Element(
+            "iq", xmlns: "jabber:client", attributes: ["type": "get", "to": Self.contacts[0]],
+            children: [Element("query", xmlns: "urn:x-simulated", attributes: payload)])
+        let isAccepted = accept(operations: nil) { [world] database in
+            try Step.accept(for: account, in: database, now: world.milliseconds) { step in
+                _ = try step.send(request, then: Asked(number: number), within: .seconds(patience))
+            }
+        }
+        if isAccepted { record.waiting.insert(number) }
+    }
+
+    func setTimer(_ number: Int, _ seconds: Int) {
+        guard let account else { return }
+        let isAccepted = accept(operations: nil) { [world] database in
+            try Step.accept(for: account, in: database, now: world.milliseconds) { step in
+                _ = try step.schedule(Rung(number: number), at: world.milliseconds + Int64(seconds) * 1000)
+            }
+        }
+        if isAccepted { record.waiting.insert(number) }
+    }
+}
