@@ -290,24 +290,6 @@ public final class Engine {
         }
     }
 
-    /// Tries the stanzas of the quarantine again that are to be, without going online.
-    /// - Parameters:
-    ///   - options: with the application's handlers.
-    ///   - onEvent: told each event, after what it tells is committed.
-    ///   - directory: whose accounts.
-    /// - Throws: `FenceError.held` if another process drives: that one does it; `StoreError`.
-    public static func replayQuarantine(
-        _ directory: AccountDirectory, options: Options = Options(), onEvent: @escaping (EngineEvent) -> Void = { _ in }
-    ) throws {
-        let engine = try Engine(directory, options: options, onEvent: onEvent)
-        for account in try AccountTable(engine.database).all() {
-            guard let context = engine.context else { continue }
-            let steps = SessionSteps(runner: context.runner, account: account)
-            while let effects = try steps.replayNext() { context.emit(effects.events) }
-        }
-        if !engine.isCareful { try engine.fence.letGo(engine.database) }
-    }
-
     /// Logs out the accounts that were told to leave.
     private func logOutLeaving() throws {
         for account in try AccountTable(database).all() where account.state.isToLeave {
@@ -399,29 +381,5 @@ public final class Engine {
         wake?.begin()
         for letter in letters { try handle(letter) }
         receiveLetters()
-    }
-}
-
-/// Why an engine ended.
-public enum EngineError: Error, CustomStringConvertible, Sendable {
-    /// No account can log in; `account` is one of them.
-    case refused(account: JID, reason: String)
-    /// The engine does not drive this account: it is logged out, or the engine is not running.
-    case notDriven(account: JID)
-    /// The process that drives has taken the push that started this `wake`: there is nothing left to do.
-    case handedOver(to: Owner)
-    /// The engine has ended, or was let go before a freeze and not thawed yet.
-    case notRunning
-    /// The system has no thread left for the engine.
-    case noThread(reason: String)
-
-    public var description: String {
-        switch self {
-        case .refused(let account, let reason): "\(account): \(reason)"
-        case .notDriven(let account): "\(account) is not driven by this engine"
-        case .handedOver(let owner): "process \(owner.pid) drives as `\(owner.role.rawValue)` and takes care of it"
-        case .notRunning: "the engine does not run"
-        case .noThread(let reason): "no thread for the engine: \(reason)"
-        }
     }
 }

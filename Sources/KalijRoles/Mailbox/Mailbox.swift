@@ -21,8 +21,12 @@ public final class Mailbox {
     private let attempts: Int
 
     /// Opens the mailbox of `directory`, which exists; creates it if need be.
-    /// - Parameter busySeconds: how long it waits for another process that writes to it before it throws.
-    public init(directory: String, signals: any Signals = Platform.linux.signals, busySeconds: Double = 10) throws {
+    /// - Parameters:
+    ///   - signals: how its receivers are told to look.
+    ///   - busySeconds: how long it waits for another process that writes to it before it throws.
+    public init(
+        directory: String, signals: any Signals = Platform.linux.signals, busySeconds: Double = 10
+    ) throws {
         self.directory = directory
         self.signals = signals
         attempts = max(1, Int(busySeconds / Self.patience))  // traps: a program's own number of seconds

@@ -1,0 +1,26 @@
+import KalijAddress
+import KalijRoles
+
+/// Why an engine ended.
+public enum EngineError: Error, CustomStringConvertible, Sendable {
+    /// No account can log in; `account` is one of them.
+    case refused(account: JID, reason: String)
+    /// The engine does not drive this account: it is logged out, or the engine is not running.
+    case notDriven(account: JID)
+    /// The process that drives has taken the push that started this `wake`: there is nothing left to do.
+    case handedOver(to: Owner)
+    /// The engine has ended, or was let go before a freeze and not thawed yet.
+    case notRunning
+    /// The system has no thread left for the engine.
+    case noThread(reason: String)
+
+    public var description: String {
+        switch self {
+        case .refused(let account, let reason): "\(account): \(reason)"
+        case .notDriven(let account): "\(account) is not driven by this engine"
+        case .handedOver(let owner): "process \(owner.pid) drives as `\(owner.role.rawValue)` and takes care of it"
+        case .notRunning: "the engine does not run"
+        case .noThread(let reason): "no thread for the engine: \(reason)"
+        }
+    }
+}
