@@ -37,6 +37,8 @@ import Testing
 
         /// Waits for its end.
         func ended() throws -> [String] {
+            for _ in 0..<3000 where process.isRunning { usleep(20_000) }
+            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
             process.waitUntilExit()
             #expect(process.terminationStatus == 0, "\(process.arguments ?? [])")
             return try lines

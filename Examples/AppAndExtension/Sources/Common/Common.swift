@@ -16,7 +16,7 @@ public enum Common {
     }
 
     /// Runs `body`, and says what went wrong.
-    public static func run(_ body: ([String]) async throws -> Void) async {
+    public static func run(_ body: @Sendable ([String]) async throws -> Void) async {
         do {
             try await body(Array(CommandLine.arguments.dropFirst()))
         } catch {

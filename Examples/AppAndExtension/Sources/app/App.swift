@@ -12,17 +12,24 @@ enum App {
                app DIRECTORY share JID TEXT                   as a share extension would
         """
 
-    static func main() async {
+    static func main() {
         // Before there are other threads, which would get the signals.
-        let callbacks = SystemCallback.all()
-        await Common.run { words in
-            let directory = try Common.directory(words)
-            switch (words.dropFirst().first, words.count) {
-            case ("login", 3), ("login", 5): try logIn(directory, words)
-            case ("run", 2): try await run(directory, callbacks)
-            case ("share", 4): try directory.share(words[3], to: try JID(words[2]))
-            default: throw Problem(usage)
-            }
+        SystemCallback.block()
+        let (callbacks, told) = AsyncStream.makeStream(of: SystemCallback.self)
+        Task.detached {
+            await Common.run { try await run($0, callbacks) }
+            exit(0)
+        }
+        SystemCallback.wait { told.yield($0) }
+    }
+
+    static func run(_ words: [String], _ callbacks: AsyncStream<SystemCallback>) async throws {
+        let directory = try Common.directory(words)
+        switch (words.dropFirst().first, words.count) {
+        case ("login", 3), ("login", 5): try logIn(directory, words)
+        case ("run", 2): try await stayOnline(directory, callbacks)
+        case ("share", 4): try directory.share(words[3], to: try JID(words[2]))
+        default: throw Problem(usage)
         }
     }
 
@@ -33,7 +40,7 @@ enum App {
         try directory.logIn(try JID(words[2]), password: password, resource: "app", server: server)
     }
 
-    static func run(_ directory: AccountDirectory, _ callbacks: AsyncStream<SystemCallback>) async throws {
+    static func stayOnline(_ directory: AccountDirectory, _ callbacks: AsyncStream<SystemCallback>) async throws {
         let engine = try await Engine.start(role: .main, in: directory)
         let showing = Task { await show(engine.events) }
         for await callback in callbacks {

@@ -9,19 +9,24 @@ enum SystemCallback {
     /// SIGTERM.
     case terminate
 
-    /// All that come from now on. To be called before there are other threads.
-    static func all() -> AsyncStream<SystemCallback> {
+    private static var signals: sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
         for signal in [SIGTSTP, SIGCONT, SIGTERM] { sigaddset(&set, signal) }
+        return set
+    }
+
+    /// Keeps the signals from doing what they do by themselves, in this thread and those that it starts.
+    static func block() {
+        var set = signals
         pthread_sigmask(SIG_BLOCK, &set, nil)
-        return AsyncStream { [set] continuation in
-            Thread.detachNewThread {
-                var (set, number) = (set, Int32(0))
-                while sigwait(&set, &number) == 0 {
-                    continuation.yield(number == SIGTSTP ? .willFreeze : number == SIGCONT ? .didThaw : .terminate)
-                }
-            }
+    }
+
+    /// Waits for them, for ever.
+    static func wait(_ tell: (SystemCallback) -> Void) {
+        var (set, number) = (signals, Int32(0))
+        while sigwait(&set, &number) == 0 {
+            tell(number == SIGTSTP ? .willFreeze : number == SIGCONT ? .didThaw : .terminate)
         }
     }
 }
