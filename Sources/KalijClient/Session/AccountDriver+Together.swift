@@ -40,7 +40,7 @@ extension AccountDriver {
             return false
         }
         guard taken > 0 else { return false }
-        timers.heard = true
+        (timers.heard, timers.heardMeanwhile) = (true, true)
         stage = .online(management)
         requestsToAnswer += requests
         inbox.removeFirst(taken)
