@@ -7,9 +7,9 @@ import Testing
 /// is in the database exactly once, none is missing, none waits forever; the answering peer is independent (slixmpp),
 /// delays 0 to 5 s, and its log is compared; all whose session was resumed end by reply, not by invalidation."
 ///
-/// `KALIJ_QUESTIONS=500 swift test --filter QuestionKillTests` is the full length; without it, it is 200 for each server.
+/// `KALIJ_QUESTIONS=500 swift test --filter QuestionKillTests` is the full length; without it, it is 60 for each server.
 @Suite(.serialized) struct QuestionKillTests {
-    private static let questions = ProcessInfo.processInfo.environment["KALIJ_QUESTIONS"].flatMap { Int($0) } ?? 200
+    private static let questions = ProcessInfo.processInfo.environment["KALIJ_QUESTIONS"].flatMap { Int($0) } ?? 60
 
     @Test("every question has its answer, once, when kalij is killed between the two", arguments: ServerKind.allCases)
     func kills(kind: ServerKind) async throws {
