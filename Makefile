@@ -1,7 +1,7 @@
 # `make demo` and `make test` need nothing but Debian 12 and a Swift toolchain of 6.2 or later: they install what is missing.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install install-build build release demo push-demo test lint model simulate mutations docs examples format \
+.PHONY: help install install-build build release demo push-demo test nested lint model simulate mutations docs examples format \
     bench fuzz fuzz-coverage clean
 
 KILLS ?= 50
@@ -78,6 +78,7 @@ push-demo: release
 # memory, and on two cores they would starve each other.
 test: build lint docs release examples
 	swift test --skip-build $(STRICT) --skip '^(Integration|Processes)\.' --skip QueryLiteralTests
+	@(chrt --idle 0 $(MAKE) -s nested >.build/nested.log 2>&1 &)
 	KALIJ_BINARY="$(CURDIR)/$(RELEASE)" KALIJ_PUSH_BINARY="$(CURDIR)/$(PUSH)" KALIJ_EXAMPLE="$(CURDIR)/$(BUILT)/question" \
 	    KALIJ_EXAMPLE_APP="$(CURDIR)/$(BUILT)" \
 	    swift test --skip-build $(STRICT) --no-parallel --filter '^(Integration|Processes)\.'
@@ -86,6 +87,13 @@ test: build lint docs release examples
 	@$(MAKE) --no-print-directory -C Fuzz corpus
 	@$(MAKE) --no-print-directory -C Benchmarks allocations
 	@echo "All tests passed."
+
+# Most of the time those wait: meanwhile what is tested behind them is built with what they leave of the processors. What does
+# not build is built again then, and says so.
+nested:
+	@$(MAKE) -C Tests/Simulation build-tests
+	@cd Fuzz && swift build --build-tests --scratch-path .build/corpus-tests
+	@cd Benchmarks && swift build -c release --product allocations
 
 # The queries come from the compiler's syntax trees, for which the modules have to be built.
 lint: install
