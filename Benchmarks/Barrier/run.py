@@ -11,8 +11,8 @@ accepted message, and three for each checkpoint; 0.8 of the bare program's rate;
 import argparse, json, os, shutil, socket, sqlite3, statistics, struct, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-RECEIVE = os.path.join(HERE, "../Receive")
-SCRIPTED = os.path.join(HERE, "../../Sources/KalijLab/Resources/scripted.py")
+sys.path.insert(0, os.path.join(HERE, "../Receive"))
+from replay import SCRIPTED, free_port, prepare
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("kalij")
@@ -22,23 +22,6 @@ parser.add_argument("--every", type=int, default=20)
 parser.add_argument("--rounds", type=int, default=7)
 parser.add_argument("--json", action="store_true")
 options = parser.parse_args()
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def prepare(folder):
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
-         "subjectAltName=DNS:localhost", "-keyout", folder + "/key.pem", "-out", folder + "/cert.pem"],
-        check=True, stderr=subprocess.DEVNULL)
-    with open(folder + "/recording.xml", "wb") as recording:
-        subprocess.run([sys.executable, RECEIVE + "/recording.py", str(options.messages)], check=True, stdout=recording)
-    subprocess.run(["cc", "-O2", "-o", folder + "/bare", RECEIVE + "/bare.c", "-lsqlite3"], check=True)
-    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", folder + "/syncs.so", HERE + "/syncs.c", "-ldl"], check=True)
 
 
 def counting(folder, name):
@@ -108,7 +91,8 @@ def percentile(took, part):
 
 
 def measure(folder):
-    prepare(folder)
+    prepare(folder, options.messages)
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", folder + "/syncs.so", HERE + "/syncs.c", "-ldl"], check=True)
     port = free_port()
     rounds, took = [], [0] * 10000
     for number in range(options.rounds):
