@@ -6,7 +6,8 @@ import KalijClient
 // that it receives. Runs until it is killed.
 
 func fail(_ reason: String) -> Never {
-    fputs("barrier: \(reason)\n", stderr)
+    let line = "barrier: \(reason)\n"
+    _ = write(STDERR_FILENO, line, line.utf8.count)
     exit(2)
 }
 
