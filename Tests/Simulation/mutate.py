@@ -131,7 +131,7 @@ def main():
         caught = broken[WANTED] > 0 and not crashed
         seed, text = first.get(WANTED, ("-", "NOT CAUGHT"))
         escaped += not caught
-        print(f"| {mutation['name']} | {text} | {broken[WANTED]} "
+        print(f"| {mutation['name']} | {text.split('<')[0][:110]} | {broken[WANTED]} "
               f"| {done} | {seed} | {others or '-'}{' CRASHED' if crashed else ''} |", flush=True)
     sys.exit(1 if escaped else 0)
 

@@ -275,6 +275,10 @@ public final class Simulation {
             } else {
                 world.after(Int64(milliseconds) * 1000) { process?.thaw() }
             }
+            // Its network is gone, too: thawed, it connects anew.
+            if world.random.chance(30) {
+                world.after(Int64(world.random.pick(0...100_000))) { [weak self] in self?.server.cut(silently: false) }
+            }
             guard isPushed else { return }
             world.after(world.random.pick(1000...2_000_000)) { [weak self] in self?.startOther(.wake) }
         }
