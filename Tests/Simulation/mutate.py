@@ -72,8 +72,8 @@ def name_of(violation, mutation):
     return WANTED if is_wanted else promise.removeprefix("promise ")
 
 
-def run(copy, mutation, seeds, jobs):
-    """Which promises the seeds violate, and how many seeds were run until the first."""
+def run(copy, mutation, seeds, jobs, all):
+    """Which promises the seeds violate, and how many seeds were run: until the first, or all."""
     program = os.path.join(copy, "Tests/Simulation/.build/release/simulate")
     environment = dict(
         os.environ, SWIFT_DETERMINISTIC_HASHING="1", SWIFT_BACKTRACE="enable=no", KALIJ_BROKEN_RULE=mutation["name"])
@@ -95,7 +95,7 @@ def run(copy, mutation, seeds, jobs):
                     broken[name] += 1
                     first.setdefault(name, (outcome["seed"], text))
             crashed += child.wait() != 0
-        if broken[WANTED] or crashed:
+        if broken[WANTED] and not all or crashed:
             break
     return broken, first, done, crashed
 
@@ -105,6 +105,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=1000)
     parser.add_argument("--only", help="the name of one mutation")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--all", action="store_true", help="all seeds, to see how many of them find it")
     parser.add_argument("--check", action="store_true", help="only whether the sources still have what is to be broken")
     options = parser.parse_args()
     with open(os.path.join(HERE, "mutations.json")) as file:
@@ -126,7 +127,7 @@ def main():
     for mutation in mutations:
         if options.only and mutation["name"] != options.only:
             continue
-        broken, first, done, crashed = run(copy, mutation, options.seeds, options.jobs)
+        broken, first, done, crashed = run(copy, mutation, options.seeds, options.jobs, options.all)
         others = ", ".join(f"{name} {count}" for name, count in broken.items() if name != WANTED)
         caught = broken[WANTED] > 0 and not crashed
         seed, text = first.get(WANTED, ("-", "NOT CAUGHT"))
