@@ -1,18 +1,19 @@
 #!/usr/bin/python3
 """What syncs cost, and how many there are: N messages from a recorded stream at full speed with an <r/> behind every tenth,
-and an accepted message with every K of them, against the same rows written by a bare SQLite program with as many syncs.
+and an accepted message with every K of them, against the same rows written by a bare SQLite program with as many syncs,
+once in a transaction each and once in as many transactions as the driver has shared them among.
 
 usage: run.py KALIJ DRIVER [--messages N] [--every K] [--rounds N] [--json]
 
 KALIJ logs in, DRIVER (Sources/barrier) drives. The syncs of the driver's whole life are counted, and each of its
 transactions is timed, by a library that is preloaded. Exit status 1 over a bound: one sync for each acknowledgement and each
-accepted message, and three for each checkpoint; 0.8 of the bare program's rate; 99 % of the transactions within 20 ms.
+accepted message, and three for each checkpoint; 0.8 of the bare program's rate with a transaction each; 99 % of the transactions within 20 ms.
 """
 import argparse, json, os, shutil, socket, sqlite3, statistics, struct, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-RECEIVE = os.path.join(HERE, "../Receive")
-SCRIPTED = os.path.join(HERE, "../../Sources/KalijLab/Resources/scripted.py")
+sys.path.insert(0, os.path.join(HERE, "../Receive"))
+from replay import SCRIPTED, free_port, prepare
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("kalij")
@@ -22,23 +23,6 @@ parser.add_argument("--every", type=int, default=20)
 parser.add_argument("--rounds", type=int, default=7)
 parser.add_argument("--json", action="store_true")
 options = parser.parse_args()
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def prepare(folder):
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
-         "subjectAltName=DNS:localhost", "-keyout", folder + "/key.pem", "-out", folder + "/cert.pem"],
-        check=True, stderr=subprocess.DEVNULL)
-    with open(folder + "/recording.xml", "wb") as recording:
-        subprocess.run([sys.executable, RECEIVE + "/recording.py", str(options.messages)], check=True, stdout=recording)
-    subprocess.run(["cc", "-O2", "-o", folder + "/bare", RECEIVE + "/bare.c", "-lsqlite3"], check=True)
-    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", folder + "/syncs.so", HERE + "/syncs.c", "-ldl"], check=True)
 
 
 def counting(folder, name):
@@ -87,12 +71,12 @@ def drive(folder, port):
     return result["seconds"], result["requests"] + 1, rows.get("out", 0), counts(path)
 
 
-def bare(folder, rows, syncs):
+def bare(folder, rows, syncs, together=1):
     for name in os.listdir(folder):
         if name.startswith("bare.db"):
             os.remove(os.path.join(folder, name))
     path, environment = counting(folder, "bare-syncs")
-    words = [folder + "/bare", folder + "/data/kalij.db", folder + "/bare.db", str(max(1, rows // syncs))]
+    words = [folder + "/bare", folder + "/data/kalij.db", folder + "/bare.db", str(max(1, rows // syncs)), str(together)]
     result = json.loads(subprocess.run(words, check=True, capture_output=True, text=True, env=environment).stdout)
     assert result["rows"] == rows, "%d of %d rows" % (result["rows"], rows)
     return result["seconds"], counts(path)
@@ -108,17 +92,21 @@ def percentile(took, part):
 
 
 def measure(folder):
-    prepare(folder)
+    prepare(folder, options.messages)
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", folder + "/syncs.so", HERE + "/syncs.c", "-ldl"], check=True)
     port = free_port()
     rounds, took = [], [0] * 10000
     for number in range(options.rounds):
         seconds, acknowledgements, accepted, counted = drive(folder, port)
         rows, all_syncs = options.messages + accepted, counted["log"] + counted["database"] + counted["other"]
         # Checkpoints come as they come in both: at each a log and a database, and the log's new header.
-        floor, floor_counted = bare(folder, rows, max(1, all_syncs - 3 * counted["database"]))
+        syncs = max(1, all_syncs - 3 * counted["database"])
+        floor, floor_counted = bare(folder, rows, syncs)
+        together, _ = bare(folder, rows, syncs, max(1, round(rows / counted["transactions"])))
         took = [a + b for a, b in zip(took, counted["took"])]
         rounds.append({
-            "rate": rows / seconds, "bare_rate": rows / floor, "ratio": floor / seconds, "acknowledgements": acknowledgements,
+            "rate": rows / seconds, "bare_rate": rows / floor, "ratio": floor / seconds,
+            "together_rate": rows / together, "together_ratio": together / seconds, "acknowledgements": acknowledgements,
             "accepted": accepted, "checkpoints": counted["database"], "syncs": all_syncs,
             "bare_syncs": floor_counted["log"] + floor_counted["database"] + floor_counted["other"],
             "allowed": acknowledgements + accepted + 3 * counted["database"], "transactions": counted["transactions"]})
@@ -142,6 +130,7 @@ def main():
         print("  syncs                %(syncs)8d    allowed %(allowed)d: %(acknowledgements)d acknowledgements, %(accepted)d accepted, "
               "3 x %(checkpoints)d checkpoints" % result)
         print("  stored a second      %(rate)8d    bare SQLite with %(bare_syncs)d syncs %(bare_rate)d, ratio %(ratio).2f" % result)
+        print("                                with as many transactions as ours %(together_rate)d, ratio %(together_ratio).2f" % result)
         print("  a transaction        99 %% within %(p99_ms).1f ms, longest %(longest_ms).1f ms (%(transactions)d)" % result)
     return 0 if result["good_syncs"] and result["ratio"] >= 0.8 and result["p99_ms"] <= 20 else 1
 

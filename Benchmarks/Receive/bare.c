@@ -1,7 +1,7 @@
-/* Writes the rows of a kalij.db again, one transaction a message, with nothing around it: the floor for `kalij run`.
+/* Writes the rows of a kalij.db again, with nothing around it: the floor for `kalij run`.
  *
- * usage: bare FROM.db TO.db [SYNC_EVERY]
- * TO.db is made with FROM.db's schema. With SYNC_EVERY a synchronous commit follows every so many messages, as an
+ * usage: bare FROM.db TO.db [SYNC_EVERY [TOGETHER]]
+ * So many messages share a transaction, one if not given. TO.db is made with FROM.db's schema. With SYNC_EVERY a synchronous commit follows every so many messages, as an
  * acknowledgement needs. Prints one JSON line. */
 #include <sqlite3.h>
 #include <stdio.h>
@@ -39,7 +39,8 @@ static double now(void) {
 
 int main(int count, char **words) {
     if (count < 3) return 64;
-    int every = count > 3 ? atoi(words[3]) : 0;
+    int every = count > 3 ? atoi(words[3]) : 0, together = count > 4 ? atoi(words[4]) : 1;
+    if (together < 1) return 64;
     sqlite3 *from;
     check(sqlite3_open(words[1], &from), from, words[1]);
     check(sqlite3_open(words[2], &to), to, words[2]);
@@ -65,12 +66,13 @@ int main(int count, char **words) {
     }
     double start = now();
     for (int row = 0; row < stored; row++) {
-        sqlite3_step(begin), sqlite3_reset(begin);
+        if (row % together == 0) check(sqlite3_step(begin), to, "begin"), sqlite3_reset(begin);
         for (int i = 0; i < COLUMNS; i++) check(sqlite3_bind_value(insert, i + 1, values[row * COLUMNS + i]), to, "bind");
         check(sqlite3_step(insert), to, "insert"), sqlite3_reset(insert);
         check(sqlite3_step(session), to, "session"), sqlite3_reset(session);
+        if ((row + 1) % together && row + 1 < stored) continue;
         check(sqlite3_step(commit), to, "commit"), sqlite3_reset(commit);
-        if (!every || (row + 1) % every) continue;
+        if (!every || (row + 1) / every == (row + 1 - together) / every) continue;
         run(to, "PRAGMA synchronous=FULL");
         check(sqlite3_step(barrier), to, "barrier"), sqlite3_reset(barrier);
         run(to, "PRAGMA synchronous=NORMAL");

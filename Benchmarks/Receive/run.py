@@ -10,8 +10,9 @@ without and once with as many synchronous commits. Prints the medians and the ra
 """
 import argparse, json, os, shutil, socket, sqlite3, statistics, subprocess, sys, tempfile, time
 
+from replay import SCRIPTED, free_port, prepare
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-SCRIPTED = os.path.join(HERE, "../../Sources/KalijLab/Resources/scripted.py")
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("kalij")
@@ -19,22 +20,6 @@ parser.add_argument("--messages", type=int, default=10000)
 parser.add_argument("--rounds", type=int, default=7)
 parser.add_argument("--json", action="store_true")
 options = parser.parse_args()
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def prepare(folder):
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
-         "subjectAltName=DNS:localhost", "-keyout", folder + "/key.pem", "-out", folder + "/cert.pem"],
-        check=True, stderr=subprocess.DEVNULL)
-    with open(folder + "/recording.xml", "wb") as recording:
-        subprocess.run([sys.executable, HERE + "/recording.py", str(options.messages)], check=True, stdout=recording)
-    subprocess.run(["cc", "-O2", "-o", folder + "/bare", HERE + "/bare.c", "-lsqlite3"], check=True)
 
 
 def receive(folder, port):
@@ -77,7 +62,7 @@ def bare(folder, every):
 def main():
     folder = tempfile.mkdtemp(prefix="kalij-bench-")
     try:
-        prepare(folder)
+        prepare(folder, options.messages)
         port = free_port()
         rounds = []
         for number in range(options.rounds):

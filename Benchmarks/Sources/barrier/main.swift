@@ -1,11 +1,18 @@
+import Glibc
 import KalijAddress
 import KalijClient
 
 // barrier DIRECTORY EVERY: drives the account of a directory, and accepts a message of its user with each EVERY messages
 // that it receives. Runs until it is killed.
 
+func fail(_ reason: String) -> Never {
+    let line = "barrier: \(reason)\n"
+    _ = write(STDERR_FILENO, line, line.utf8.count)
+    exit(2)
+}
+
 guard CommandLine.arguments.count == 3, let every = Int(CommandLine.arguments[2]), every > 0 else {
-    fatalError("usage: barrier DIRECTORY EVERY")
+    fail("usage: barrier DIRECTORY EVERY")
 }
 
 var engine: Engine?
@@ -18,7 +25,7 @@ engine = try Engine(AccountDirectory(CommandLine.arguments[1])) { event in
     do {
         _ = try engine?.accept("A message of the user's own, number \(received / every).", to: recipient)
     } catch {
-        fatalError("not accepted: \(error)")
+        fail("not accepted: \(error)")
     }
 }
 try engine?.run()

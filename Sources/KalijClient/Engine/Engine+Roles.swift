@@ -21,6 +21,11 @@ extension Engine {
         }
     }
 
+    /// Another process keeps this one from writing. One that is stopped would be waited for without end.
+    func endFrozenWriters() {
+        for path in [directory.databasePath, Mailbox.databasePath(in: directory.path)] { ground.killWriter(path) }
+    }
+
     /// Whether somebody wants to drive who goes first; all letters are taken.
     var isAskedToStop: Bool {
         let letters = try? mailbox.receive(.driver, as: fence.owner.number, now: clock.now())

@@ -25,6 +25,7 @@ extension Engine {
                 driver.queueChanged()
             }
         } catch let error as StoreError where error.isMachineError {
+            if error.code == .busy { endFrozenWriters() }
             takingAgain = ground.loop.schedule(after: Self.pause) { [weak self] in self?.takeWhatIsShared() }
         } catch { fail(error) }
     }

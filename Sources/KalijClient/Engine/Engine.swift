@@ -140,6 +140,7 @@ public final class Engine {
             },
             fatal: { [weak self] in self?.fail($0) }, changed: { [weak self] in self?.endIfDone() }, awaiter: awaiter,
             random: ground.random, connect: ground.connect)
+        context?.blocked = { [weak self] in self?.endFrozenWriters() }
         context?.notified = { [weak self] in self?.planNotifications() }
         question.answer = { [weak self] in self?.answer($0) }
     }

@@ -95,6 +95,8 @@ extension AccountDriver {
             commit(try steps.readArchive())
             try flush()
         }
+        // Messages may wait for it.
+        if isWaitingForStorage { readArchiveLater() }
     }
 
     // MARK: Acknowledging

@@ -20,7 +20,13 @@ extension AccountDriver {
             if let deadline = try steps.nextDeadline() { watch(deadline: deadline) }
             if let time = try steps.nextTimer() { watch(timer: time) }
         }
+        guard isWaitingForStorage else { return }
+        watch(deadline: afterStorage)
+        watch(timer: afterStorage)
     }
+
+    /// When to look again at what was due while the database could not be read or written.
+    private var afterStorage: Int64 { context.runner.now + 1000 }
 
     func watch(deadline: Int64) {
         deadlines.set(deadline, now: context.runner.now, on: context.loop) { [weak self] in self?.deadlinePassed() }
@@ -32,17 +38,18 @@ extension AccountDriver {
 
     /// Does everything that is due, a step each.
     func doWhatIsDue() {
-        guard !isWaitingForStorage else { return watch(timer: context.runner.now + 1000) }
+        guard !isWaitingForStorage else { return watch(timer: afterStorage) }
         attempt {
             while !isStopped, let effects = try steps.due() ?? steps.replayNext() { commit(effects) }
             guard !isStopped else { return }
             if let time = try steps.nextTimer() { watch(timer: time) }
             try flush()
         }
+        if isWaitingForStorage { watch(timer: afterStorage) }
     }
 
     private func deadlinePassed() {
-        guard !isWaitingForStorage else { return watch(deadline: context.runner.now + 1000) }
+        guard !isWaitingForStorage else { return watch(deadline: afterStorage) }
         switch stage {
         case .online(.some): askForExpiry()
         case .online(nil): expire(.all, until: context.runner.now)
@@ -60,6 +67,7 @@ extension AccountDriver {
             expiry = .asked(context.runner.now)
             requestAcknowledgement(within: context.timing.acknowledgement)
         }
+        if isWaitingForStorage { watch(deadline: afterStorage) }
     }
 
     /// An acknowledgement came, and was handled.
@@ -84,5 +92,6 @@ extension AccountDriver {
             if let deadline = try steps.nextDeadline(after: time) { watch(deadline: deadline) }
             try flush()
         }
+        if isWaitingForStorage { watch(deadline: afterStorage) }
     }
 }

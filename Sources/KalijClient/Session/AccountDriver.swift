@@ -236,6 +236,7 @@ final class AccountDriver {
         if attemptBegun != nil, Attempts(runner: context.runner, account: account).takeBack() { attemptBegun = nil }
         connection?.isReading = false
         isStorageBlocked = true
+        if error.code == .busy { context.blocked() }
         let delay = storageBackoff.next(random: context.random())
         emit(.waitingForStorage(reason: error.description, retryIn: delay))
         storageRetry?.cancel()

@@ -15,6 +15,8 @@ final class DriverContext {
     private let changed: () -> Void
     /// There is something to notify of.
     var notified: () -> Void = {}
+    /// Another process keeps this one from writing.
+    var blocked: () -> Void = {}
     /// Who waits for promises in this process.
     let awaiter: PromiseAwaiter
 

@@ -1,3 +1,4 @@
+import KalijRoles
 import KalijTransport
 
 /// A connection as an account's driver uses it. `KalijTransport.Connection` is the only one in a program; the simulator
@@ -41,10 +42,13 @@ struct Ground {
     let random: () -> Double
     /// Makes a connection for an account, which is still to be opened.
     let connect: (Account, @escaping (ConnectionEvent) -> Void) -> any StreamConnection
+    /// Kills who is stopped within a transaction of the database at a path, and would be waited for without end.
+    let killWriter: (String) -> Void
 
     static func system(_ loop: EventLoop) -> Ground {
         Ground(
             loop: loop, random: { .random(in: 0..<1) },
-            connect: { Connection(loop: loop, target: $0.target, tls: $0.tls, $1) })
+            connect: { Connection(loop: loop, target: $0.target, tls: $0.tls, $1) },
+            killWriter: { _ = FrozenWriter.kill(database: $0, ifStopped: true) })
     }
 }

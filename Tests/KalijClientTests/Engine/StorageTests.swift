@@ -24,7 +24,7 @@ struct StorageTests {
         private(set) var told: [String] = []
         var onEvent: (String) -> Void = { _ in }
 
-        init(_ drive: Drive) throws {
+        init(_ drive: Drive, timing: Timing = Drive.timing) throws {
             self.drive = drive
             loop = try EventLoop()
             let driven = try drive.directory.drive(role: .main, now: 1)
@@ -35,7 +35,7 @@ struct StorageTests {
             account = try AccountTable(database).account(nil, in: drive.directory)
             var report: (EngineEvent) -> Void = { _ in }
             let context = DriverContext(
-                loop: loop, runner: runner, timing: Drive.timing, report: { report($0) },
+                loop: loop, runner: runner, timing: timing, report: { report($0) },
                 fatal: { Issue.record($0) }, changed: {}, awaiter: PromiseAwaiter { _ in })
             driver = AccountDriver(account, context: context, careful: driven.careful)
             report = { [weak self] event in
@@ -157,6 +157,41 @@ struct StorageTests {
         #expect(try driven.number("SELECT count(*) FROM message") == 1)
         #expect(try driven.number("SELECT count(*) FROM quarantine") == 0)
         driver.letGo {}
+    }
+
+    @Test("a reading of the archive that the database could not take is made when it can")
+    func archive() throws {
+        let server = try ScriptedServer("silent")
+        var timing = Drive.timing
+        timing.archiveRetry = 0.05
+        let driven = try Driven(try Drive(server), timing: timing)
+        try driven.database.execute(
+            """
+            UPDATE session SET archive = 1;
+            INSERT INTO catchup(account, archive, number, phase, since) SELECT id, '', 1, 'done', 1 FROM account;
+            PRAGMA busy_timeout = 0
+            """)
+        let other = try driven.drive.database()
+        try other.execute("BEGIN IMMEDIATE")
+        driven.driver.stage = .online(StreamManagement())
+        var effects = Step.Effects()
+        effects.archiveAgain = true
+        driven.driver.commit(effects)
+        driven.onEvent = { if $0 == "waiting for storage" { try? other.execute("ROLLBACK") } }
+        func isAsked() throws -> Bool {
+            try driven.number("SELECT count(*) FROM queue WHERE CAST(stanza AS TEXT) LIKE '%urn:xmpp:mam:2%'") == 1
+        }
+        func wait() {
+            if (try? isAsked()) == true { return driven.loop.stop() }
+            driven.loop.schedule(after: 0.02) { wait() }
+        }
+        wait()
+        let patience = driven.loop.schedule(after: 10) { [loop = driven.loop] in loop.stop() }
+        driven.loop.run()
+        patience.cancel()
+        #expect(driven.told.contains("waiting for storage"))
+        #expect(try isAsked())
+        driven.driver.letGo {}
     }
 
     @Test("an acknowledgement is owed until the barrier has been raised")

@@ -91,6 +91,21 @@ import Testing
         #expect(writer.terminationReason == .uncaughtSignal)
     }
 
+    @Test("who freezes within a transaction beside a `run` is killed, and what has arrived meanwhile is stored")
+    func frozenBesideRun() async throws {
+        let world = try await RolesWorld()
+        defer { world.close() }
+        let main = try world.kalij.running()
+        try await main.event("caught_up")
+        let writer = try world.writerInTransaction()
+        defer { if writer.isRunning { kill(writer.processIdentifier, SIGKILL) } }
+        try await world.send(["meanwhile"])
+        try await main.event("message")
+        writer.waitUntilExit()
+        #expect(writer.terminationReason == .uncaughtSignal)
+        #expect(main.end(SIGTERM).status == 0)
+    }
+
     @Test("told that it will be frozen, `run` lets go within a second, and takes over again when it goes on")
     func freezes() async throws {
         let world = try await RolesWorld()

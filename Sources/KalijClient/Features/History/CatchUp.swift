@@ -290,6 +290,9 @@ struct CatchUp {
     /// Messages that waited for the archive leave, unless it has shown that they arrived.
     private func release(problem: String?) throws {
         if problem != nil, try queue.holding() == .bound { try Unsettled(step: step).reportAll() }
-        if try queue.release() { step.flush() }
+        guard try queue.release() else { return }
+        step.flush()
+        // They get their places behind what came while they waited.
+        step.tryArchiveAgain()
     }
 }

@@ -182,7 +182,8 @@ final class SimulatedProcess {
                     let connection = SimulatedConnection(self, dial: surroundings.dial, events)
                     connections.append(connection)
                     return connection
-                }),
+                },
+                killWriter: { [surroundings] in _ = surroundings.killWriter($0) }),
             driven: driven, onEvent: { [weak self] in self?.saw($0) })
         self.engine = engine
         try engine.begin()

@@ -122,8 +122,8 @@ struct Oracle {
         let isArchived = simulation.plan.profile.hasArchive
         // Where nobody can be asked, what left in a session that was lost is reported, and not sent again.
         let unknown = Set(isArchived ? [] : rows.filter(\.isUnsettled).compactMap(\.body))
-        // Nobody may say so of a session that was resumed each time.
-        let isLost = simulation.world.counts.binds > 1
+        // Nobody may say so of a session that was resumed each time. A process that is killed may not have told of a new one.
+        let isLost = simulation.server.begun > 1
         let accepted = simulation.record.accepted
         let taken = simulation.server.taken.map(\.body)
         var violations: [Violation] = []

@@ -39,11 +39,13 @@ struct Archive {
     /// - Parameter places: how many places before the end it goes.
     mutating func add(_ message: ArchivedMessage, places: Int = 0, now: Int64) {
         messages.insert(message, at: max(0, messages.count - places))
-        // A message is written before the fifteenth behind it: nobody can read on from further back each time.
-        guard messages.count > 15 else { return }
-        let index = messages.count - 16
+        // ejabberd 23.01 was seen to write a message behind 91 later ones: nobody can read on from much further back each time.
+        guard messages.count > Self.latest else { return }
+        let index = messages.count - Self.latest - 1
         messages[index].visible = min(messages[index].visible, now)
     }
+
+    private static let latest = 120
 
     /// How many of the first ones the client says it has, by asking for what is behind them.
     private var claimed = 0

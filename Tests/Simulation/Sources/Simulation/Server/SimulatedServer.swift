@@ -21,6 +21,8 @@ final class SimulatedServer {
     var hasStrangers = false
     var latency: ClosedRange<Int64> = 500...20_000
     private var sessions: [ServerSession] = []
+    /// How many sessions there were.
+    private(set) var begun = 0
     /// What was counted of sessions that are gone.
     private var remembered: [String: UInt32] = [:]
     private var streams: [ServerStream] = []
@@ -101,6 +103,7 @@ final class SimulatedServer {
         session.stream = stream
         stream.session = session
         sessions.append(session)
+        begun += 1
         stream.send(
             """
             <iq type='result' id='\(iq["id"] ?? "")'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'>\
@@ -300,7 +303,7 @@ final class SimulatedServer {
         let message = ArchivedMessage(
             id: archiveID, from: from, to: to, messageID: id, body: body,
             stanza: "<message from='\(from)' to='\(to)' type='chat' id='\(id)'><body>\(body)</body>\(extra)</message>",
-            at: world.milliseconds, visible: world.now + (isLate ? world.random.pick(10_000...400_000) : 0),
+            at: world.milliseconds, visible: world.now + (isLate ? world.random.pick(10_000...1_100_000) : 0),
             number: lastNumber)
         archive.add(message, now: world.now)
         return message
