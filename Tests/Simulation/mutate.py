@@ -2,8 +2,9 @@
 """Breaks one rule of the engine at a time, in a copy of the sources, and has the simulator find it.
 
 All of them are built at once; the environment says which one is broken (`Broken.rule`). A run ends with the first seeds
-that find it. Each mutation is caught when at least one of the seeds violates the promise that the rule is for. A mutation whose text is
-no longer in the sources is an error, so that the table cannot go stale unnoticed.
+that find it. Each mutation is caught when at least one of the seeds violates the promise that the rule is for, and says of it what
+the mutation's `text` is. A mutation whose text is no longer in the sources is an error, so that the table cannot go stale
+unnoticed; `--check` looks for that alone.
 """
 import argparse, collections, filecmp, json, os, shutil, subprocess, sys
 
@@ -45,6 +46,14 @@ def replace(path, old, new):
         file.write(text)
 
 
+def check(mutations):
+    for change in (change for mutation in mutations for change in mutation["changes"]):
+        with open(os.path.join(ROOT, change["file"])) as file:
+            count = file.read().count("\n".join(change["old"]))
+        if count != 1:
+            sys.exit(f"mutations.json: {change['file']} has this {count} times:\n" + "\n".join(change["old"]))
+
+
 def build(copy):
     done = subprocess.run(
         ["nice", "-n", "10", "swift", "build", "-c", "release", "-Xswiftc", "-enable-testing"],
@@ -54,12 +63,20 @@ def build(copy):
             line for line in done.stdout.splitlines() if "error" in line))
 
 
-def run(copy, mutation, seeds, jobs):
-    """Which promises the seeds violate, and how many seeds were run until the first."""
+WANTED = "as what it breaks"
+
+
+def name_of(violation, mutation):
+    promise, _, text = violation.partition(": ")
+    is_wanted = promise == "promise " + mutation["promise"] and mutation["text"] in text
+    return WANTED if is_wanted else promise.removeprefix("promise ")
+
+
+def run(copy, mutation, seeds, jobs, all):
+    """Which promises the seeds violate, and how many seeds were run: until the first, or all."""
     program = os.path.join(copy, "Tests/Simulation/.build/release/simulate")
     environment = dict(
         os.environ, SWIFT_DETERMINISTIC_HASHING="1", SWIFT_BACKTRACE="enable=no", KALIJ_BROKEN_RULE=mutation["name"])
-    wanted = "promise " + mutation["promise"]
     broken, first, done, crashed = collections.Counter(), {}, 0, 0
     step = 25
     for start in range(1, seeds + 1, step * jobs):
@@ -71,11 +88,14 @@ def run(copy, mutation, seeds, jobs):
             for line in child.stdout:
                 outcome = json.loads(line)
                 done += 1
-                for promise in {text.split(":")[0] for text in outcome["violations"]}:
-                    broken[promise] += 1
-                    first.setdefault(promise, outcome["seed"])
+                found = {}
+                for text in outcome["violations"]:
+                    found.setdefault(name_of(text, mutation), text)
+                for name, text in found.items():
+                    broken[name] += 1
+                    first.setdefault(name, (outcome["seed"], text))
             crashed += child.wait() != 0
-        if broken[wanted] or crashed:
+        if broken[WANTED] and not all or crashed:
             break
     return broken, first, done, crashed
 
@@ -85,9 +105,13 @@ def main():
     parser.add_argument("--seeds", type=int, default=1000)
     parser.add_argument("--only", help="the name of one mutation")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--all", action="store_true", help="all seeds, to see how many of them find it")
+    parser.add_argument("--check", action="store_true", help="only whether the sources still have what is to be broken")
     options = parser.parse_args()
     with open(os.path.join(HERE, "mutations.json")) as file:
         mutations = json.load(file)
+    if options.check:
+        return check(mutations)
     copy = os.path.join(HERE, ".build/mutants")
     os.makedirs(copy, exist_ok=True)
     mirror(copy)
@@ -98,18 +122,18 @@ def main():
         file.write(BROKEN)
     build(copy)
     escaped = 0
-    print("| rule that is broken | promise that catches it | seeds with it | of | first seed | other promises |")
+    print("| rule that is broken | found as | seeds with it | of | first seed | other promises |")
     print("|---|---|---|---|---|---|", flush=True)
     for mutation in mutations:
         if options.only and mutation["name"] != options.only:
             continue
-        broken, first, done, crashed = run(copy, mutation, options.seeds, options.jobs)
-        wanted = "promise " + mutation["promise"]
-        others = ", ".join(f"{name[8:]} {count}" for name, count in broken.items() if name != wanted)
-        caught = broken[wanted] > 0 and not crashed
+        broken, first, done, crashed = run(copy, mutation, options.seeds, options.jobs, options.all)
+        others = ", ".join(f"{name} {count}" for name, count in broken.items() if name != WANTED)
+        caught = broken[WANTED] > 0 and not crashed
+        seed, text = first.get(WANTED, ("-", "NOT CAUGHT"))
         escaped += not caught
-        print(f"| {mutation['name']} | {mutation['promise']}{'' if caught else ' — NOT CAUGHT'} | {broken[wanted]} "
-              f"| {done} | {first.get(wanted, '-')} | {others or '-'}{' CRASHED' if crashed else ''} |", flush=True)
+        print(f"| {mutation['name']} | {text.split('<')[0][:110]} | {broken[WANTED]} "
+              f"| {done} | {seed} | {others or '-'}{' CRASHED' if crashed else ''} |", flush=True)
     sys.exit(1 if escaped else 0)
 
 

@@ -88,8 +88,12 @@ void machine_freeze_after(int process, long operations) {
 
 int machine_writer(const char *path) {
     struct file *file = machine_find(path);
-    // WAL_WRITE_LOCK is the first of the shared memory's locks.
-    return file && file->shm_exclusive[0] ? file->shm_exclusive[0]->process : 0;
+    if (!file) return 0;
+    // WAL_WRITE_LOCK is the first of the shared memory's locks. The last one that closes a database keeps everybody out of it
+    // while it moves the write-ahead log into it.
+    struct handle *holder = file->shm_exclusive[0] ? file->shm_exclusive[0]
+        : file->exclusive ? file->exclusive : file->pending ? file->pending : file->reserved;
+    return holder ? holder->process : 0;
 }
 
 int machine_bury(int process) {

@@ -49,6 +49,8 @@ struct handle {
 
 struct process {
     int is_dead;
+    /// Whether the transaction that it is in has changed a row.
+    int has_changed;
     long operations, kill_at, freeze_at;
     int fail_mask, fail_code;
     long fail_after, fail_count;
@@ -70,6 +72,8 @@ extern struct machine machine;
 uint64_t machine_random(uint64_t *state);
 /// SQLITE_OK, or how an operation of that kind fails.
 int machine_begin(int process, int kind);
+/// From now on each connection tells what it commits.
+void commits_install(void);
 /// Freezes the code that runs, if it is that of a task.
 void task_park(void);
 /// An operation that changes something has happened: the process may die or be frozen in it.

@@ -101,4 +101,5 @@ void machine_install(void) {
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     mallopt(M_ARENA_MAX, 1);
     sqlite3_vfs_register(&vfs, 1);
+    commits_install();
 }

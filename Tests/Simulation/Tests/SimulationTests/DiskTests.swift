@@ -115,6 +115,47 @@ extension MachineTests {
             }
         }
 
+        /// Closes a database, on the thread of a task.
+        private final class Closing {
+            var database: Database?
+            init(_ database: Database) { self.database = database }
+        }
+
+        /// Whoever keeps others from writing can be found, wherever it stands still (`FrozenWriter`).
+        @Test("a process that is frozen while it writes or closes the database is the one that keeps others out")
+        func frozen() throws {
+            var kept = 0
+            for operations in 1...60 {
+                let closing = Closing(try begin(seed: 1))
+                machine_freeze_after(1, operations)
+                // Balanced by the task, which is run to its end.
+                let task = machine_task_start(
+                    { context in
+                        guard let context else { return }
+                        let closing = Unmanaged<Closing>.fromOpaque(context).takeRetainedValue()
+                        try? closing.database?.run("INSERT INTO kept VALUES (1)")
+                        closing.database = nil
+                    }, Unmanaged.passRetained(closing).toOpaque())
+                guard let task else { break }
+                machine_run_as(2)
+                do {
+                    let other = try Database(path: path, durability: .process, busySeconds: 0)
+                    try insert(2, other)
+                } catch let error as StoreError where error.code == .busy {
+                    kept += 1
+                    #expect(machine_writer(path) == 1, "after \(operations) operations")
+                }
+                machine_kill(1)
+                machine_task_finish(task)
+                #expect(machine_bury(1) == 0)
+                machine_run_as(2)
+                #expect(throws: Never.self) {
+                    try insert(3, try Database(path: path, durability: .process, busySeconds: 0))
+                }
+            }
+            #expect(kept > 5)
+        }
+
         @Test("a dead process holds no lock, and writes nothing any more")
         func death() throws {
             do {

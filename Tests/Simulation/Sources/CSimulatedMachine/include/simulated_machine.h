@@ -43,8 +43,11 @@ void machine_kill(int process);
 void machine_kill_after(int process, long operations);
 /// Freezes `process` right after its operation number `operations` from now on that changes anything, if it runs as a task.
 void machine_freeze_after(int process, long operations);
-/// The process that is within a transaction that writes to the database at `path`; 0 if none is.
+/// The process that keeps others from writing to the database at `path`: it is within a transaction, or opens or closes the
+/// database; 0 if none does.
 int machine_writer(const char *path);
+/// From now on `body` is called whenever a process that lives is about to commit changes to the accounts' database.
+void machine_on_commit(void (*body)(int process));
 int machine_is_dead(int process);
 /// The code of a dead process has come to its end and closed everything: shared memory is as it was when it died.
 /// Returns how many files it has left open, which is a fault of the test.

@@ -41,6 +41,8 @@ extension SimulatedProcess {
     func accept(_ body: @escaping (Database) throws -> Void) -> Bool {
         var isAccepted = false
         perform { [self] in
+            isAcceptingNow = true
+            defer { isAcceptingNow = false }
             do {
                 let database =
                     try accepting ?? Database(path: surroundings.directory.databasePath, durability: .machine)

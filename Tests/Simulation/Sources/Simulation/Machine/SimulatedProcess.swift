@@ -19,8 +19,10 @@ struct Surroundings {
     /// Kills whoever is frozen within a transaction of the database at a path.
     let killWriter: (String) -> Bool
     let shown: (Notification) -> Void
-    /// A process begins to drive.
-    let drives: (SimulatedProcess) -> Void
+    /// A process begins to drive, on this database.
+    let drives: (SimulatedProcess, Database) -> Void
+    /// One that was overtaken writes to the server all the same.
+    let wrote: (SimulatedProcess, [UInt8]) -> Void
 }
 
 /// A process that drives the account, or is about to: the engine itself, over the simulated machine.
@@ -51,7 +53,17 @@ final class SimulatedProcess {
     private(set) var engine: Engine?
     /// The connection on which it accepts what its own user says, as `Engine` has one.
     var accepting: Database?
+    /// Whether what it commits now is what its user says.
+    var isAcceptingNow = false
     var isRunning = false
+    /// The number of its fence; 0 before it drives.
+    private(set) var fence: Int64 = 0
+    /// Since another one has raised the fence over its head.
+    var overtaken: Overtaken?
+    /// Whether it was overtaken when what it does now began: it could have seen that.
+    private(set) var hasBegunOvertaken = false
+    /// Whether it dies when it is about to show the next notification.
+    private var diesShowing = false
     var isOver = false
     private var wantsToEnd: End?
     /// What came while it was frozen.
@@ -154,7 +166,8 @@ final class SimulatedProcess {
     private func drive(_ driven: TakingOver.Driven) throws {
         let begin = taking?.begin ?? world.clock.monotonic()
         taking = nil
-        surroundings.drives(self)
+        fence = driven.fence.owner.number
+        surroundings.drives(self, driven.database)
         hasDriven = true
         world.trace("   \(name) drives, fence \(driven.fence.owner.number)\(driven.careful ? " with care" : "")")
         let handlers: [any Handler<Step>.Type] = [Asked.self, Rung.self]
@@ -192,6 +205,7 @@ final class SimulatedProcess {
         options.notifies = role != .main || surroundings.mainNotifies
         options.onNotification = { [weak self] notification in
             guard let self, !isDead else { return }
+            if diesShowing { return machine_kill(id) }
             world.trace("   \(name) shows: \(notification.kind) \(notification.identifier) \(notification.body)")
             surroundings.shown(notification)
         }
@@ -221,6 +235,7 @@ final class SimulatedProcess {
         if turnsLeft == 0 { return kill("between two turns") }
         turnsLeft = turnsLeft.map { $0 - 1 }
         isRunning = true
+        hasBegunOvertaken = overtaken != nil
         machine_run_as(id)
         if isFreezeArmed {
             task = Self.run(body)
@@ -281,6 +296,9 @@ final class SimulatedProcess {
 
     /// SIGKILL after so many more operations on the disk.
     func kill(afterOperations operations: Int) { machine_kill_after(id, operations) }
+
+    /// SIGKILL when it is about to show a notification.
+    func killShowing() { diesShowing = true }
 
     /// SIGKILL after so many more turns of its loop.
     func kill(afterTurns turns: Int) { turnsLeft = turns }
@@ -353,7 +371,8 @@ final class SimulatedProcess {
         }
         guard !isOver else { return }
         if isAlarmed { return kill("its budget is used up") }
-        surroundings.bells()
+        // Of what is ready meanwhile anything may be seen first.
+        if world.random.chance(30) { _ = hear() } else { surroundings.bells() }
         if world.random.chance(50) { perform { [weak self] in self?.engine?.didThaw() } }
         let bodies = waiting
         waiting = []

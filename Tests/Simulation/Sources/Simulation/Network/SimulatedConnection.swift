@@ -40,6 +40,7 @@ final class SimulatedConnection: StreamConnection {
 
     func send(_ bytes: [UInt8]) {
         guard events != nil, !process.isDead else { return }
+        if process.overtaken != nil { process.surroundings.wrote(process, bytes) }
         outgoing += bytes
         guard !isFlushPlanned else { return }
         isFlushPlanned = true

@@ -29,6 +29,8 @@ struct Plan {
         case timer(Int, seconds: Int)
         /// The process is killed after so many operations on the disk or turns of its loop.
         case kill(operations: Int?, turns: Int)
+        /// It is killed when it is about to show a notification.
+        case killShowing
         /// It is told to end, and another one starts.
         case replace
         /// It is frozen for so many milliseconds, now or after so many operations on the disk, in the middle of something; a
@@ -72,7 +74,8 @@ extension Plan.Kind {
 
     var isFault: Bool {
         switch self {
-        case .kill, .replace, .freeze, .leave, .cut, .powerFailure, .ioErrors, .restartServer, .expire, .expireArchive:
+        case .kill, .killShowing, .replace, .freeze, .leave, .cut, .powerFailure, .ioErrors, .restartServer, .expire,
+            .expireArchive:
             true
         case .accept(_, _, let operations): operations != nil
         default: false
@@ -151,8 +154,9 @@ extension Plan {
 
     private static func fault(_ random: inout Seeded) -> Kind {
         switch random.pick(0...99) {
-        case 0..<36:
+        case 0..<33:
             .kill(operations: random.chance(60) ? random.pick(1...60) : nil, turns: random.pick(0...12))
+        case 33..<36: .killShowing
         case 36..<39: .replace
         case 39..<44: .leave(milliseconds: random.pick(500...15_000), inOrder: random.chance(50))
         case 44..<53:

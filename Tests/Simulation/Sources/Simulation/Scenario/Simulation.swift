@@ -20,9 +20,13 @@ public final class Simulation {
     private(set) var others: [SimulatedProcess] = []
     var share: Share?
     private var processes = 1
-    private var isCalm = false
+    private(set) var isCalm = false
     private var isAway = false
     private var areBellsPlanned = false
+    /// How often one that was frozen went on just when another one had taken over.
+    var haunted = 0
+    /// The one that is told of commits: one runs at a time.
+    nonisolated(unsafe) static weak var current: Simulation?
     private(set) var account: Account?
     /// Found while it went on.
     var violations: [Violation] = []
@@ -37,6 +41,7 @@ public final class Simulation {
         machine_reset(plan.seed)
         machine_seed_randomness(plan.seed)
         server.onResume = { [weak self] in self?.checkAcknowledged() }
+        watchCommits()
     }
 
     static var timing: Timing {
@@ -106,7 +111,8 @@ public final class Simulation {
             world: world, directory: directory, timing: Self.timing, mainNotifies: plan.mainNotifies,
             dial: { [weak self] in self?.server.connect() }, bells: { [weak self] in self?.planBells() },
             killWriter: { [weak self] in self?.killWriter(of: $0) ?? false },
-            shown: { [weak self] in self?.shown($0) }, drives: { [weak self] in self?.began($0) })
+            shown: { [weak self] in self?.shown($0) }, drives: { [weak self] in self?.began($0, $1) },
+            wrote: { [weak self] in self?.wrote($1, $0) })
     }
 
     private func startMain() {
@@ -147,47 +153,6 @@ public final class Simulation {
             world.after(1_000_000) { [weak self] in self?.startOther(.background) }
         default: break
         }
-    }
-
-    /// How a process came to its end must be as its role says.
-    private func judge(_ end: SimulatedProcess.End, of process: SimulatedProcess?) {
-        guard let process else { return }
-        if process.hasOutlivedItsBudget {
-            violations.append(Violation(.roles, "\(process.name) did not end within its budget"))
-        }
-        // One that drives may fail at letting go, while somebody is frozen within a transaction: as if it were killed.
-        guard case .failed(let error) = end, process.role == .wake, !process.hasDriven,
-            world.now - process.disturbedAt > 30_000_000
-        else {
-            return
-        }
-        if error is FenceError { return }
-        violations.append(Violation(.roles, "the push of \(process.name) is not served: \(error)"))
-    }
-
-    /// A process has taken the fence.
-    private func began(_ process: SimulatedProcess) {
-        for other in living where other !== process && other.engine != nil && !other.isDead {
-            world.trace("   \(process.name) takes over from \(other.name)")
-            world.counts.takeovers += 1
-            // One that was frozen while it waited has seen the time pass, and gone by it.
-            let disturbedAt = max(other.disturbedAt, process.disturbedAt)
-            if !other.isFrozen, world.now - disturbedAt > 10_000_000 {
-                violations.append(Violation(.roles, "\(process.name) takes over from \(other.name), which lives"))
-            }
-        }
-    }
-
-    /// Kills who is frozen in the middle of a transaction, as the system does for a process that may.
-    private func killWriter(of path: String) -> Bool {
-        let writer = Int(machine_writer(path))
-        guard let process = living.first(where: { $0.number == writer }), process.isFrozen else { return false }
-        world.counts.writersKilled += 1
-        // The one that asks goes on running afterwards.
-        let asking = machine_running()
-        process.kill("it is frozen within a transaction")
-        machine_run_as(asking)
-        return true
     }
 
     // MARK: Bells
@@ -260,6 +225,7 @@ public final class Simulation {
         case .ask(let number, let answer, let patience): ask(number, answer, patience)
         case .timer(let number, let seconds): setTimer(number, seconds)
         case .kill(let operations, let turns): kill(operations, turns)
+        case .killShowing: target()?.killShowing()
         case .replace: target()?.letGo()
         case .freeze(let milliseconds, let operations, let isPushed): freeze(milliseconds, operations, isPushed)
         case .push: startOther(.wake)
@@ -308,6 +274,10 @@ public final class Simulation {
                 world.after(0) { process?.thaw() }
             } else {
                 world.after(Int64(milliseconds) * 1000) { process?.thaw() }
+            }
+            // Its network is gone, too: thawed, it connects anew.
+            if world.random.chance(30) {
+                world.after(Int64(world.random.pick(0...100_000))) { [weak self] in self?.server.cut(silently: false) }
             }
             guard isPushed else { return }
             world.after(world.random.pick(1000...2_000_000)) { [weak self] in self?.startOther(.wake) }
