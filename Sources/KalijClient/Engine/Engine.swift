@@ -131,7 +131,7 @@ public final class Engine {
         if isCareful { try mark.countCrash(in: database) }
         let runner = StepRunner(
             database: database, fence: fence, barrier: Barrier(database), clock: clock,
-            known: known, mark: mark, notifies: options.notifies ?? (options.role != .main))
+            known: known, mark: mark, notifies: options.notifies ?? (options.role != .main), isSynced: true)
         context = DriverContext(
             loop: ground.loop, runner: runner, timing: options.timing,
             report: { [weak self] event in
@@ -141,6 +141,7 @@ public final class Engine {
             fatal: { [weak self] in self?.fail($0) }, changed: { [weak self] in self?.endIfDone() }, awaiter: awaiter,
             random: ground.random, connect: ground.connect)
         context?.notified = { [weak self] in self?.planNotifications() }
+        context?.notifyNow = { [weak self] in self?.showPlanned() }
         question.answer = { [weak self] in self?.answer($0) }
     }
 

@@ -15,6 +15,8 @@ final class DriverContext {
     private let changed: () -> Void
     /// There is something to notify of.
     var notified: () -> Void = {}
+    /// Shows it now, and not in the loop's next turn.
+    var notifyNow: () -> Void = {}
     /// Who waits for promises in this process.
     let awaiter: PromiseAwaiter
 
