@@ -99,9 +99,9 @@ struct TakingOver {
 
     /// Ends a writer that is there still.
     private mutating func end(_ busy: StoreError) throws -> Turn {
-        if killWriter(directory.databasePath, true) { return .again }
+        if killAnyWriter(ifStopped: true) { return .again }
         // Another one that waited as long may be at it now, or who was has just come to its end.
-        if isLast, !killWriter(directory.databasePath, false) { throw busy }
+        if isLast, !killAnyWriter(ifStopped: false) { throw busy }
         isLast = true
         busyDeadline = clock.monotonic() + Self.patience
         return .again
@@ -191,8 +191,14 @@ struct TakingOver {
             } catch FenceError.held {
                 return nil
             } catch let error as StoreError where error.code == .busy && !isLast {
-                isLast = !killWriter(directory.databasePath, false)
+                isLast = !killAnyWriter(ifStopped: false)
             }
         }
+    }
+
+    /// Of the accounts' database; if there is none, of the mailbox, which may be what cannot be opened.
+    private func killAnyWriter(ifStopped: Bool) -> Bool {
+        killWriter(directory.databasePath, ifStopped)
+            || killWriter(Mailbox.databasePath(in: directory.path), ifStopped)
     }
 }

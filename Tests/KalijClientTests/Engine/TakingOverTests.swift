@@ -70,4 +70,22 @@ import Testing
         #expect(drives(try taking.turn()))
         #expect(killed == [path])
     }
+
+    @Test("who is frozen while it opens or closes the mailbox is killed (simulation, seed 10736)")
+    func frozenOpeningTheMailbox() throws {
+        _ = try Mailbox(directory: scratch.path)
+        let path = Mailbox.databasePath(in: scratch.path)
+        var frozen: Database? = try Database(path: path, durability: .process)
+        try frozen?.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE")
+        var taking = TakingOver(directory: directory, role: .wake, clock: time.clock) { killed, _ in
+            guard killed == path, frozen != nil else { return false }
+            frozen = nil
+            return true
+        }
+        for _ in 0..<10 where frozen != nil {
+            #expect(!drives(try taking.turn()))
+            time.pass(seconds: 6)
+        }
+        #expect(drives(try taking.turn()))
+    }
 }
