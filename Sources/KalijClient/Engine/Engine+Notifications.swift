@@ -7,10 +7,14 @@ extension Engine {
     func planNotifications() {
         guard options.onNotification != nil || options.desk != nil, !areNotificationsPlanned else { return }
         areNotificationsPlanned = true
-        ground.loop.enqueue { [weak self] in
-            self?.areNotificationsPlanned = false
-            self?.showNotifications()
-        }
+        ground.loop.enqueue { [weak self] in self?.showPlanned() }
+    }
+
+    /// Shows what was planned to be shown in the loop's next turn, if it was not since.
+    func showPlanned() {
+        guard areNotificationsPlanned else { return }
+        areNotificationsPlanned = false
+        showNotifications()
     }
 
     /// Whether a notification is in the hands of a task that shows it.

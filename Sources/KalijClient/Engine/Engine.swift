@@ -131,7 +131,7 @@ public final class Engine {
         if isCareful { try mark.countCrash(in: database) }
         let runner = StepRunner(
             database: database, fence: fence, barrier: Barrier(database), clock: clock,
-            known: known, mark: mark, notifies: options.notifies ?? (options.role != .main))
+            known: known, mark: mark, notifies: options.notifies ?? (options.role != .main), isSynced: true)
         context = DriverContext(
             loop: ground.loop, runner: runner, timing: options.timing,
             report: { [weak self] event in
@@ -142,6 +142,7 @@ public final class Engine {
             random: ground.random, connect: ground.connect)
         context?.blocked = { [weak self] in self?.endFrozenWriters() }
         context?.notified = { [weak self] in self?.planNotifications() }
+        context?.notifyNow = { [weak self] in self?.showPlanned() }
         question.answer = { [weak self] in self?.answer($0) }
     }
 

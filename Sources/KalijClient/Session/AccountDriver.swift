@@ -164,6 +164,9 @@ final class AccountDriver {
             }
             guard !isWaitingForStorage, connection != nil else { return }
             if let error = inbox.error { throw error }
+            // Before a sync is waited for: a notification is owed from the commit on, and claims nothing to the server. What a
+            // power failure takes back was not acknowledged; it comes again, and is shown again.
+            context.notifyNow()
             // In this order one barrier serves both.
             try flush()
             try acknowledge()

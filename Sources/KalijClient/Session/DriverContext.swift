@@ -17,6 +17,8 @@ final class DriverContext {
     var notified: () -> Void = {}
     /// Another process keeps this one from writing.
     var blocked: () -> Void = {}
+    /// Shows it now, and not in the loop's next turn.
+    var notifyNow: () -> Void = {}
     /// Who waits for promises in this process.
     let awaiter: PromiseAwaiter
 

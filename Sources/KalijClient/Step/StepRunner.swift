@@ -11,14 +11,17 @@ final class StepRunner {
     private let mark: CallMark?
     private let notifies: Bool
     /// Whether something was committed that a power failure could still undo.
-    private var isDirty = true
+    private var isDirty: Bool
     /// Whether steps share a transaction that is open.
     private var isTogether = false
 
+    /// - Parameter isSynced: whether everything that others have committed before survives a power failure, because the fence
+    ///   was taken with a sync.
     init(
         database: Database, fence: Fence, barrier: Barrier, clock: Clock, known: KnownHandlers, mark: CallMark? = nil,
-        notifies: Bool = false
+        notifies: Bool = false, isSynced: Bool = false
     ) {
+        isDirty = !isSynced
         self.notifies = notifies
         self.known = known
         self.mark = mark

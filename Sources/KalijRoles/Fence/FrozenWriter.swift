@@ -33,6 +33,8 @@ public enum FrozenWriter {
     #if canImport(Glibc)
         /// Where SQLite's lock on the right to write is in the -shm file: WAL_WRITE_LOCK behind UNIX_SHM_BASE (os_unix.c).
         private static let writeLock: Int64 = 120
+        /// UNIX_SHM_DMS: who holds it for writing is the first to open the database, and empties the -shm file.
+        private static let firstOpening: Int64 = 128
         /// Where its locks on the database itself begin (PENDING_BYTE): who holds them for writing keeps everybody out. The last
         /// one that closes a database does, while it moves the write-ahead log into it.
         private static let databaseLocks: Int64 = 0x4000_0000
@@ -47,7 +49,8 @@ public enum FrozenWriter {
                 guard words.count == 8, words[1] == "POSIX", words[3] == "WRITE", let start = Int64(words[6]),
                     let inode = words[5].split(separator: ":").last
                 else { continue }
-                if inode == index && start == writeLock || inode == database && start >= databaseLocks {
+                let isInWay = inode == index ? [writeLock, firstOpening].contains(start) : start >= databaseLocks
+                if inode == index || inode == database, isInWay {
                     return pid_t(words[4])
                 }
             }

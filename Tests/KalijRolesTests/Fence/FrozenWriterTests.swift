@@ -1,0 +1,66 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import KalijRoles
+
+/// "If it was frozen inside a transaction and so holds SQLite's write lock, it is killed through a pidfd."
+@Suite(.timeLimit(.minutes(1)))
+struct FrozenWriterTests {
+    private let scratch: ScratchDirectory
+    private var database: String { scratch.file("kalij.db") }
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        for name in ["kalij.db", "kalij.db-shm"] {
+            try Data(count: 1).write(to: URL(fileURLWithPath: scratch.file(name)))
+        }
+    }
+
+    /// A process that locks a byte of a file, and stops if it is told to.
+    private func locking(_ file: String, at byte: Int, isStopped: Bool) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+        process.arguments = [
+            "-c",
+            """
+            import fcntl, sys, time
+            file = open(sys.argv[1], "r+b")
+            fcntl.lockf(file, fcntl.LOCK_EX, 1, int(sys.argv[2]))
+            print("locked", flush=True)
+            time.sleep(60)
+            """, file, "\(byte)",
+        ]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        _ = try output.fileHandleForReading.read(upToCount: 7)
+        guard isStopped else { return process }
+        kill(process.processIdentifier, SIGSTOP)
+        let state = "/proc/\(process.processIdentifier)/stat"
+        while try !String(contentsOfFile: state, encoding: .utf8).contains(") T ") { usleep(1000) }
+        return process
+    }
+
+    @Test(
+        "who keeps others from writing is killed: within a transaction, opening the database as the first, closing it as the last",
+        arguments: [("kalij.db-shm", 120), ("kalij.db-shm", 128), ("kalij.db", 0x4000_0000), ("kalij.db", 0x4000_0002)])
+    func isInTheWay(name: String, byte: Int) throws {
+        let process = try locking(scratch.file(name), at: byte, isStopped: true)
+        defer { kill(process.processIdentifier, SIGKILL) }
+        #expect(FrozenWriter.kill(database: database, ifStopped: true) == process.processIdentifier)
+        process.waitUntilExit()
+        #expect(process.terminationReason == .uncaughtSignal)
+    }
+
+    @Test("who lives is left alone where only the stopped are meant; so is who only checkpoints")
+    func isLeftAlone() throws {
+        let living = try locking(scratch.file("kalij.db-shm"), at: 120, isStopped: false)
+        defer { kill(living.processIdentifier, SIGKILL) }
+        #expect(FrozenWriter.kill(database: database, ifStopped: true) == nil)
+        let checkpointing = try locking(scratch.file("kalij.db-shm"), at: 121, isStopped: true)
+        defer { kill(checkpointing.processIdentifier, SIGKILL) }
+        #expect(FrozenWriter.kill(database: database, ifStopped: true) == nil)
+        #expect(living.isRunning && checkpointing.isRunning)
+    }
+}
