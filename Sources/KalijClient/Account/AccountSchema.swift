@@ -238,6 +238,8 @@ extension Schema {
             message INTEGER NOT NULL REFERENCES message(id) ON DELETE CASCADE,
             conversation TEXT NOT NULL,
             kind TEXT NOT NULL,             -- 'show', 'withdraw'
+            -- Whether it was going to be shown: the user may have seen it, though it is not done.
+            begun INTEGER NOT NULL DEFAULT 0,
             done INTEGER NOT NULL DEFAULT 0); -- whether the user was told
         CREATE INDEX notification_pending ON notification(id) WHERE done = 0;
         CREATE INDEX notification_message ON notification(message);

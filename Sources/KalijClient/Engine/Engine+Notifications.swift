@@ -34,7 +34,10 @@ extension Engine {
         let entries = try outbox.pending(limit: 100)
         guard !entries.isEmpty else { return }
         // What another process was to show, because it drives by now, it shows.
-        try fence.check(database)
+        try database.transaction {
+            try fence.check(database)
+            try outbox.begin(entries)
+        }
         entries.forEach { show($0.notification) }
         try database.transaction {
             try fence.check(database)

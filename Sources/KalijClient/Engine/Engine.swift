@@ -63,7 +63,7 @@ public final class Engine {
     let isCareful: Bool
     /// Waits for promises from any task of this process.
     public let awaiter: PromiseAwaiter
-    private(set) var doorbell: DoorbellWatch
+    var doorbell: DoorbellWatch
     let mailbox: Mailbox
     var wake: WakeRun?
     var areNotificationsPlanned = false
@@ -73,11 +73,13 @@ public final class Engine {
     private(set) var context: DriverContext?
     var drivers: [Int64: AccountDriver] = [:]
     private var accepting: Database?
-    private(set) var failure: (any Error)?
-    private(set) var isStopping = false
+    var failure: (any Error)?
+    var isStopping = false
     /// Whether it stops because everything was done that its role is for.
     var isDone = false
-    private var ending = Ending.stopped
+    var ending = Ending.stopped
+    /// When it began to stop, in nanoseconds.
+    var stoppedAt: Int64 = 0
 
     /// Why ``run()`` returned.
     public enum Ending: Sendable {
@@ -211,27 +213,6 @@ public final class Engine {
         } catch { fail(error) }
     }
 
-    func end(_ ending: Ending) {
-        if case FenceError.stale? = failure {
-            // It is ending because another process drives: now it was told to, and must not take over again.
-            (failure, self.ending) = (nil, ending)
-        }
-        guard !isStopping else { return }
-        isStopping = true
-        self.ending = ending
-        // Who rings from now on must not rely on this process.
-        doorbell.stopListening()
-        // Connections write what they still have, for a bounded time, before the loop ends.
-        var open = drivers.count
-        if open == 0 { ground.loop.enqueue { [weak self] in self?.ended() } }
-        for driver in drivers.values {
-            driver.letGo { [weak self] in
-                open -= 1
-                if open == 0 { self?.ended() }
-            }
-        }
-    }
-
     /// Accepts a message of the account `sender`, or of the only one, and sends it.
     /// - Returns: the message in the state `queued`: it is on the disk.
     /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; then nothing was accepted.
@@ -272,7 +253,7 @@ public final class Engine {
         }
     }
 
-    private func startDrivers() throws {
+    func startDrivers() throws {
         guard let context else { return }
         for var account in try AccountTable(database).all() {
             if let days = options.historyDays {
@@ -307,7 +288,7 @@ public final class Engine {
     /// does it too.
     public func lookAround() { rung() }
 
-    private func rung() {
+    func rung() {
         do {
             try startDrivers()
             try logOutLeaving()
@@ -336,52 +317,4 @@ public final class Engine {
 
     /// Whether anything waits to be sent or acknowledged, as far as the databases can tell.
     var hasQueued: Bool { (try? drivers.values.contains { try $0.steps.queued() > 0 } || hasShared) ?? true }
-
-    func fail(_ error: any Error) {
-        if case FenceError.stale = error {
-            // Whatever this process still did would be refused: nothing is let go that another one holds. One that was
-            // told to end ends; it must not take over again.
-            if !isStopping { failure = failure ?? error }
-            tellOfDoubt()
-            isStopping = true
-            ground.loop.stop()
-        } else {
-            failure = failure ?? error
-            stop()
-        }
-    }
-
-    private func ended() {
-        if failure == nil {
-            markShown()
-            do {
-                // Somebody may have come between the last look and the end of listening: the look and the end of receiving
-                // are one.
-                let number = fence.owner.number
-                let letters = try mailbox.withdraw(.driver, as: number, now: clock.now())
-                if isDone, hasQueued || !letters.isEmpty { return try startAgain(letters) }
-                if !letters.isEmpty { _ = try mailbox.withdraw(.driver, as: number, now: clock.now()) }
-                // The next driver has to be careful if this one was, to the end.
-                if !drivers.values.contains(where: \.isCareful) { try fence.letGo(database) }
-            } catch {
-                failure = error
-            }
-        }
-        doorbell.letCallersGo()
-        ground.loop.stop()
-    }
-
-    private func startAgain(_ letters: [Letter]) throws {
-        (isStopping, isDone) = (false, false)
-        doorbell.letCallersGo()
-        doorbell = try DoorbellWatch(directory, loop: ground.loop)
-        doorbell.onRing = { [weak self] in self?.rung() }
-        try mailbox.announce(.driver, number: fence.owner.number)
-        drivers = [:]
-        try startDrivers()
-        takeWhatIsShared()
-        wake?.begin()
-        for letter in letters { try handle(letter) }
-        receiveLetters()
-    }
 }

@@ -59,9 +59,10 @@ public final class Fence {
     }
 
     /// Gives the fence back after everything was let go in order: the next owner need not be careful.
+    /// - Throws: `StoreError`; then it is given back all the same, as if this process had died, and the next owner is careful.
     public func letGo(_ database: Database) throws {
+        defer { lock.unlock(byte: owner.number) }
         try database.run("UPDATE fence SET let_go = 1 WHERE number = ?", [.integer(owner.number)])
-        lock.unlock(byte: owner.number)
     }
 
     /// Who drives now: the last owner, if it lives.

@@ -18,7 +18,7 @@ public final class Mailbox {
     private let directory: String
     private let signals: any Signals
     /// Times ``patience`` for another writer.
-    private let attempts: Int
+    private var attempts: Int
 
     /// Opens the mailbox of `directory`, which exists; creates it if need be.
     /// - Parameters:
@@ -77,6 +77,14 @@ public final class Mailbox {
 
     /// The mailbox's database in `directory`.
     public static func databasePath(in directory: String) -> String { directory + "/mailbox.db" }
+
+    /// Changes how long it waits for another process that writes, before it throws.
+    public func wait(atMost seconds: Double) {
+        // One that is frozen is killed after half of a short time, and there is an attempt left.
+        let each = min(Self.patience, seconds / 2)
+        attempts = max(1, Int(seconds / each) - 1)  // traps: a program's own number of seconds, not 0
+        database.wait(atMost: each)
+    }
 
     /// Waits until nobody else is within a transaction that writes.
     /// - Throws: `StoreError.busy` if somebody is for longer than a second.

@@ -34,7 +34,7 @@ public final class Database {
         self.path = path
         self.durability = durability
         handle = try Self.open(path, flags: SQLITE_OPEN_READWRITE)
-        sqlite3_busy_timeout(handle, Int32(busySeconds * 1000))  // fits: the program's own waits are seconds
+        wait(atMost: busySeconds)
         try execute("PRAGMA journal_mode=WAL")
         try execute("PRAGMA synchronous=\(durability == .machine ? "FULL" : "NORMAL")")
         try execute("PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-1000")
@@ -54,6 +54,11 @@ public final class Database {
     deinit {
         statements = [:]
         sqlite3_close_v2(handle)
+    }
+
+    /// Changes how long a statement waits for another writer before it throws ``StoreError/Code/busy``.
+    public func wait(atMost seconds: Double) {
+        sqlite3_busy_timeout(handle, Int32(seconds * 1000))  // fits: the program's own waits are seconds
     }
 
     /// Runs one or more statements without parameters or results.

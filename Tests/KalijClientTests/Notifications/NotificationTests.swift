@@ -59,6 +59,20 @@ import Testing
         #expect(try shown(desk).isEmpty)
     }
 
+    @Test("What may have been shown by a process that died before it said so is withdrawn when it was read elsewhere")
+    func withdrawsWhatWasBegun() throws {
+        let desk = try desk()
+        try desk.receive(message("1", "one"))
+        let outbox = NotificationOutbox(database: desk.database)
+        let entries = try outbox.pending(limit: 10)
+        try desk.database.transaction { try outbox.begin(entries) }
+        #expect(try outbox.pending(limit: 10).map(\.notification) == entries.map(\.notification), "owed still")
+        try desk.receive(message("2", "two"))
+        try desk.receive(marker("2"))
+        #expect(try shown(desk) == ["withdraw one"], "two was never shown")
+        #expect(try shown(desk).isEmpty)
+    }
+
     @Test("A marker that somebody else sends withdraws nothing")
     func foreignMarker() throws {
         let desk = try desk()

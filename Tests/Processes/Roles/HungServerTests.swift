@@ -31,6 +31,21 @@ import Testing
         #expect(try await world.sql("SELECT DISTINCT state FROM message") == "acked\n")
     }
 
+    @Test("SIGTERM lets everything go within a second when the server is frozen and another process keeps the mailbox")
+    func keptMailbox() async throws {
+        let world = try await RolesWorld()
+        defer { world.close() }
+        let server = try #require(listener(on: world.server.port))
+        let main = try process("run", world)
+        #expect(await until(20) { main.output.contains("\"caught_up\"") })
+        let writer = try world.writerInTransaction("mailbox.db", isFrozen: false)
+        defer { kill(writer.processIdentifier, SIGKILL) }
+        kill(server, SIGSTOP)
+        try await letsGo(main, world, "run, mailbox kept")
+        kill(server, SIGCONT)
+        #expect(writer.isRunning)
+    }
+
     private func process(_ command: String, _ world: RolesWorld) throws -> RoleProcess {
         try RoleProcess(
             [command], executable: world.kalij.executable, data: world.kalij.data, in: world.laboratory,

@@ -32,9 +32,13 @@ struct RolesWorld {
             "/usr/bin/sqlite3", ["-batch", "-cmd", ".timeout 10000", kalij.data + "/kalij.db", text])
     }
 
-    /// A process that was frozen within a transaction in a database of the directory.
-    /// - Parameter exclusively: it keeps out readers too, as one does that closes the database.
-    func writerInTransaction(_ name: String = "kalij.db", exclusively: Bool = false) throws -> Process {
+    /// A process that is within a transaction in a database of the directory.
+    /// - Parameters:
+    ///   - exclusively: it keeps out readers too, as one does that closes the database.
+    ///   - isFrozen: else it is only slow, and nobody kills it.
+    func writerInTransaction(
+        _ name: String = "kalij.db", exclusively: Bool = false, isFrozen: Bool = true
+    ) throws -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
         process.arguments = [
@@ -52,7 +56,7 @@ struct RolesWorld {
         process.standardOutput = output
         try process.run()
         _ = output.fileHandleForReading.availableData
-        kill(process.processIdentifier, SIGSTOP)
+        if isFrozen { kill(process.processIdentifier, SIGSTOP) }
         return process
     }
 

@@ -115,7 +115,10 @@ final class NotificationDesk: Sendable {
         let entries = try outbox.pending(limit: wanted + held.count).filter { !held.contains($0.id) }
         guard !entries.isEmpty else { return }
         // What another process is to show, because it drives by now, it shows.
-        try fence.check(outbox.database)
+        try outbox.database.transaction {
+            try fence.check(outbox.database)
+            try outbox.begin(entries)
+        }
         entries.forEach(give)
     }
 

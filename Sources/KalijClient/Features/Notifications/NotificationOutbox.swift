@@ -58,6 +58,15 @@ struct NotificationOutbox {
         }
     }
 
+    /// `entries`, the oldest ones, are going to be shown; to be called in a transaction that is committed before they are. From
+    /// then on the user may have seen them, also if this process dies before it marks them as done: read on another device,
+    /// they are withdrawn.
+    func begin(_ entries: [Entry]) throws {
+        guard let last = entries.last else { return }
+        try database.run(
+            "UPDATE notification SET begun = 1 WHERE done = 0 AND begun = 0 AND id <= ?", [.integer(last.id)])
+    }
+
     /// `entries` were shown; to be called in a transaction.
     func done(_ entries: [Entry]) throws {
         for entry in entries {
@@ -146,13 +155,13 @@ struct Notifying {
     private func withdraw(through position: Int64, in conversation: String) throws {
         try step.database.run(
             """
-            DELETE FROM notification WHERE account = ?1 AND conversation = ?2 AND done = 0 AND kind = 'show'
+            DELETE FROM notification WHERE account = ?1 AND conversation = ?2 AND kind = 'show' AND NOT (begun OR done)
                 AND message IN (SELECT id FROM message WHERE account = ?1 AND conversation = ?2 AND position <= ?3)
             """, [account, .text(conversation), .integer(position)])
         try step.database.run(
             """
             UPDATE notification SET kind = 'withdraw', done = 0
-            WHERE account = ?1 AND conversation = ?2 AND done = 1
+            WHERE account = ?1 AND conversation = ?2 AND kind = 'show'
                 AND message IN (SELECT id FROM message WHERE account = ?1 AND conversation = ?2 AND position <= ?3)
             """, [account, .text(conversation), .integer(position)])
         step.notified()

@@ -1,0 +1,99 @@
+import KalijRoles
+import KalijStore
+import TestSupport
+import Testing
+
+@testable import KalijClient
+
+/// `roles.md`: a process that is told to end "lets go within 1 s"; whoever else is at the databases meanwhile.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct EndingTests {
+    private let drive: Drive
+    private let server: ScriptedServer
+
+    init() throws {
+        server = try ScriptedServer("idle")
+        drive = try Drive(server)
+    }
+
+    /// Runs until the session is there, and ends while another process is within a transaction of the database at `path`.
+    /// - Parameter change: what that one does in it.
+    /// - Returns: seconds from being told to end.
+    private func end(whileBusy path: String, _ change: String = "") throws -> Double {
+        var (writer, start): (Database?, Double) = (nil, 0)
+        var engine: Engine?
+        let made = try Engine(drive.directory, options: .init(timing: Drive.timing)) { event in
+            guard case .online = event.kind, let engine else { return }
+            // What the session begins with is written by then.
+            engine.loop.schedule(after: 0.5) {
+                start = engine.loop.now
+                writer = try? Database(path: path, durability: .process)
+                try? writer?.execute("BEGIN IMMEDIATE;" + change)
+                engine.stop()
+            }
+        }
+        engine = made
+        try made.run()
+        engine = nil
+        let seconds = made.loop.now - start
+        try #require(writer != nil)
+        try writer?.execute("COMMIT")
+        return seconds
+    }
+
+    @Test(
+        "another process writes to the mailbox: it ends within a second, in order, and the next finds what was left there"
+    )
+    func mailbox() throws {
+        let letter = """
+            INSERT INTO letter(address, role, pid, name, payload, expires)
+            SELECT address, 'wake', 1, 'pushArrived', x'', 9000000000000000 FROM receiver
+            """
+        #expect(try end(whileBusy: Mailbox.databasePath(in: drive.directory.path), letter) < 1)
+        #expect(try drive.number("SELECT let_go FROM fence") == 1)
+        let left = {
+            try Database(reading: Mailbox.databasePath(in: drive.directory.path))
+                .prepare("SELECT count(*) FROM letter").first { $0.integer(0) }
+        }
+        #expect(try left() == 1)
+        // Nobody is rung who is not there any more.
+        let mailbox = try drive.directory.mailbox()
+        #expect(try mailbox.send(.pushArrived, to: .driver, from: .wake, now: 1) == nil)
+        try drive.run { _, event in if case .online = event.kind { true } else { false } }
+        #expect(try left() == 0)
+    }
+
+    @Test("another process writes to the accounts' database: it ends within a second, and the next driver is careful")
+    func database() throws {
+        #expect(try end(whileBusy: drive.directory.databasePath) < 1)
+        #expect(try drive.number("SELECT let_go FROM fence") == 0)
+        // At once: the lock is free.
+        let start = ContinuousClock.now
+        let next = try drive.directory.drive(role: .wake, now: 1)
+        #expect(next.careful && start.duration(to: .now) < .seconds(1))
+        try next.fence.letGo(next.database)
+    }
+
+    @Test("one that has nothing left to do waits for a writer of the mailbox, and not when it is told to end")
+    func done() throws {
+        for isTold in [false, true] {
+            let other = try Database(path: Mailbox.databasePath(in: drive.directory.path), durability: .process)
+            var options = Engine.Options(role: .background, timing: Drive.timing)
+            var isOnline = false
+            options.mayEnd = {
+                if isOnline { try? other.execute("BEGIN IMMEDIATE") }
+                return isOnline
+            }
+            let engine = try Engine(drive.directory, options: options) { event in
+                if case .online = event.kind { isOnline = true }
+            }
+            let start = ContinuousClock.now
+            engine.loop.schedule(after: 3) { try? other.execute("COMMIT") }
+            engine.loop.schedule(after: 2) { [weak engine] in if isTold { engine?.stop() } }
+            try engine.run()
+            let seconds = start.duration(to: .now)
+            #expect(isTold ? seconds < .seconds(2.9) : seconds > .seconds(2.9) && seconds < .seconds(5))
+            #expect(try drive.number("SELECT let_go FROM fence") == 1)
+            try? other.execute("COMMIT")
+        }
+    }
+}

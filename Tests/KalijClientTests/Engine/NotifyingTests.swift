@@ -1,0 +1,72 @@
+import KalijRoles
+import KalijStore
+import TestSupport
+import Testing
+
+@testable import KalijClient
+
+/// `durability.md`, rule 3: "Effects leave after the commit"; only what is told to the server waits for a sync (rule 4).
+@Suite(.timeLimit(.minutes(1))) struct NotifyingTests {
+    private static let message = """
+        <message from='romeo@localhost/x' to='juliet@localhost/test' type='chat' id='1'><body>one</body></message>\
+        <r xmlns='urn:xmpp:sm:3'/>
+        """
+
+    /// Wakes up for one message.
+    /// - Parameter show: told the number of barriers when the message was stored, and now.
+    private func wake(_ drive: Drive, _ show: @escaping (_ stored: Int64, _ now: Int64) throws -> Void) throws {
+        let raised = { try drive.number("SELECT number FROM barrier") ?? 0 }
+        var options = Engine.Options(role: .wake, timing: Drive.timing)
+        options.budget = 5
+        var (stored, problem): (Int64, (any Error)?) = (-1, nil)
+        var engine: Engine?
+        options.onNotification = { _ in
+            do { try show(stored, try raised()) } catch { problem = error }
+            // The acknowledgement follows in the same turn of the loop.
+            engine?.loop.schedule(after: 0.2) { engine?.stop() }
+        }
+        let made = try Engine(drive.directory, options: options) { event in
+            if case .message = event.kind { stored = (try? raised()) ?? -1 }
+        }
+        engine = made
+        defer { engine = nil }
+        try made.run()
+        if let problem { throw problem }
+    }
+
+    @Test(
+        "a notification is shown before the sync of the acknowledgement is waited for, and that it may be is on the disk"
+    )
+    func beforeTheBarrier() throws {
+        let scratch = try ScratchDirectory()
+        try Self.message.write(toFile: scratch.file("recording.xml"), atomically: true, encoding: .utf8)
+        let server = try ScriptedServer("replay", scratch.file("recording.xml"))
+        defer { server.stop() }
+        let drive = try Drive(server)
+        var shown: [Int64] = []
+        try wake(drive) { stored, now in
+            #expect(stored == now)
+            let begun = try drive.number("SELECT begun FROM notification")
+            #expect(begun == 1)
+            shown.append(now)
+        }
+        try #require(!shown.isEmpty)
+        #expect(try drive.number("SELECT number FROM barrier") ?? 0 > shown.first ?? 0)
+        #expect(try drive.number("SELECT min(done) FROM notification") == 1)
+    }
+
+    @Test("the fence was taken with a sync: what was committed before needs no barrier, what is committed then does")
+    func firstBarrier() throws {
+        let desk = try Desk(notifies: true)
+        let runner = StepRunner(
+            database: desk.database, fence: desk.fence, barrier: Barrier(desk.database), clock: .system,
+            known: try KnownHandlers(), isSynced: true)
+        let raised = { try desk.database.prepare("SELECT number FROM barrier").first { $0.integer(0) } ?? 0 }
+        let before = try raised()
+        try runner.raiseBarrier()
+        #expect(try raised() == before)
+        try runner.note { _ in }
+        try runner.raiseBarrier()
+        #expect(try raised() == before + 1)
+    }
+}
