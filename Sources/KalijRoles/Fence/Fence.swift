@@ -12,6 +12,7 @@ import KalijStore
 /// stale owner does can commit. The owner of number N also holds a lock on byte N of a file, which the system frees
 /// however the process dies, so that others see whether the owner lives without asking it.
 public final class Fence {
+    /// Who drives: this process, under its number.
     public let owner: Owner
     private let lock: LockFile
 
@@ -28,6 +29,8 @@ public final class Fence {
 
     /// Takes the fence of `database` if its last owner let go or died, or raises it over the head of one that is given up.
     /// - Parameters:
+    ///   - database: the accounts' database, which has the ``schema``.
+    ///   - role: what this process is there for.
     ///   - abandoned: an owner that does not answer: it may live and hold its lock, its next step is refused.
     ///   - lockPath: the lock file, the same for all processes that share the database.
     ///   - now: milliseconds since 1970.

@@ -12,7 +12,9 @@
 /// nothing is ever found here, and `prepareForFreeze` has to see to it that none is frozen within a transaction.
 public enum FrozenWriter {
     /// Kills the process that holds the write lock of the database at `path`.
-    /// - Parameter ifStopped: only if a signal has stopped it; else also one that is slow, or stuck in a system call.
+    /// - Parameters:
+    ///   - path: the database's file.
+    ///   - ifStopped: only if a signal has stopped it; else also one that is slow, or stuck in a system call.
     /// - Returns: the process that was killed; nil if no process holds the lock, or it may not be killed.
     public static func kill(database path: String, ifStopped: Bool = false) -> Int32? {
         #if canImport(Glibc)

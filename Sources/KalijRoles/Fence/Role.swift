@@ -14,7 +14,9 @@ public enum Role: String, Sendable, Codable {
 public struct Owner: Sendable, Equatable {
     /// The fence's number: grows by one with each taking over.
     public let number: Int64
+    /// What its process is there for.
     public let role: Role
+    /// Its process.
     public let pid: Int32
     /// Milliseconds since 1970.
     public let since: Int64

@@ -2,10 +2,13 @@
 public struct Letter: Sendable, Equatable {
     /// The row: unique in its directory.
     public let id: Int64
-    /// The role and the process that sent it.
+    /// What the process that sent it is there for.
     public let role: Role
+    /// The process that sent it.
     public let pid: Int32
+    /// What it says: a ``Notice/name``.
     public let name: String
+    /// What the notice has with it.
     public let payload: [UInt8]
     /// Until when its sender waits for a reply, in milliseconds since 1970; nil if it does not.
     public let replyBy: Int64?
@@ -13,13 +16,16 @@ public struct Letter: Sendable, Equatable {
 
 /// What one process says to another.
 public struct Notice: Sendable, Equatable {
+    /// What it says; the receiver tells notices apart by it.
     public let name: String
+    /// What it has with it.
     public let payload: [UInt8]
     /// For how many milliseconds it may wait to be received.
     public let lifetime: Int64
     /// How many milliseconds its sender waits for a reply; nil if it does not.
     public let replyWithin: Int64?
 
+    /// One of the program's own; times are milliseconds.
     public init(_ name: String, payload: [UInt8] = [], lifetime: Int64 = 60_000, replyWithin: Int64? = nil) {
         self.name = name
         self.payload = payload
@@ -44,12 +50,16 @@ public struct Notice: Sendable, Equatable {
 
 /// What a process that drives says of itself, from the thread that runs steps.
 public struct DriverStatus: Sendable, Equatable {
+    /// What it drives for.
     public let role: Role
+    /// Its process.
     public let pid: Int32
-    /// How many accounts have a session at the moment, and how many there are.
+    /// How many accounts have a session at the moment.
     public let online: Int
+    /// How many accounts there are.
     public let accounts: Int
 
+    /// What a process says of itself.
     public init(role: Role, pid: Int32, online: Int, accounts: Int) {
         self.role = role
         self.pid = pid
@@ -66,5 +76,6 @@ public struct DriverStatus: Sendable, Equatable {
         self.init(role: role, pid: pid, online: online, accounts: accounts)
     }
 
+    /// As it goes into a reply.
     public var payload: [UInt8] { Array("\(role.rawValue) \(pid) \(online) \(accounts)".utf8) }
 }

@@ -22,6 +22,7 @@ public final class Mailbox {
 
     /// Opens the mailbox of `directory`, which exists; creates it if need be.
     /// - Parameters:
+    ///   - directory: the path.
     ///   - signals: how its receivers are told to look.
     ///   - busySeconds: how long it waits for another process that writes to it before it throws.
     public init(
@@ -137,6 +138,7 @@ public final class Mailbox {
 
     /// Takes the letters for `address`, oldest first; none if another process has said since that it receives.
     /// - Parameters:
+    ///   - address: where they were sent.
     ///   - number: what was announced.
     ///   - now: milliseconds since 1970; what has expired by then is thrown away.
     public func receive(_ address: Address, as number: Int64, now: Int64) throws -> [Letter] {
@@ -196,6 +198,8 @@ public final class Mailbox {
 
     /// Leaves a letter for whoever receives at `address`.
     /// - Parameters:
+    ///   - message: what to say.
+    ///   - address: to whom.
     ///   - role: the sender's.
     ///   - now: milliseconds since 1970.
     /// - Returns: what was sent; it rings when it is let go, or when this process dies. Nil if nobody receives: then
@@ -236,7 +240,9 @@ public final class Mailbox {
 
     /// A letter on its way.
     public struct Sent {
+        /// Its row.
         public let id: Int64
+        /// What tells its receiver to look, and this process that the receiver has answered or is gone.
         public let bell: any Bell
     }
 

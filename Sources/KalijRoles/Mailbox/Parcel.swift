@@ -8,6 +8,7 @@ public struct Parcel: Sendable, Equatable {
     public let sender: String
     /// What it is.
     public let name: String
+    /// What is in it, in the form that its name stands for.
     public let payload: [UInt8]
     /// When it was committed, in milliseconds since 1970.
     public let at: Int64
@@ -26,6 +27,7 @@ public final class ParcelShelf {
         /// The last one that was taken over; 0 is none.
         public let last: Int64
 
+        /// As it was read from the other database.
         public init(mailbox: String, last: Int64) {
             self.mailbox = mailbox
             self.last = last

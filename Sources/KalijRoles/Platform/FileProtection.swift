@@ -27,9 +27,12 @@ public struct OwnerOnly: FileProtection {
 
 /// What the system did not do with a file.
 public struct SystemFailure: Error, CustomStringConvertible, Sendable {
+    /// The file.
     public let path: String
+    /// What the system says.
     public let reason: String
 
+    /// What an application's own ``FileProtection`` throws.
     public init(path: String, reason: String) {
         self.path = path
         self.reason = reason

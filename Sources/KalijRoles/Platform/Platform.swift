@@ -6,6 +6,7 @@ public struct Platform: Sendable {
     /// How the directory is kept from others.
     public var protection: any FileProtection
 
+    /// One of its parts.
     public init(signals: any Signals, protection: any FileProtection) {
         self.signals = signals
         self.protection = protection

@@ -18,6 +18,7 @@ public struct UserData: SharedContainer {
     /// The application's directory there.
     public let name: String
 
+    /// The directory of the application `name`.
     public init(_ name: String) { self.name = name }
 
     public var path: String? {
