@@ -38,11 +38,13 @@ struct Archive {
 
     /// - Parameter places: how many places before the end it goes.
     mutating func add(_ message: ArchivedMessage, places: Int = 0, now: Int64) {
-        messages.insert(message, at: max(0, messages.count - places))
+        let index = max(0, messages.count - places)
+        messages.insert(message, at: index)
+        if index < claimed { late.insert(message.number) }
         // ejabberd 23.01 was seen to write a message behind 91 later ones: nobody can read on from much further back each time.
         guard messages.count > Self.latest else { return }
-        let index = messages.count - Self.latest - 1
-        messages[index].visible = min(messages[index].visible, now)
+        let shown = messages.count - Self.latest - 1
+        messages[shown].visible = min(messages[shown].visible, now)
     }
 
     private static let latest = 120
@@ -50,10 +52,14 @@ struct Archive {
     /// How many of the first ones the client says it has, by asking for what is behind them.
     private var claimed = 0
 
-    mutating func claim(_ after: String?) {
+    mutating func claim(_ after: String?, now: Int64) {
         guard let index = messages.lastIndex(where: { $0.id == after }) else { return }
         claimed = max(claimed, index + 1)
+        // What is written late it may not have been shown, though it asks for what is behind.
+        for message in messages[...index] where message.visible > now { late.insert(message.number) }
     }
+
+    private var late: Set<Int> = []
 
     /// Forgets so many percent of its messages, the oldest first, of those that the client says it has.
     /// - Parameter known: messages that the client has acknowledged: it has them too, though it does not know their places.
@@ -62,6 +68,9 @@ struct Archive {
         let before = forgotten
         let limit = messages.count * percent / 100
         forgotten = max(forgotten, min(claimed, limit))
+        for message in messages[before..<forgotten] where late.contains(message.number) {
+            unplaced.insert(message.number)
+        }
         while forgotten < limit, known.contains(messages[forgotten].number) {
             unplaced.insert(messages[forgotten].number)
             forgotten += 1

@@ -343,7 +343,7 @@ final class SimulatedServer {
     }
 
     func page(_ query: Archive.Query) -> Archive.Page? {
-        archive.claim(query.after)
+        archive.claim(query.after, now: world.now)
         return archive.page(query, now: world.now)
     }
 
