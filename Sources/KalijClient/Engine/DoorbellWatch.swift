@@ -1,4 +1,5 @@
 import KalijRoles
+import KalijStore
 import KalijTransport
 
 #if canImport(Glibc)
@@ -21,8 +22,14 @@ final class DoorbellWatch {
     /// Those of the callers who want to be told.
     private var ears: Set<Int32> = []
 
-    init(_ directory: AccountDirectory, loop: any EngineLoop) throws {
-        let listener = try directory.platform.signals.listener(directory: directory.path, at: .driver)
+    /// Listens in the place of whoever did before: within a transaction, in which nobody can raise the fence. One that was frozen
+    /// before, and overtaken, would take the bell from who drives by now (simulation, seed 17116).
+    /// - Throws: `FenceError.stale`, `StoreError`, `DoorbellError`.
+    init(_ directory: AccountDirectory, of fence: Fence, in database: Database, loop: any EngineLoop) throws {
+        let listener = try database.transaction {
+            try fence.check(database)
+            return try directory.platform.signals.listener(directory: directory.path, at: .driver)
+        }
         self.listener = listener
         self.loop = loop
         watch = try loop.watch(listener.descriptor, .read) { [weak self] _ in self?.accept() }

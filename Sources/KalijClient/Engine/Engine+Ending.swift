@@ -101,7 +101,7 @@ extension Engine {
         database.wait(atMost: 10)
         mailbox.wait(atMost: 10)
         doorbell.letCallersGo()
-        doorbell = try DoorbellWatch(directory, loop: ground.loop)
+        doorbell = try DoorbellWatch(directory, of: fence, in: database, loop: ground.loop)
         doorbell.onRing = { [weak self] in self?.rung() }
         try mailbox.announce(.driver, number: fence.owner.number)
         drivers = [:]

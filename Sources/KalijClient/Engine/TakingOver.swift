@@ -135,12 +135,13 @@ struct TakingOver {
     }
 
     /// Nil if nobody receives: it has the lock and does not receive yet, or any more. Or if nobody can be told anything,
-    /// because somebody is frozen in the middle of it.
-    private func send(_ notice: Notice) throws -> (Mailbox, Mailbox.Sent)? {
+    /// because somebody is frozen in the middle of it: who is, is killed, and the owner has its time from then on.
+    private mutating func send(_ notice: Notice) throws -> (Mailbox, Mailbox.Sent)? {
         do {
             let mailbox = try directory.mailbox(busySeconds: 1)
             return try mailbox.send(notice, to: .driver, from: role, now: clock.now()).map { (mailbox, $0) }
         } catch let error as StoreError where error.code == .busy {
+            if killWriter(Mailbox.databasePath(in: directory.path), true) { awaited = nil }
             return nil
         }
     }

@@ -1,5 +1,6 @@
 import KalijRoles
 import KalijStore
+import KalijTransport
 import Synchronization
 import TestSupport
 import Testing
@@ -54,6 +55,52 @@ import Testing
         try second.fence.check(second.database)
         time.pass(seconds: 2)
         #expect(drives(try taking.turn()))
+    }
+
+    @Test(
+        "an owner that cannot be asked, because somebody is frozen in the mailbox, is asked afterwards (simulation, seed 22946)"
+    )
+    func askedAfterwards() throws {
+        let owner = try directory.drive(role: .main, now: 1)
+        let mailbox = try directory.mailbox()
+        let listener = try Doorbell.Listener(directory: scratch.path)
+        try mailbox.announce(.driver, number: owner.fence.owner.number)
+        let frozen = try Database(path: Mailbox.databasePath(in: scratch.path), durability: .process)
+        try frozen.execute("BEGIN IMMEDIATE")
+        var taking = TakingOver(directory: directory, role: .wake, clock: time.clock) { _, _ in
+            (try? frozen.execute("ROLLBACK")) != nil
+        }
+        #expect(waits(try taking.turn()))
+        time.pass(seconds: 6)
+        guard case .ask(let question) = try taking.turn() else {
+            Issue.record("given up, though it was not asked")
+            return
+        }
+        #expect(question.owner == owner.fence.owner && question.seconds > 4)
+        #expect(
+            try mailbox.receive(.driver, as: owner.fence.owner.number, now: 1).map(\.name) == [Notice.pushArrived.name])
+        withExtendedLifetime(listener) {}
+    }
+
+    @Test("who was overtaken before it listens does not take the bell from who drives (simulation, seed 17116)")
+    func bell() throws {
+        let stale = try directory.drive(role: .wake, now: 1)
+        let driver = try directory.drive(role: .main, now: 2, over: stale.fence.owner)
+        let loop = try EventLoop()
+        let watch = try DoorbellWatch(directory, of: driver.fence, in: driver.database, loop: loop)
+        #expect(throws: FenceError.self) {
+            try DoorbellWatch(directory, of: stale.fence, in: stale.database, loop: loop)
+        }
+        var hasRung = false
+        watch.onRing = {
+            hasRung = true
+            loop.stop()
+        }
+        Doorbell.bell(directory: scratch.path)?.ring()
+        let patience = loop.schedule(after: 5) { loop.stop() }
+        loop.run()
+        patience.cancel()
+        #expect(hasRung)
     }
 
     @Test("who is frozen in the middle of writing to the mailbox is killed (simulation, seed 334)")
