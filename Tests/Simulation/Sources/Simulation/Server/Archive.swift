@@ -61,6 +61,17 @@ struct Archive {
 
     private var late: Set<Int> = []
 
+    /// Messages before the first one that was ever shown, and written only after that: the client takes them for older history,
+    /// says that there is such, and fetches it if it is asked to.
+    private(set) var older: Set<Int> = []
+    private var isBegun = false
+
+    mutating func begin(at number: Int, now: Int64) {
+        guard !isBegun, let index = messages.firstIndex(where: { $0.number == number }) else { return }
+        isBegun = true
+        for message in messages[..<index] where message.visible > now { older.insert(message.number) }
+    }
+
     /// Forgets so many percent of its messages, the oldest first, of those that the client says it has.
     /// - Parameter known: messages that the client has acknowledged: it has them too, though it does not know their places.
     /// - Returns: how many it has forgotten now.

@@ -344,7 +344,11 @@ final class SimulatedServer {
 
     func page(_ query: Archive.Query) -> Archive.Page? {
         archive.claim(query.after, now: world.now)
-        return archive.page(query, now: world.now)
+        let page = archive.page(query, now: world.now)
+        if query.after == nil, query.before == nil, let first = page?.messages.first {
+            archive.begin(at: first.number, now: world.now)
+        }
+        return page
     }
 
     func inClient(_ stanza: String) -> String { "<message xmlns='jabber:client'" + stanza.dropFirst("<message".count) }
