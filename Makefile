@@ -77,11 +77,11 @@ push-demo: release
 # The unit tests run side by side. Those with real servers and processes run one after the other: they measure times and
 # memory, and on two cores they would starve each other.
 test: build lint docs release examples
-	swift test --skip-build $(STRICT) --skip '^(Integration|Processes)\.' --skip QueryLiteralTests
+	@Scripts/run-tests --skip-build $(STRICT) --skip '^(Integration|Processes)\.' --skip QueryLiteralTests
 	@(chrt --idle 0 $(MAKE) -s nested >.build/nested.log 2>&1 &)
 	KALIJ_BINARY="$(CURDIR)/$(RELEASE)" KALIJ_PUSH_BINARY="$(CURDIR)/$(PUSH)" KALIJ_EXAMPLE="$(CURDIR)/$(BUILT)/question" \
 	    KALIJ_EXAMPLE_APP="$(CURDIR)/$(BUILT)" \
-	    swift test --skip-build $(STRICT) --no-parallel --filter '^(Integration|Processes)\.'
+	    Scripts/run-tests --skip-build $(STRICT) --no-parallel --filter '^(Integration|Processes)\.'
 	@Scripts/check-models --short
 	@$(MAKE) --no-print-directory -C Tests/Simulation test
 	@$(MAKE) --no-print-directory -C Fuzz corpus
