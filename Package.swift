@@ -96,6 +96,7 @@ let package = Package(
         // Against other people's programs; `Programs` is what runs inside those.
         .testTarget(name: "Differential", dependencies: ["KalijXML", "TestSupport"], exclude: ["Programs"]),
         .testTarget(name: "Integration", dependencies: ["KalijLab"]),
-        .testTarget(name: "Processes", dependencies: ["KalijLab", "KalijPushLab"]),
+        .testTarget(
+            name: "Processes", dependencies: ["KalijLab", "KalijPushLab", "KalijRoles", "KalijStore", "TestSupport"]),
     ]
 )

@@ -56,6 +56,7 @@ int machine_restore(void) {
 int64_t machine_failed_at(int process) { return machine.processes[process].failed_at; }
 int machine_running(void) { return machine.running; }
 void machine_run_as(int process) { machine.running = process; }
+void machine_observe(int is_observed) { machine.is_observed = is_observed; }
 void machine_set_time(int64_t milliseconds) { machine.time = milliseconds; }
 int machine_is_dead(int process) { return machine.processes[process].is_dead; }
 long machine_operations(int process) { return machine.processes[process].operations; }
@@ -124,7 +125,7 @@ void machine_fail(int process, int mask, long after, long count, int code) {
 int machine_begin(int process, int kind) {
     struct process *it = &machine.processes[process];
     if (it->is_dead) return SQLITE_IOERR;
-    if (!(it->fail_mask & kind) || it->fail_count == 0) return SQLITE_OK;
+    if (machine.is_observed || !(it->fail_mask & kind) || it->fail_count == 0) return SQLITE_OK;
     if (it->fail_after-- > 0) return SQLITE_OK;
     it->fail_count--;
     it->failed_at = machine.time;
@@ -133,6 +134,7 @@ int machine_begin(int process, int kind) {
 }
 
 void machine_done(int process) {
+    if (machine.is_observed) return;
     struct process *it = &machine.processes[process];
     it->operations++;
     if (it->kill_at && it->operations == it->kill_at) machine_kill(process);

@@ -62,6 +62,7 @@ struct machine {
     struct handle *handles;
     struct process processes[PROCESSES];
     int running;
+    int is_observed;
     int64_t time;
     uint64_t random;
     struct machine_counts counts;

@@ -32,6 +32,9 @@ void machine_keep(void);
 int machine_restore(void);
 /// From now on the code of `process` (1 to 8191) runs.
 void machine_run_as(int process);
+/// Whether from now on somebody looks into databases that processes have open: that is no operation of theirs, and neither
+/// fails nor ends them.
+void machine_observe(int is_observed);
 /// Which process's code runs; 0 if that of none.
 int machine_running(void);
 /// Milliseconds since 1970, for SQLite.

@@ -295,11 +295,7 @@ final class SimulatedProcess {
     }
 
     /// SIGKILL after so many more operations on the disk.
-    func kill(afterOperations operations: Int) {
-        // It may die while somebody only looks.
-        hasFaults = true
-        machine_kill_after(id, operations)
-    }
+    func kill(afterOperations operations: Int) { machine_kill_after(id, operations) }
 
     /// SIGKILL when it is about to show a notification.
     func killShowing() { diesShowing = true }

@@ -91,6 +91,13 @@ struct Oracle {
         return Set(stored + setAside)
     }
 
+    /// What is stored, seen from within a process.
+    private func observe(_ database: Database) throws -> Set<String> {
+        machine_observe(1)
+        defer { machine_observe(0) }
+        return try readBodies(database)
+    }
+
     /// At rest everything holds.
     func check() throws -> [Violation] {
         let (rows, calls, notices) = try reading { database in
@@ -228,7 +235,7 @@ struct Oracle {
         // A process that is at rest has the same view of the database as any other one, and has it open.
         let idle = simulation.living.lazy.compactMap(\.idleDatabase).first
         // Killed just now, it cannot read.
-        let bodies = try (try? idle.map(readBodies)) ?? reading(readBodies)
+        let bodies = try (try? idle.map(observe)) ?? reading(readBodies)
         let server = simulation.server
         var violations: [Violation] = []
         for message in server.archive.messages
