@@ -7,7 +7,7 @@ extension Engine {
     private static let databasePatience = 0.1
     /// Seconds from the begin of stopping in which the mailbox is looked at for the last time: within a second everything is let
     /// go.
-    private static let mailboxPatience = 0.8
+    private static let mailboxPatience = 0.6
     /// Seconds for it where nobody has told this process to end.
     private static let longMailboxPatience = 10.0
 

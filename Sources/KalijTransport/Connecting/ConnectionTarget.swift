@@ -64,8 +64,8 @@ public struct ConnectionLimits: Sendable {
     /// For IPv6 addresses when the IPv4 ones are known (RFC 8305 3).
     public var resolution = 0.05
     /// For what is queued to be written, and the peer to take note, when a connection is closed. A
-    /// process that is told to let go has a second for everything.
-    public var closing = 0.7
+    /// process that is told to let go has a second for everything, on a busy machine, too.
+    public var closing = 0.5
     /// Hosts tried of one domain, and addresses of one host: DNS answers are no reason to go on for hours.
     public var alternatives = 16
 

@@ -206,7 +206,7 @@ import Testing
         #expect(dialogue.received.isEmpty)
     }
 
-    @Test("close() gives up on a peer that does not read within 0.7 s")
+    @Test("close() gives up on a peer that does not read within 0.5 s")
     func closeHung() throws {
         let server = try Server { _ in sleep(3) }
         let dialogue = try Dialogue(port: server.port)
@@ -216,7 +216,7 @@ import Testing
         let start = dialogue.loop.now
         dialogue.connection.close { finished = true }
         #expect(dialogue.wait { finished })
-        #expect((0.65..<4).contains(dialogue.loop.now - start))
+        #expect((0.45..<4).contains(dialogue.loop.now - start))
         server.stop()
     }
 
