@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 """The first catch-up of N archived messages from Prosody with an SQLite archive, against a C program on libxml2 that pages
-the same archive and stores nothing, in turn.
+the same archive and stores nothing, in turn; once as such a program is, and once acknowledging at once what it reads (TCP_QUICKACK),
+as kalij does: Prosody 0.12 waits for that.
 
 usage: run.py KALIJ [--messages N] [--rounds N] [--json]
 
 Wall and CPU time are from the session on to the archive's end (`kalij -v run` says so); peak memory is that of the process
-to its end. Meanwhile another client pings `kalij run` every 20 ms. Exit status 1 over a bound: wall 1.1 times, CPU 3 times,
-24 MB, 200 ms at the 99th percentile.
+to its end. In two more rounds another client pings `kalij run` every 20 ms: they cost the server time that it does not lose to the
+C program, so they do not count for the rest. Exit status 1 over a bound: wall 1.1 times, CPU 3 times, 24 MB, 200 ms at the 99th
+percentile.
 """
 import argparse, json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, threading, time
 from laboratory import Client, Prosody
@@ -51,8 +53,8 @@ def peak(pid):
     return int(re.search(r"VmHWM:\s*(\d+)", open("/proc/%d/status" % pid).read()).group(1))
 
 
-def catch_up(folder, server):
-    """One first login; returns seconds, CPU seconds, peak kilobytes, and how long each ping took."""
+def catch_up(folder, server, pinged=False):
+    """One first login; returns seconds, CPU seconds, peak kilobytes, and how long each ping took, if there are any."""
     data = folder + "/kalij"
     shutil.rmtree(data, ignore_errors=True)
     kalij = [options.kalij, "--data", data]
@@ -76,15 +78,17 @@ def catch_up(folder, server):
             online = re.search(r"online as (\S+),", line)
             if online:
                 start, cpu = time.monotonic(), usage(run.pid)
-                pinger = threading.Thread(target=pinging, args=(online.group(1),), daemon=True)
-                pinger.start()
+                if pinged:
+                    pinger = threading.Thread(target=pinging, args=(online.group(1),), daemon=True)
+                    pinger.start()
             if "caught up" in line:
                 result = (time.monotonic() - start, usage(run.pid) - cpu)
                 break
         else:
             raise SystemExit("kalij ended before it was caught up")
         is_over.set()
-        pinger.join(10)
+        if pinger:
+            pinger.join(10)
         memory = peak(run.pid)
         run.send_signal(signal.SIGTERM)
         run.wait()
@@ -97,8 +101,8 @@ def catch_up(folder, server):
     return *result, memory, pings
 
 
-def page(folder, server):
-    words = [folder + "/page", str(server.port + 1), "alice", "secret"]
+def page(folder, server, *prompt):
+    words = [folder + "/page", str(server.port + 1), "alice", "secret", *prompt]
     result = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
     assert result["messages"] == options.messages, "%d of %d messages" % (result["messages"], options.messages)
     return result
@@ -115,20 +119,26 @@ def measure(folder):
         for number in range(options.rounds):
             # In turn, so that a machine that gets slower slows both.
             floor = page(folder, server)
-            seconds, cpu, peak_now, times = catch_up(folder, server)
-            pings, memory = pings + times, max(memory, peak_now)
-            rounds.append((seconds, cpu, floor["seconds"], floor["cpu"]))
+            prompt = page(folder, server, "prompt")
+            seconds, cpu, peak_now, _ = catch_up(folder, server)
+            memory = max(memory, peak_now)
+            rounds.append((seconds, cpu, floor["seconds"], floor["cpu"], prompt["seconds"]))
             print("\rround %d of %d" % (number + 1, options.rounds), end="", file=sys.stderr, flush=True)
         print(file=sys.stderr)
+        for _ in range(2):
+            _, _, peak_now, times = catch_up(folder, server, pinged=True)
+            pings, memory = pings + times, max(memory, peak_now)
     finally:
         server.stop()
-    seconds, cpu, floor, floor_cpu = (statistics.median(values) for values in zip(*rounds))
+    seconds, cpu, floor, floor_cpu, prompt = (statistics.median(values) for values in zip(*rounds))
     micro = 1e6 / options.messages
     pings.sort()
     return {"messages": options.messages, "rounds": options.rounds, "seconds": round(seconds, 2), "page_seconds": round(floor, 2),
-            "wall_ratio": round(statistics.median(a / b for a, _, b, _ in rounds), 2),
+            "prompt_seconds": round(prompt, 2),
+            "wall_ratio": round(statistics.median(a / b for a, _, b, _, _ in rounds), 2),
+            "prompt_wall_ratio": round(statistics.median(a / b for a, _, _, _, b in rounds), 2),
             "cpu_us": round(cpu * micro, 1), "page_cpu_us": round(floor_cpu * micro, 1),
-            "cpu_ratio": round(statistics.median(a / b for _, a, _, b in rounds), 2), "peak_kb": memory, "pings": len(pings),
+            "cpu_ratio": round(statistics.median(a / b for _, a, _, b, _ in rounds), 2), "peak_kb": memory, "pings": len(pings),
             "ping_p50_ms": round(1000 * pings[len(pings) // 2], 1), "ping_p99_ms": round(1000 * pings[len(pings) * 99 // 100], 1)}
 
 
@@ -145,6 +155,7 @@ def main():
         print("  kalij run            %(seconds)8.2f s  %(cpu_us)7.1f us CPU a message, peak memory %(peak_kb)d KB" % result)
         print("  C on libxml2         %(page_seconds)8.2f s  %(page_cpu_us)7.1f us CPU a message" % result)
         print("  ratio                %(wall_ratio)8.2f    %(cpu_ratio)7.2f" % result)
+        print("  C, acknowledging at once %(prompt_seconds)4.2f s, ratio %(prompt_wall_ratio).2f" % result)
         print("  a ping meanwhile: median %(ping_p50_ms).1f ms, 99 %% within %(ping_p99_ms).1f ms (%(pings)d pings)" % result)
     good = result["wall_ratio"] <= 1.1 and result["cpu_ratio"] <= 3 and result["peak_kb"] <= 24 * 1000 and result["ping_p99_ms"] <= 200
     return 0 if good else 1
