@@ -34,7 +34,7 @@ enum RunCommand: Command {
         var engines = 0
         defer { commands?.stop() }
         _ = try Engine.drive(
-            shared.directory, options: options, onEvent: { printer.print($0) }, begins: Interruption.endsAtOnce,
+            shared.directory, options: options, onEvent: { printer.print($0) }, begins: { Interruption.endsAtOnce() },
             frozen: {
                 commands?.stop()
                 raise(SIGSTOP)

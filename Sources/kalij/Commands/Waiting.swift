@@ -18,7 +18,11 @@ struct Waiting {
     ) throws {
         while try !isDone() {
             do {
-                try drive()
+                do {
+                    // Who drives lets go in order when it is interrupted; who waits has nothing to let go.
+                    defer { Interruption.endsAtOnce(isWaiting: true) }
+                    try drive()
+                }
                 // It is not done: it was asked to let another one drive, which comes first.
                 if try !isDone() { awaitDriver() }
             } catch is FenceError {

@@ -60,7 +60,7 @@ enum WakeCommand: Command {
         options.onNotification = { printer.print($0) }
         let ending = try Engine.drive(
             shared.directory, options: options, onEvent: { if shared.verbose { events.note($0) } },
-            begins: Interruption.endsAtOnce,
+            begins: { Interruption.endsAtOnce() },
             began: { engine in
                 try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak engine] _ in engine?.stop() }
             })

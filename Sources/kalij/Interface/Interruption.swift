@@ -6,12 +6,17 @@ enum Interruption {
     ///
     /// Signals that a loop has watched stay blocked when its engine is over; whoever waits then for another process to let go
     /// would not be ended by them.
-    static func endsAtOnce() {
+    /// - Parameter isWaiting: somebody waits for what this process was to tell, and is told to try again.
+    static func endsAtOnce(isWaiting: Bool = false) {
         var set = sigset_t()
         sigemptyset(&set)
         for number in [SIGTERM, SIGINT] {
             sigaddset(&set, number)
-            signal(number) { _ in _exit(ExitStatus.done.rawValue) }
+            if isWaiting {
+                signal(number) { _ in _exit(ExitStatus.tryAgain.rawValue) }
+            } else {
+                signal(number) { _ in _exit(ExitStatus.done.rawValue) }
+            }
         }
         for number in [SIGTSTP, SIGCONT] { sigaddset(&set, number) }
         pthread_sigmask(SIG_UNBLOCK, &set, nil)

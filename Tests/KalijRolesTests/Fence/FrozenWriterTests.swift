@@ -63,4 +63,33 @@ struct FrozenWriterTests {
         #expect(FrozenWriter.kill(database: database, ifStopped: true) == nil)
         #expect(living.isRunning && checkpointing.isRunning)
     }
+
+    @Test("a writer is found, however many locks of others come and go meanwhile")
+    func others() throws {
+        let writer = try locking(scratch.file("kalij.db-shm"), at: 120, isStopped: true)
+        let others = try (0..<3).map { try locking(churning: scratch.file("others-\($0)")) }
+        defer { for process in others + [writer] { kill(process.processIdentifier, SIGKILL) } }
+        for _ in 0..<2000 {
+            #expect(FrozenWriter.holder(of: database) == writer.processIdentifier)
+        }
+    }
+
+    /// A process that locks and unlocks a hundred files, again and again.
+    private func locking(churning name: String) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+        process.arguments = [
+            "-c",
+            """
+            import fcntl, sys
+            files = [open(sys.argv[1] + str(number), "w") for number in range(100)]
+            while True:
+                for how in fcntl.LOCK_EX, fcntl.LOCK_UN:
+                    for file in files:
+                        fcntl.lockf(file, how)
+            """, name,
+        ]
+        try process.run()
+        return process
+    }
 }

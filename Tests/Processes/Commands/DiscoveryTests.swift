@@ -122,6 +122,33 @@ import Testing
         await slow.quit()
     }
 
+    @Test("who has driven and waits for another process now is interrupted at once all the same")
+    func interrupted() async throws {
+        let world = try await world(.prosody)
+        defer { world.laboratory.close() }
+        let slow = try await world.peer("bob").answering(resource: "slow", delay: 1_000_000)
+        let asking = Process()
+        asking.executableURL = URL(fileURLWithPath: world.kalij.executable)
+        asking.arguments = [
+            "--data", world.kalij.data, "iq", "bob@localhost/slow", "--wait", "120",
+            "<question xmlns='urn:example:question' number='1'/>",
+        ]
+        (asking.standardOutput, asking.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
+        try asking.run()
+        defer { kill(asking.processIdentifier, SIGKILL) }
+        #expect(try await until(20) { try slow.events().contains { $0.event == "asked" } })
+        // It lets this one drive.
+        let run = try world.kalij.running()
+        try await run.event("caught_up")
+        try await Task.sleep(for: .seconds(2))
+        #expect(asking.isRunning)
+        kill(asking.processIdentifier, SIGINT)
+        #expect(await until(1) { !asking.isRunning })
+        #expect(!asking.isRunning && asking.terminationReason == .exit && asking.terminationStatus == 75)
+        #expect(run.end(SIGTERM).status == 0)
+        await slow.quit()
+    }
+
     @Test("another client's software is learned from its presence by one question, and it learns ours")
     func capabilities() async throws {
         let world = try await world(.prosody)

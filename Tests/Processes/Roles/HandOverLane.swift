@@ -128,7 +128,9 @@ actor HandOverLane {
                 process.signal(SIGKILL)
                 _ = await process.end(within: 5)
             }
-            report.farewells.append(Date().timeIntervalSince(start))
+            let seconds = Date().timeIntervalSince(start)
+            report.farewells.append(seconds)
+            if seconds > 0.7 { print("round \(report.rounds),\(what): \(seconds) s for \(process.story)") }
         }
         reap()
     }
