@@ -3,6 +3,8 @@
 
     run.py run --seeds 1000 --first 1      progress, a table, and the smallest transcript of the first failure
     run.py trace --first 17                what happens with seed 17
+
+Interrupted, it ends what it has begun, and says what that was.
 """
 import argparse, json, os, subprocess, sys, threading, time
 
@@ -43,7 +45,8 @@ class Run:
             if self.hashing:
                 environment["SWIFT_DETERMINISTIC_HASHING"] = "1"
             child = subprocess.Popen(
-                [PROGRAM, "run", str(first), str(count)], stdout=subprocess.PIPE, text=True, env=environment)
+                [PROGRAM, "run", str(first), str(count)], stdout=subprocess.PIPE, text=True, env=environment,
+                start_new_session=True)  # an interruption is for this process: what was begun is finished and counted
             seed = first
             for line in child.stdout:
                 self.count(json.loads(line))
@@ -70,9 +73,13 @@ class Run:
             thread.start()
         begin = time.time()
         while any(thread.is_alive() for thread in self.threads):
-            time.sleep(0.2)
+            is_over = False
+            try:
+                time.sleep(0.2)
+            except KeyboardInterrupt:
+                is_over = True
             self.progress()
-            if (stop_at and len(self.failed) >= stop_at) or (limit and time.time() - begin > limit):
+            if is_over or (stop_at and len(self.failed) >= stop_at) or (limit and time.time() - begin > limit):
                 with self.lock:
                     self.next = self.end
         self.progress()
