@@ -78,12 +78,13 @@ struct Archive {
     mutating func expire(percent: Int, known: Set<Int>) -> Int {
         let before = forgotten
         let limit = messages.count * percent / 100
-        forgotten = max(forgotten, min(claimed, limit))
-        for message in messages[before..<forgotten] where late.contains(message.number) {
-            unplaced.insert(message.number)
-        }
-        while forgotten < limit, known.contains(messages[forgotten].number) {
-            unplaced.insert(messages[forgotten].number)
+        while forgotten < limit {
+            let number = messages[forgotten].number
+            // What is asked behind was shown, unless it was written late.
+            if forgotten >= claimed || late.contains(number) {
+                guard known.contains(number) else { break }
+                unplaced.insert(number)
+            }
             forgotten += 1
         }
         return forgotten - before
