@@ -19,22 +19,14 @@ struct FrozenWriterTests {
 
     /// A process that locks a byte of a file, and stops if it is told to.
     private func locking(_ file: String, at byte: Int, isStopped: Bool) throws -> Process {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-        process.arguments = [
-            "-c",
+        let process = try python(
             """
             import fcntl, sys, time
             file = open(sys.argv[1], "r+b")
             fcntl.lockf(file, fcntl.LOCK_EX, 1, int(sys.argv[2]))
             print("locked", flush=True)
             time.sleep(60)
-            """, file, "\(byte)",
-        ]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        _ = try output.fileHandleForReading.read(upToCount: 7)
+            """, file, "\(byte)")
         guard isStopped else { return process }
         kill(process.processIdentifier, SIGSTOP)
         let state = "/proc/\(process.processIdentifier)/stat"
@@ -76,20 +68,27 @@ struct FrozenWriterTests {
 
     /// A process that locks and unlocks a hundred files, again and again.
     private func locking(churning name: String) throws -> Process {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-        process.arguments = [
-            "-c",
+        try python(
             """
             import fcntl, sys
             files = [open(sys.argv[1] + str(number), "w") for number in range(100)]
+            print("locked", flush=True)
             while True:
                 for how in fcntl.LOCK_EX, fcntl.LOCK_UN:
                     for file in files:
                         fcntl.lockf(file, how)
-            """, name,
-        ]
+            """, name)
+    }
+
+    /// Starts a program, and waits for its first word.
+    private func python(_ program: String, _ arguments: String...) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+        process.arguments = ["-c", program] + arguments
+        let output = Pipe()
+        process.standardOutput = output
         try process.run()
+        _ = try output.fileHandleForReading.read(upToCount: 7)
         return process
     }
 }

@@ -28,6 +28,16 @@ import Testing
         return World(laboratory: laboratory, server: server, kalij: kalij)
     }
 
+    /// A command that is not waited for.
+    private func start(_ arguments: [String], _ world: World) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: world.kalij.executable)
+        process.arguments = ["--data", world.kalij.data] + arguments
+        (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
+        try process.run()
+        return process
+    }
+
     @Test(
         "ping and disco, with and without a process that drives: answers, refusals in words, exit statuses",
         arguments: ServerKind.allCases)
@@ -73,11 +83,7 @@ import Testing
         try await run.event("caught_up")
         try await Task.sleep(for: .seconds(2))  // so that it is not stopped in the middle of a step
         kill(run.pid, SIGSTOP)
-        let asking = Process()
-        asking.executableURL = URL(fileURLWithPath: world.kalij.executable)
-        asking.arguments = ["--data", world.kalij.data, "ping", "localhost"]
-        (asking.standardOutput, asking.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-        try asking.run()
+        let asking = try start(["ping", "localhost"], world)
         for _ in 0..<500 where try await world.sql("SELECT count(*) FROM question") != "1\n" {
             try await Task.sleep(for: .milliseconds(10))
         }
@@ -127,14 +133,8 @@ import Testing
         let world = try await world(.prosody)
         defer { world.laboratory.close() }
         let slow = try await world.peer("bob").answering(resource: "slow", delay: 1_000_000)
-        let asking = Process()
-        asking.executableURL = URL(fileURLWithPath: world.kalij.executable)
-        asking.arguments = [
-            "--data", world.kalij.data, "iq", "bob@localhost/slow", "--wait", "120",
-            "<question xmlns='urn:example:question' number='1'/>",
-        ]
-        (asking.standardOutput, asking.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-        try asking.run()
+        let question = "<question xmlns='urn:example:question' number='1'/>"
+        let asking = try start(["iq", "bob@localhost/slow", "--wait", "120", question], world)
         defer { kill(asking.processIdentifier, SIGKILL) }
         #expect(try await until(20) { try slow.events().contains { $0.event == "asked" } })
         // It lets this one drive.
