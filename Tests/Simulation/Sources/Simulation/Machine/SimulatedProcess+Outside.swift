@@ -8,7 +8,6 @@ extension SimulatedProcess {
     /// Operations on the disk fail.
     func disturb() {
         frozenAt = world.now
-        hasFaults = true
     }
 
     /// Looks who has rung or hung up.
@@ -34,7 +33,7 @@ extension SimulatedProcess {
     var isAccepting: Bool { engine != nil && !isDead && !isFrozen && !isRunning }
 
     /// Its database, if nothing is being done in it.
-    var idleDatabase: Database? { isAccepting && !hasFaults ? engine?.database : nil }
+    var idleDatabase: Database? { isAccepting ? engine?.database : nil }
 
     /// Runs `body` in this process, as its own user's wish.
     /// - Returns: whether it has returned and the process lives.

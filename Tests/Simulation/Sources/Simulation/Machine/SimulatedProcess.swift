@@ -77,8 +77,6 @@ final class SimulatedProcess {
     /// When it was frozen or disturbed last.
     var disturbedAt: Int64 { max(frozenAt, (machine_failed_at(id) - World.begin) * 1000) }
     var frozenAt: Int64 = -1 << 50
-    /// Whether operations of its on the disk fail, or did.
-    var hasFaults = false
     /// Turns after which it is killed.
     private var turnsLeft: Int?
     /// Called after it was killed in the middle of something, before anything else happens.
