@@ -74,15 +74,18 @@ push-demo: release
 	@Scripts/install-packages demo
 	@.build/release/kalij-push-demo "$(CURDIR)/$(PUSH)"
 
+PROCESSES := KALIJ_BINARY="$(CURDIR)/$(RELEASE)" KALIJ_PUSH_BINARY="$(CURDIR)/$(PUSH)" KALIJ_EXAMPLE="$(CURDIR)/$(BUILT)/question" \
+    KALIJ_EXAMPLE_APP="$(CURDIR)/$(BUILT)" Scripts/test-processes .build/debug/kalijPackageTests.xctest
+
 # The unit tests leave a part of the processors, with which the examples are built; if they do not build, that is said then.
 test: build lint docs release
 	@chrt --idle 0 $(MAKE) -s examples >.build/examples.log 2>&1 & \
 	    Scripts/run-tests swift test --skip-build $(STRICT) --skip '^(Integration|Processes)\.' --skip QueryLiteralTests; \
 	    status=$$?; wait; exit $$status
 	@$(MAKE) -s examples
-	@(chrt --idle 0 $(MAKE) -s nested >.build/nested.log 2>&1 &)
-	@KALIJ_BINARY="$(CURDIR)/$(RELEASE)" KALIJ_PUSH_BINARY="$(CURDIR)/$(PUSH)" KALIJ_EXAMPLE="$(CURDIR)/$(BUILT)/question" \
-	    KALIJ_EXAMPLE_APP="$(CURDIR)/$(BUILT)" Scripts/test-processes .build/debug/kalijPackageTests.xctest
+	@chrt --idle 0 $(MAKE) -s nested >.build/nested.log 2>&1 & \
+	    $(PROCESSES); status=$$?; wait; exit $$status
+	@$(PROCESSES) alone
 	@Scripts/check-models --short
 	@$(MAKE) --no-print-directory -C Tests/Simulation test
 	@$(MAKE) --no-print-directory -C Fuzz corpus

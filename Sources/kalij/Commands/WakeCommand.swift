@@ -27,7 +27,7 @@ enum WakeCommand: Command {
         .value("--listen", "SOCKET", "be started by connections to this socket"),
     ]
 
-    /// Seconds from exec to here, at most.
+    /// Seconds from exec to here, at most; and from the last signal to the end.
     private static let start = 0.2
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
@@ -43,8 +43,15 @@ enum WakeCommand: Command {
             LastWords.say()
             _exit(ExitStatus.tryAgain.rawValue)
         }
-        alarm(UInt32(budget))  // fits: at most 3600
+        awaitEnd(budget)
         return try fetch(budget, shared)
+    }
+
+    /// Has the system send the last signal so early that the process is gone at the end of the budget.
+    private static func awaitEnd(_ budget: Int) {
+        let last = timeval(tv_sec: budget - 1, tv_usec: Int(1_000_000 * (1 - start)))
+        var timer = itimerval(it_interval: timeval(), it_value: last)
+        setitimer(Int32(ITIMER_REAL.rawValue), &timer, nil)  // fits: it is zero
     }
 
     private static func words(_ budget: Int, _ shared: SharedOptions) -> [String] {
@@ -56,7 +63,7 @@ enum WakeCommand: Command {
         let printer = NotificationPrinter(json: shared.json)
         let events = EventPrinter(json: false, verbose: shared.verbose)
         var options = Engine.Options(role: .wake, budget: Double(budget) - start)
-        options.onRenewal = { alarm(UInt32(budget)) }  // fits: at most 3600
+        options.onRenewal = { awaitEnd(budget) }
         options.onNotification = { printer.print($0) }
         let ending = try Engine.drive(
             shared.directory, options: options, onEvent: { if shared.verbose { events.note($0) } },
