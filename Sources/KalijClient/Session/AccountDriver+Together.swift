@@ -5,10 +5,13 @@ import KalijXML
 ///
 /// A commit costs several times what a step does: pages that neighbours have changed are written once instead of once for
 /// each. What a stanza changes is committed at once still, only not without what its neighbours change; what leaves the
-/// process leaves behind it, acknowledgements included.
+/// process leaves behind it, acknowledgements included. Results of one page are one step: how far the reading has come is then
+/// written once for all of them.
 extension AccountDriver {
     /// How long the transaction may be open before the last step in it begins, in nanoseconds.
     private static let longest: Int64 = 5_000_000
+    /// How many results of a page are one step.
+    private static let mostResults = 50
 
     /// Handles the stanzas at the inbox's begin.
     /// - Returns: whether it did; if not, nothing has happened, and the next event is to be handled by itself. Where a step
@@ -19,19 +22,34 @@ extension AccountDriver {
         else { return false }
         var effects: [Step.Effects] = []
         var (taken, requests) = (0, 0)
+        var results: (page: ArchiveResults.Page, stanzas: [Element], count: HandledCount)?
+        func handleResults() throws {
+            if let results { effects.append(try steps.handle(results.stanzas, count: results.count)) }
+            results = nil
+        }
         do {
             try context.runner.together(for: Self.longest) { isTime in
-                for event in inbox.waiting {
-                    guard case .element(let element) = event, isTime() else { return }
+                events: for event in inbox.waiting {
+                    guard case .element(let element) = event, isTime() else { break }
                     var next = management
                     switch try next.receive(element, unacknowledged: writer.outstanding) {
-                    case .stanza(let count): effects.append(try steps.handle(element, count: count))
+                    case .stanza(let count):
+                        let page = ArchiveResults.page(of: element)
+                        if results?.page != page || results?.stanzas.count == Self.mostResults { try handleResults() }
+                        if let page {
+                            results = results ?? (page, [], count)
+                            results?.stanzas.append(element)
+                            results?.count = count
+                        } else {
+                            effects.append(try steps.handle(element, count: count))
+                        }
                     case .acknowledgementRequested: requests += 1
-                    case .acknowledged, .streamError, .nonza: return
+                    case .acknowledged, .streamError, .nonza: break events
                     }
                     management = next
                     taken += 1
                 }
+                try handleResults()
             }
         } catch {
             // The first one is alone already.

@@ -75,10 +75,13 @@ struct SessionSteps {
     }
 
     /// One inbound stanza; `count` is what the handled count becomes with it, nil without stream management.
-    func handle(_ stanza: Element, count: HandledCount?) throws -> Step.Effects {
+    func handle(_ stanza: Element, count: HandledCount?) throws -> Step.Effects { try handle([stanza], count: count) }
+
+    /// One inbound stanza, or results of one page (``ArchiveResults/page(of:)``) that arrived one after the other.
+    func handle(_ stanzas: [Element], count: HandledCount?) throws -> Step.Effects {
         try runner.run("stanza", for: account) { step in
-            try step.count(count)
-            try Dispatcher(step: step).handle(stanza)
+            try step.count(count, stanzas: stanzas.count)
+            try Dispatcher(step: step).handle(stanzas)
         }
     }
 

@@ -4,6 +4,12 @@ import KalijXML
 struct Dispatcher {
     let step: Step
 
+    /// A stanza, or results of one page.
+    func handle(_ stanzas: [Element]) throws {
+        if stanzas.count > 1 { return try ArchiveResults(step: step).handle(stanzas) }
+        for stanza in stanzas { try handle(stanza) }
+    }
+
     func handle(_ stanza: Element) throws {
         switch stanza.name {
         case "message": try message(stanza)
@@ -25,8 +31,8 @@ struct Dispatcher {
     }
 
     private func message(_ message: Element) throws {
-        if let result = message.child("result", "urn:xmpp:mam:2") {
-            try ArchiveResults(step: step).handle(result, in: message)
+        if message.child("result", "urn:xmpp:mam:2") != nil {
+            try ArchiveResults(step: step).handle([message])
         } else if let copy = CarbonCopy(message, account: step.account.jid) {
             try Messages(step: step).receive(copy.message)
         } else if let event = DisplayedElsewhere.event(message, account: step.account.jid) {

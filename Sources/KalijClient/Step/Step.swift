@@ -29,7 +29,8 @@ public final class Step {
     public private(set) var roundTrip: Int64?
     /// Whether stanza-ids by the account's own archive are trusted; known once the stanza is counted.
     private(set) var trustsArchive = false
-    private var reservedPosition: Int64?
+    /// Order numbers that were taken already.
+    private var reservedPositions: Range<Int64> = 0..<0
 
     init(
         database: Database, account: Account, now: Int64, known: KnownHandlers = .none, mark: CallMark? = nil,
@@ -123,27 +124,26 @@ public final class Step {
         effects.events.append(EngineEvent(account: account.jid, at: now, kind: kind))
     }
 
-    /// Counts the stanza that the step is for, and gets what most stanzas need of the session.
-    func count(_ handled: HandledCount?) throws {
+    /// Counts the `stanzas` stanzas that the step is for, the last of which makes the handled count `handled`, and gets what
+    /// most stanzas need of the session.
+    func count(_ handled: HandledCount?, stanzas: Int = 1) throws {
         // Two statements, because RETURNING makes a table of its own each time, which costs more than either.
-        let row = try database.statement("SELECT position + 1, stamps FROM session WHERE account = ?")
+        let row = try database.statement("SELECT position, stamps FROM session WHERE account = ?")
             .first([.integer(account.id)]) { ($0.integer(0), $0.bool(1)) }
         guard let (position, stamps) = row else {
             throw StoreError(.corrupt, "account \(account.id) has no session row")
         }
+        let last = position &+ Int64(stanzas)
         try database.run(
             "UPDATE session SET handled = coalesce(?, handled), position = ? WHERE account = ?",
-            [.optional(handled.map { Int64($0.value) }), .integer(position), .integer(account.id)])
-        reservedPosition = position
+            [.optional(handled.map { Int64($0.value) }), .integer(last), .integer(account.id)])
+        reservedPositions = position &+ 1..<last &+ 1
         trustsArchive = stamps
     }
 
     /// The next order number for a message; numbers may be left out.
     func nextPosition() throws -> Int64 {
-        if let position = reservedPosition {
-            reservedPosition = nil
-            return position
-        }
+        if let position = reservedPositions.popFirst() { return position }
         return try database.statement("UPDATE session SET position = position + 1 WHERE account = ? RETURNING position")
             .first([.integer(account.id)]) { $0.integer(0) } ?? 0
     }
@@ -151,7 +151,7 @@ public final class Step {
     /// Leaves room for `room` order numbers.
     /// - Returns: the last of them; the next number comes behind it.
     func skipPositions(_ room: Int64) throws -> Int64 {
-        reservedPosition = nil
+        reservedPositions = 0..<0
         return try database.statement("UPDATE session SET position = position + ? WHERE account = ? RETURNING position")
             .first([.integer(room), .integer(account.id)]) { $0.integer(0) } ?? 0
     }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import KalijClient
 
-/// Stanzas that arrive together are handled in one transaction, each in a step of its own. Rule 1: everything that one
+/// Stanzas that arrive together are handled in one transaction, each in a step of its own, or fifty results of a page. Rule 1: everything that one
 /// stanza changes is in one transaction; rule 3: effects leave after the commit; rule 4: no `h` without its commit.
 struct TogetherTests {
     private static func message(_ body: String) -> String {
@@ -87,6 +87,53 @@ struct TogetherTests {
         #expect(try driven.desk.steps.load().handled == HandledCount(3))
         #expect(
             driven.told.prefix(4).map { String($0.prefix(9)) } == ["message 1", "message 2", "message 3", "offline: "])
+        #expect(!driven.wire.sent.contains { $0.hasPrefix("<a ") })
+    }
+
+    @Test("results of a page that arrive together are one step; others are steps of their own, each in its turn")
+    func results() throws {
+        let driven = try Connected(try Desk.reading())
+        let (first, second) = (try driven.desk.result("1"), try driven.desk.result("2"))
+        let forged = second.replacing("from='juliet@example.org'><result", with: "from='mallory@example.net'><result")
+        let other = second.replacing(/queryid='[^']*'/, with: "queryid='other'")
+        let (third, fourth) = (try driven.desk.result("3"), try driven.desk.result("4"))
+        driven.receive([first, second, Self.message("live"), third, forged, other, fourth, Self.request].joined())
+        #expect(driven.told == ["message 1", "message 2", "message live", "message 3", "message 4"])
+        #expect(try driven.desk.history() == ["in 1", "in 2", "in live", "in 3", "in 4"])
+        #expect(try driven.desk.number("SELECT seen FROM catchup") == 4)
+        #expect(driven.wire.sent.contains("<a xmlns='urn:xmpp:sm:3' h='7'/>"), "\(driven.wire.sent)")
+    }
+
+    @Test("how far a reading has come is written once for fifty results")
+    func fifty() throws {
+        let driven = try Connected(try Desk.reading())
+        try driven.desk.database.execute(
+            """
+            CREATE TEMP TABLE written(seen INTEGER);
+            CREATE TEMP TRIGGER written AFTER UPDATE ON catchup BEGIN INSERT INTO written VALUES (NEW.seen); END;
+            """)
+        let ids = (1...120).map { "\($0)" }
+        driven.receive(try ids.map { try driven.desk.result($0) }.joined())
+        #expect(try driven.desk.history() == ids.map { "in \($0)" })
+        #expect(driven.told == ids.map { "message \($0)" })
+        #expect(try driven.desk.text("SELECT group_concat(seen) FROM written") == "50,100,120")
+        #expect(try driven.desk.steps.load().handled == HandledCount(120))
+    }
+
+    @Test("a result that cannot be stored is undone alone; those before it are kept")
+    func throwingResult() throws {
+        let driven = try Connected(try Desk.reading())
+        try driven.desk.database.execute(
+            """
+            CREATE TRIGGER poison BEFORE INSERT ON message WHEN NEW.body = '3'
+            BEGIN SELECT RAISE(ABORT, 'broken'); END
+            """)
+        driven.receive(try (1...5).map { try driven.desk.result("\($0)") }.joined() + Self.request)
+        #expect(try driven.desk.history() == ["in 1", "in 2"])
+        #expect(try driven.desk.number("SELECT seen FROM catchup") == 2)
+        #expect(try driven.desk.steps.load().handled == HandledCount(2))
+        #expect(driven.told.prefix(2) == ["message 1", "message 2"])
+        #expect(driven.driver.isCareful)
         #expect(!driven.wire.sent.contains { $0.hasPrefix("<a ") })
     }
 
@@ -201,20 +248,20 @@ private final class Connected {
     private(set) var told: [String] = []
     var onEvent: (EngineEvent) -> Void = { _ in }
 
-    init() throws {
-        desk = try Desk()
+    init(_ desk: Desk? = nil) throws {
+        self.desk = try desk ?? Desk()
         loop = try EventLoop()
         let wire = Wire()
         self.wire = wire
         var report: (EngineEvent) -> Void = { _ in }
         let context = DriverContext(
-            loop: loop, runner: desk.runner, timing: Drive.timing, report: { report($0) }, fatal: { Issue.record($0) },
-            changed: {}, awaiter: PromiseAwaiter { _ in }, random: { 0.5 },
+            loop: loop, runner: self.desk.runner, timing: Drive.timing, report: { report($0) },
+            fatal: { Issue.record($0) }, changed: {}, awaiter: PromiseAwaiter { _ in }, random: { 0.5 },
             connect: { _, events in
                 wire.events = events
                 return wire
             })
-        driver = AccountDriver(desk.account, context: context, careful: false)
+        driver = AccountDriver(self.desk.account, context: context, careful: false)
         driver.connect()
         driver.stage = .online(StreamManagement())
         receive("<stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams' version='1.0'>")

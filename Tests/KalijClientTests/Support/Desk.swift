@@ -49,10 +49,16 @@ final class Desk {
         return desk
     }
 
-    /// One whose server was found to keep an archive, with nothing in it, and which is past its catch-up.
-    static func caughtUp() throws -> Desk {
+    /// One whose archive was asked for its first page.
+    static func reading() throws -> Desk {
         let desk = try online()
         try desk.answerFeatures(archive: true)
+        return desk
+    }
+
+    /// One whose server was found to keep an archive, with nothing in it, and which is past its catch-up.
+    static func caughtUp() throws -> Desk {
+        let desk = try reading()
         try desk.answerPage(complete: true)
         try desk.answerPage(complete: true)
         try desk.fin("begin", first: "older", last: "older")

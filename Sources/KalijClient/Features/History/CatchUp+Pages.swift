@@ -5,16 +5,18 @@ import KalijXML
 
 /// What an archive answers.
 extension CatchUp {
-    /// A result of the open page, in a step of its own; false if it belongs to none.
-    func take(_ archived: ArchivedMessage, query: String?) throws -> Bool {
-        guard var round = try round(), let queryID = round.queryID, query == queryID, round.phase != .done else {
-            return false
-        }
+    /// Results of the open page; false if they belong to none.
+    func take(_ results: [ArchivedMessage], query: String) throws -> Bool {
+        guard var round = try round(), round.queryID == query, round.phase != .done else { return false }
+        for result in results { try take(result, &round) }
+        try round.save(archive, of: step.account.id, in: database)
+        return true
+    }
+
+    private func take(_ archived: ArchivedMessage, _ round: inout Round) throws {
         let messages = Messages(step: step)
         guard let received = try messages.archived(archived) else {
-            round.show(archived, position: nil, isMoved: false)
-            try round.save(archive, of: step.account.id, in: database)
-            return true
+            return round.show(archived, position: nil, isMoved: false)
         }
         let place = try messages.place(of: received)
         if round.seen == 0, round.start != nil, let range = round.range { try meet(place, range, &round) }
@@ -22,8 +24,6 @@ extension CatchUp {
         let position = try kept ?? step.nextPosition()
         try messages.keep(received, place, at: position, catchup: round.number)
         round.show(archived, position: position, isMoved: kept == nil)
-        try round.save(archive, of: step.account.id, in: database)
-        return true
     }
 
     /// The first result of a page that was asked for by time, because the archive has lost the cursor. Is it in the range
@@ -81,14 +81,31 @@ extension CatchUp {
 
 /// Finds the reading that a `<result/>` belongs to.
 struct ArchiveResults {
+    /// What the results of one page have in common.
+    struct Page: Equatable {
+        let sender: String?
+        let query: String
+    }
+
     let step: Step
 
-    /// A result counts only from whose archive was asked, and for a page that is open; anything else that claims to be one
-    /// is dropped.
-    func handle(_ result: Element, in message: Element) throws {
-        guard let archived = ArchivedMessage(result, of: archive(of: message)) else { return }
-        if try CatchUp(step: step, archive: archived.archive).take(archived, query: result["queryid"]) { return }
-        try Filling(step: step, archive: archived.archive).take(archived, query: result["queryid"])
+    /// The page that a stanza is a result of; nil if it is of none.
+    static func page(of stanza: Element) -> Page? {
+        guard stanza.name == "message", let query = result(in: stanza)?["queryid"] else { return nil }
+        return Page(sender: stanza["from"], query: query)
+    }
+
+    private static func result(in message: Element) -> Element? { message.child("result", "urn:xmpp:mam:2") }
+
+    /// Results of one page count only from whose archive was asked, and if the page is open; anything else that claims to be
+    /// one is dropped.
+    func handle(_ messages: [Element]) throws {
+        guard let first = messages.first, let page = Self.page(of: first) else { return }
+        let archive = archive(of: first)
+        let results = messages.compactMap { Self.result(in: $0).flatMap { ArchivedMessage($0, of: archive) } }
+        guard !results.isEmpty else { return }
+        if try CatchUp(step: step, archive: archive).take(results, query: page.query) { return }
+        try Filling(step: step, archive: archive).take(results, query: page.query)
     }
 
     /// A result that was set aside when its page was open: now it counts from an archive that has been read.

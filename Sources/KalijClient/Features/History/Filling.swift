@@ -87,12 +87,14 @@ struct Filling {
             ])
     }
 
-    /// A result of the open page, in a step of its own. What is in a range already stays in its place, the rest comes
-    /// before the range.
-    func take(_ archived: ArchivedMessage, query: String?) throws {
-        guard var row = try row(), let queryID = row.queryID, query == queryID, row.shown < Self.largestPage else {
-            return
-        }
+    /// Results of the open page. What is in a range already stays in its place, the rest comes before the range.
+    func take(_ results: [ArchivedMessage], query: String) throws {
+        guard var row = try row(), row.queryID == query else { return }
+        for result in results where row.shown < Self.largestPage { try take(result, &row) }
+        try row.save(archive, of: step.account.id, in: database)
+    }
+
+    private func take(_ archived: ArchivedMessage, _ row: inout FillingRow) throws {
         let messages = Messages(step: step)
         if let received = try messages.archived(archived) {
             let place = try messages.place(of: received)
@@ -107,7 +109,6 @@ struct Filling {
             }
         }
         row.show(archived)
-        try row.save(archive, of: step.account.id, in: database)
     }
 
     /// The answer to the question `queryID` for a page: it moves the range's begin.
