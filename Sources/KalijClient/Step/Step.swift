@@ -29,8 +29,8 @@ public final class Step {
     public private(set) var roundTrip: Int64?
     /// Whether stanza-ids by the account's own archive are trusted; known once the stanza is counted.
     private(set) var trustsArchive = false
-    /// Order numbers that were taken already.
-    private var reservedPositions: Range<Int64> = 0..<0
+    /// Order numbers that were taken already: the next one, and how many they are.
+    private var reserved: (next: Int64, count: Int) = (0, 0)
 
     init(
         database: Database, account: Account, now: Int64, known: KnownHandlers = .none, mark: CallMark? = nil,
@@ -133,17 +133,19 @@ public final class Step {
         guard let (position, stamps) = row else {
             throw StoreError(.corrupt, "account \(account.id) has no session row")
         }
-        let last = position &+ Int64(stanzas)
         try database.run(
             "UPDATE session SET handled = coalesce(?, handled), position = ? WHERE account = ?",
-            [.optional(handled.map { Int64($0.value) }), .integer(last), .integer(account.id)])
-        reservedPositions = position &+ 1..<last &+ 1
+            [.optional(handled.map { Int64($0.value) }), .integer(position &+ Int64(stanzas)), .integer(account.id)])
+        reserved = (position &+ 1, stanzas)
         trustsArchive = stamps
     }
 
     /// The next order number for a message; numbers may be left out.
     func nextPosition() throws -> Int64 {
-        if let position = reservedPositions.popFirst() { return position }
+        if reserved.count > 0 {
+            defer { reserved = (reserved.next &+ 1, reserved.count - 1) }
+            return reserved.next
+        }
         return try database.statement("UPDATE session SET position = position + 1 WHERE account = ? RETURNING position")
             .first([.integer(account.id)]) { $0.integer(0) } ?? 0
     }
@@ -151,7 +153,7 @@ public final class Step {
     /// Leaves room for `room` order numbers.
     /// - Returns: the last of them; the next number comes behind it.
     func skipPositions(_ room: Int64) throws -> Int64 {
-        reservedPositions = 0..<0
+        reserved.count = 0
         return try database.statement("UPDATE session SET position = position + ? WHERE account = ? RETURNING position")
             .first([.integer(room), .integer(account.id)]) { $0.integer(0) } ?? 0
     }
