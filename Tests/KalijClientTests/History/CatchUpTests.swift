@@ -24,8 +24,7 @@ struct CatchUpTests {
 
     @Test("pages are read to the end, then presence is announced, then what was archived in between is read")
     func pages() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         #expect(try Self.lastPage(desk).contains("2026-11-07T12:00:00Z"), "the first login looks back 14 days")
         try desk.receive(try desk.archived("a1", Self.message("one")))
         try desk.receive(try desk.archived("a2", Self.message("two")))
@@ -42,8 +41,7 @@ struct CatchUpTests {
 
     @Test("the order of the archive wins over that of arrival; what is not in it comes behind")
     func order() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         try desk.answerPage(complete: true)
         try desk.receive(Self.live("two", archive: "a2"))
         try desk.receive(Self.live("one", archive: "a1"))
@@ -89,8 +87,7 @@ struct CatchUpTests {
             ("from='example.org'", nil),
         ])
     func forged(from: String, query: String?) throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         var forged = try desk.archived("a1", Self.message("forged")).replacing("from='juliet@example.org'", with: from)
         if let query { forged = forged.replacing(#/queryid='[^']*'/#, with: query) }
         #expect(try desk.receive(forged).told.isEmpty)
@@ -115,16 +112,14 @@ struct CatchUpTests {
 
     @Test("an error that was archived is no message")
     func archivedError() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         try desk.receive(try desk.archived("a1", Self.message("mine").replacing("'chat'", with: "'error'")))
         #expect(try desk.history().isEmpty)
     }
 
     @Test("an own message that is accepted during the catch-up and archived in it keeps the archive's place")
     func acceptedMeanwhile() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         try desk.answerPage(complete: true)
         let id = try #require(try desk.accept("mine").originID)
         try desk.write()
@@ -139,8 +134,7 @@ struct CatchUpTests {
 
     @Test("reading the last messages again changes nothing if all of them were there")
     func nothingMissed() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         let bodies = (1...5).map { "\($0)" }
         for body in bodies { try desk.receive(try desk.archived("a\(body)", Self.message(body))) }
         try desk.answerPage(last: "a5", complete: true)
@@ -158,8 +152,7 @@ struct CatchUpTests {
     @Test(
         "a long catch-up goes on behind presence: what comes live meanwhile is shown at once, and gets its place later")
     func longCatchUp() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         for page in 0..<5 {
             try desk.show((page * 100 + 1...page * 100 + 100).map { "a\($0)" })
             #expect(try !desk.queue().contains("presence c"))

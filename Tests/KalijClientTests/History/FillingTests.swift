@@ -187,8 +187,7 @@ struct FillingTests {
             <set xmlns='http://jabber.org/protocol/rsm'><count>0</count></set></fin></iq>
             """)
         #expect(try desk.shown() == ["a1", "a2"])
-        let empty = try Desk.online()
-        try empty.answerFeatures(archive: true)
+        let empty = try Desk.reading()
         for _ in 0..<2 { try empty.answerPage(complete: true) }
         try empty.fin("begin", complete: true)
         #expect(try empty.shown().isEmpty)

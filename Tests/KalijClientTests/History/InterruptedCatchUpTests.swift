@@ -10,8 +10,7 @@ struct InterruptedCatchUpTests {
 
     @Test("it goes on in another process, from the rows alone")
     func resumedElsewhere() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         try desk.receive(try desk.archived("a1", Self.message("one")))
         let other = SessionSteps(
             runner: StepRunner(
@@ -28,8 +27,7 @@ struct InterruptedCatchUpTests {
 
     @Test("lost between presence and the second reading, it does not leave out what was archived in between")
     func lostInTheMiddle() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         try desk.receive(try desk.archived("a1", Self.message("one")))
         try desk.answerPage(last: "a1", complete: true)
         // a2 to a40 were archived before the server knew of our presence; then 60 were delivered, and the session is lost.
@@ -45,8 +43,7 @@ struct InterruptedCatchUpTests {
 
     @Test("refused by the archive, it says so, announces presence, and the next one begins where this one stopped")
     func refused() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         try desk.receive(try desk.archived("a1", Self.message("one")))
         try desk.answerPage(last: "a1")
         let id = try #require(try desk.questions("page").last)
@@ -66,8 +63,7 @@ struct InterruptedCatchUpTests {
 
     @Test("an archive that lost the message it stopped at is asked by time, from the last one that it has shown")
     func lostCursor() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         try desk.receive(try desk.archived("a1", Self.message("one")))
         try desk.answerPage(last: "a1", complete: true)
         try desk.answerPage(complete: true)
@@ -90,8 +86,7 @@ struct InterruptedCatchUpTests {
 
     @Test("a page with neither complete nor last ends it, and it says so", arguments: [nil, "a1"])
     func endlessPage(last: String?) throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         try desk.receive(try desk.archived("a1", Self.message("one")))
         try desk.answerPage(last: "a1")
         let told = try desk.answerPage(last: last).told
@@ -115,8 +110,7 @@ struct InterruptedCatchUpTests {
 
     @Test("the last that a page has shown is read again, but nothing that came live counts as read")
     func overlap() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         for number in 1...50 {
             let stamp = "2026-11-20T10:00:\(9 + number)Z"
             try desk.receive(try desk.archived("a\(number)", Self.message("\(number)"), at: stamp))
@@ -132,8 +126,7 @@ struct InterruptedCatchUpTests {
     /// Found by killing: ejabberd 23.01 wrote a message into its archive 28 messages and 31 ms behind the place that it gave it.
     @Test("what is archived within two seconds is read again, however much it is; 140 messages are enough")
     func lateness() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         for number in 1...99 {
             let stamp = number < 30 ? "2026-11-20T10:00:00Z" : "2026-11-20T10:00:10Z"
             try desk.receive(try desk.archived("a\(number)", Self.message("\(number)"), at: stamp))
@@ -228,8 +221,7 @@ struct InterruptedCatchUpTests {
     /// Found by killing, too.
     @Test("after a reading that was interrupted, what is written in front of its cursor is found by the next one")
     func pinned() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         try show(1...45, on: desk)
         try desk.answerPage(last: "a45")
         _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
@@ -270,8 +262,7 @@ struct InterruptedCatchUpTests {
 
     @Test("after a resume, what was asked and not answered is asked again, and the rest read from the cursor")
     func afterResume() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         try desk.receive(try desk.archived("a1", Self.message("one")))
         try desk.answerPage(last: "a1")
         let lost = try desk.archived("a2", Self.message("two"))

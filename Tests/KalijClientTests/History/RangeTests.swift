@@ -55,8 +55,7 @@ struct RangeTests {
 
     @Test("a page that was broken off is asked again, in another process, and leaves everything in its place")
     func brokenPage() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         try desk.show((1...6).map { "a\($0)" })
         try desk.fin("page", first: "a1", last: "a6")
         // The next page begins before the last message: a server that gives two the same id begins behind both.
@@ -76,8 +75,7 @@ struct RangeTests {
 
     @Test("a page by time that was broken off begins anew")
     func brokenFirstPage() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         try desk.show(["a1", "a2"])
         try desk.bind(resumeID: "session-2")
         try desk.answerFeatures(archive: true)
@@ -162,8 +160,7 @@ struct RangeTests {
 
     @Test("an archive that shows the same page for ever is left", .timeLimit(.minutes(1)))
     func samePage() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         var told: [String] = []
         for _ in 0..<10 where told.isEmpty {
             try desk.show((1...5).map { "a\($0)" })
@@ -174,8 +171,7 @@ struct RangeTests {
 
     @Test("an archive that is changed while it is read: what is put in before the cursor is found by the next round")
     func changing() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         try desk.show((1...60).filter { $0 != 55 }.map { "a\($0)" })
         try desk.fin("page", last: "a60", complete: true)
         try desk.fin("page", complete: true)
@@ -192,8 +188,7 @@ struct RangeTests {
 
     @Test("messages with the same id in the archive are both stored, wherever a page ends")
     func twins() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         try desk.show(["a1", "a2", "a3", "a4"])
         try desk.fin("page", last: "a4")
         #expect(try desk.asked() == ["after a3"])

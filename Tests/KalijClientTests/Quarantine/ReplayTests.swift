@@ -79,8 +79,7 @@ struct ReplayTests {
         "a result of the archive gets its id and its place; one that somebody else has sent does not count",
         arguments: ["juliet@example.org", "mallory@example.net"])
     func archived(_ from: String) throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         try desk.show(["a1"])
         let result = try desk.result("a2").replacing(
             "<message from='juliet@example.org'", with: "<message from='\(from)'")

@@ -101,8 +101,7 @@ extension Desk {
 
     /// One that has read a1 to a<count> from its archive.
     static func read(_ count: Int) throws -> Desk {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: true)
+        let desk = try Desk.reading()
         try desk.show((1...count).map { "a\($0)" })
         try desk.answerPage(last: "a\(count)", complete: true)
         try desk.answerPage(complete: true)
