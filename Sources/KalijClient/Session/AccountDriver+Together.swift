@@ -27,22 +27,21 @@ extension AccountDriver {
             if let results { effects.append(try steps.handle(results.stanzas, count: results.count)) }
             results = nil
         }
+        func handle(_ stanza: Element, _ count: HandledCount) throws {
+            let page = ArchiveResults.page(of: stanza)
+            if results?.page != page || results?.stanzas.count == Self.mostResults { try handleResults() }
+            guard let page else { return effects.append(try steps.handle(stanza, count: count)) }
+            results = results ?? (page, [], count)
+            results?.stanzas.append(stanza)
+            results?.count = count
+        }
         do {
             try context.runner.together(for: Self.longest) { isTime in
                 events: for event in inbox.waiting {
                     guard case .element(let element) = event, isTime() else { break }
                     var next = management
                     switch try next.receive(element, unacknowledged: writer.outstanding) {
-                    case .stanza(let count):
-                        let page = ArchiveResults.page(of: element)
-                        if results?.page != page || results?.stanzas.count == Self.mostResults { try handleResults() }
-                        if let page {
-                            results = results ?? (page, [], count)
-                            results?.stanzas.append(element)
-                            results?.count = count
-                        } else {
-                            effects.append(try steps.handle(element, count: count))
-                        }
+                    case .stanza(let count): try handle(element, count)
                     case .acknowledgementRequested: requests += 1
                     case .acknowledged, .streamError, .nonza: break events
                     }
