@@ -77,14 +77,14 @@ push-demo: release
 PROCESSES := KALIJ_BINARY="$(CURDIR)/$(RELEASE)" KALIJ_PUSH_BINARY="$(CURDIR)/$(PUSH)" KALIJ_EXAMPLE="$(CURDIR)/$(BUILT)/question" \
     KALIJ_EXAMPLE_APP="$(CURDIR)/$(BUILT)" Scripts/test-processes .build/debug/kalijPackageTests.xctest
 
-# The unit tests leave a part of the processors, with which the examples are built; if they do not build, that is said then.
+# Runs the second, and meanwhile makes the first with what that leaves of the processors.
+beside = chrt --idle 0 $(MAKE) -s $(1) >.build/$(1).log 2>&1 & $(2); status=$$?; wait; exit $$status
+
+# If the examples do not build beside the unit tests, that is said then.
 test: build lint docs release
-	@chrt --idle 0 $(MAKE) -s examples >.build/examples.log 2>&1 & \
-	    Scripts/run-tests swift test --skip-build $(STRICT) --skip '^(Integration|Processes)\.' --skip QueryLiteralTests; \
-	    status=$$?; wait; exit $$status
+	@$(call beside,examples,Scripts/run-tests swift test --skip-build $(STRICT) --skip '^(Integration|Processes)\.' --skip QueryLiteralTests)
 	@$(MAKE) -s examples
-	@chrt --idle 0 $(MAKE) -s nested >.build/nested.log 2>&1 & \
-	    $(PROCESSES); status=$$?; wait; exit $$status
+	@$(call beside,nested,$(PROCESSES))
 	@$(PROCESSES) alone
 	@Scripts/check-models --short
 	@$(MAKE) --no-print-directory -C Tests/Simulation test
