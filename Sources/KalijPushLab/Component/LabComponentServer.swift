@@ -59,9 +59,13 @@ public final class LabComponentServer: Sendable {
         thread.withLock { $0 = serving }
     }
 
-    /// Ends the connection and listening.
+    /// Ends the connection and listening. Later calls do nothing: the descriptor may be another's then.
     public func stop() {
-        state.withLock { $0.isStopped = true }
+        let wasStopped = state.withLock { state in
+            defer { state.isStopped = true }
+            return state.isStopped
+        }
+        guard !wasStopped else { return }
         shutdown(listener, Int32(SHUT_RDWR))
         cut()
         thread.withLock { $0?.join() }

@@ -1,8 +1,10 @@
 import Glibc
+import Synchronization
 
 /// A thread that can be waited for.
 final class LabThread: Sendable {
-    private let handle: pthread_t
+    /// Nil once it has been waited for: the handle may be another thread's then.
+    private let handle: Mutex<pthread_t?>
 
     init(_ body: @escaping @Sendable () -> Void) {
         final class Box: Sendable {
@@ -20,10 +22,16 @@ final class LabThread: Sendable {
             }, box)
         // traps: in tests and benchmarks only, where the system has no thread left
         precondition(status == 0)
-        self.handle = handle
+        self.handle = Mutex(handle)
     }
 
-    func join() { pthread_join(handle, nil) }
+    /// Waits for its end; later calls do nothing.
+    func join() {
+        handle.withLock { handle in
+            if let handle { pthread_join(handle, nil) }
+            handle = nil
+        }
+    }
 }
 
 /// One thread waits for another to have come somewhere.
