@@ -16,38 +16,35 @@ import Testing
             .filter { $0.hasSuffix(".txt") }.sorted().map { folder.appendingPathComponent($0).path }
         try #require(scripts.count >= 6)
 
-        let player = Process()
-        let (input, output) = (Pipe(), Pipe())
-        player.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-        player.arguments =
+        var launch = laboratory.launch(
+            "/usr/bin/python3",
             [
                 folder.appendingPathComponent("play.py").path, "--kind", kind.rawValue, "--port",
                 "\(server.directTLSPort)", "--ca", server.certificateAuthority,
-            ] + scripts
-        player.standardInput = input
-        player.standardOutput = output
-        try player.run()
-        defer { if player.isRunning { player.terminate() } }
+            ] + scripts)
+        launch.output = .file(laboratory.path("said"))
+        launch.errors = .file(laboratory.path("errors"))
+        let player = try Subprocess(launch, writable: true)
+        let deadline = Date().addingTimeInterval(180)
         var said: [String] = []
-        while let line = try Self.line(output.fileHandleForReading) {
-            if line == "restart" {
-                try await server.restart()
-                try input.fileHandleForWriting.write(contentsOf: Data("done\n".utf8))
-            } else {
+        var isOver = false
+        while !isOver, Date() < deadline {
+            isOver = await player.wait(seconds: 0.05) != nil
+            let lines = try Self.lines(laboratory.path("said"))
+            for line in lines.dropFirst(said.count) {
                 said.append(line)
+                guard line == "restart" else { continue }
+                try await server.restart()
+                try player.write(line: "done")
             }
         }
-        player.waitUntilExit()
-        #expect(said == ["no difference"])
+        let errors = try Self.lines(laboratory.path("errors"))
+        #expect(isOver && said.filter { $0 != "restart" } == ["no difference"], "\(said) \(errors)")
     }
 
-    /// The next line; nil at the end.
-    private static func line(_ handle: FileHandle) throws -> String? {
-        var bytes: [UInt8] = []
-        while let byte = try handle.read(upToCount: 1)?.first {
-            if byte == 0x0A { return String(decoding: bytes, as: UTF8.self) }
-            bytes.append(byte)
-        }
-        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    /// The whole lines of a file.
+    private static func lines(_ path: String) throws -> [String] {
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
 }

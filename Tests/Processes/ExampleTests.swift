@@ -8,23 +8,19 @@ import Testing
         let executable: String
         let data: String
 
-        func process(_ arguments: [String], output: String) throws -> Process {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: executable)
-            process.arguments = [data] + arguments
-            process.environment = ["QUESTION_PASSWORD": "secret"]
-            try Data().write(to: URL(fileURLWithPath: output))
-            process.standardOutput = FileHandle(forWritingAtPath: output)
-            try process.run()
-            return process
+        func begun(_ arguments: [String]) throws -> Running {
+            var launch = Launch(executable: executable)
+            launch.arguments = [data] + arguments
+            launch.environment = ["QUESTION_PASSWORD": "secret"]
+            return try Running(launch)
         }
 
         func callAsFunction(_ arguments: String...) throws -> [String] {
-            let output = data + ".out"
-            let process = try process(arguments, output: output)
-            process.waitUntilExit()
-            #expect(process.terminationStatus == 0, "\(arguments)")
-            return try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n").map(String.init)
+            let running = try begun(arguments)
+            let ending = running.process.ended()
+            let errors = try running.errors
+            #expect(ending == .exited(0), "\(arguments): \(errors)")
+            return try running.lines
         }
     }
 
@@ -54,13 +50,11 @@ import Testing
             .answering(resource: "peer", delay: 4)
 
         let question = "<question xmlns='urn:example:question' number='7'/>"
-        let asking = try app.process(
-            ["ask", "bob@localhost/peer", "breakfast", question], output: laboratory.path("asking"))
+        let asking = try app.begun(["ask", "bob@localhost/peer", "breakfast", question])
         try await wait { try bob.events().contains { $0.event == "asked" } }
         #expect(try !bob.events().contains { $0.event == "answered" }, "killed before the answer")
-        kill(asking.processIdentifier, SIGKILL)
-        asking.waitUntilExit()
-        #expect(try String(contentsOfFile: laboratory.path("asking"), encoding: .utf8) == "asked\nonline\n")
+        _ = asking.end(SIGKILL)
+        #expect(try asking.output == "asked\nonline\n")
         #expect(try app("answers") == [])
         try await wait { try bob.events().contains { $0.event == "answered" } }
 

@@ -58,10 +58,14 @@ public final class Subprocess: Sendable {
 
     /// Writes one line to the program's standard input.
     /// - Throws: ``LaboratoryError`` if there is no pipe or nobody reads it.
-    public func write(line: String) throws {
+    public func write(line: String) throws { try write(line + "\n") }
+
+    /// Writes to the program's standard input.
+    /// - Throws: ``LaboratoryError`` if there is no pipe or nobody reads it.
+    public func write(_ text: String) throws {
         try state.withLock { state in
             guard let input = state.input else { throw LaboratoryError("\(name) has no standard input to write to") }
-            try writeAll(Array((line + "\n").utf8), to: input, name: name)
+            try writeAll(Array(text.utf8), to: input, name: name)
         }
     }
 
@@ -103,6 +107,17 @@ public final class Subprocess: Sendable {
             } else {
                 try? await Task.sleep(for: .milliseconds(1))
             }
+        }
+    }
+
+    /// Waits for the end on the caller's thread, for who is not asynchronous.
+    /// - Returns: the ending, or nil if the program still runs after `seconds`.
+    public func blockingWait(seconds: Double) -> Ending? {
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        while true {
+            if let ending = ending() { return ending }
+            guard ContinuousClock.now < deadline else { return nil }
+            usleep(1000)
         }
     }
 

@@ -73,6 +73,9 @@ public final class Ejabberd: XMPPServer {
             "Start accepting TCP connections at 127.0.0.1:\(port + 2)", in: logPath, after: old, of: started,
             failure: "Failed to open socket", console: folder + "/console")
         for _ in 0..<1000 where access(archiveMark, F_OK) != 0 { try await Task.sleep(for: .milliseconds(20)) }
+        guard access(archiveMark, F_OK) == 0 else {
+            throw LaboratoryError("ejabberd's archive was not ready after 20 s: \(readText(of: logPath).suffix(800))")
+        }
     }
 
     /// The archive's database workers start with the first query, and a query that comes while they do fails: the message

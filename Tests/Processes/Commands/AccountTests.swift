@@ -71,10 +71,10 @@ import Testing
         #expect((received["from"] as? String)?.hasPrefix("bob@localhost/") == true)
 
         #expect(try kalij("send", "bob@localhost", "From another process").status == 0)
-        try run.write(#"{"command":"send","to":"bob@localhost","body":"From standard input","id":7}"#)
+        try run.process.write(line: #"{"command":"send","to":"bob@localhost","body":"From standard input","id":7}"#)
         let accepted = try await run.event("accepted")
         #expect(accepted["id"] as? Int == 7)
-        try run.write(#"{"command":"send","to":"@@","body":"x","id":8}"#)
+        try run.process.write(line: #"{"command":"send","to":"@@","body":"x","id":8}"#)
         try await run.event("error") { $0["id"] as? Int == 8 }
         for body in ["From another process", "From standard input"] {
             try await run.event("state") { $0["body"] as? String == body && $0["state"] as? String == "acked" }

@@ -28,16 +28,6 @@ import Testing
         return World(laboratory: laboratory, server: server, kalij: kalij)
     }
 
-    /// A command that is not waited for.
-    private func start(_ arguments: [String], _ world: World) throws -> Process {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: world.kalij.executable)
-        process.arguments = ["--data", world.kalij.data] + arguments
-        (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-        try process.run()
-        return process
-    }
-
     @Test(
         "ping and disco, with and without a process that drives: answers, refusals in words, exit statuses",
         arguments: ServerKind.allCases)
@@ -83,12 +73,11 @@ import Testing
         try await run.event("caught_up")
         try await Task.sleep(for: .seconds(2))  // so that it is not stopped in the middle of a step
         kill(run.pid, SIGSTOP)
-        let asking = try start(["ping", "localhost"], world)
+        let asking = try world.kalij.begun(["ping", "localhost"])
         for _ in 0..<500 where try await world.sql("SELECT count(*) FROM question") != "1\n" {
             try await Task.sleep(for: .milliseconds(10))
         }
-        for process in [asking.processIdentifier, run.pid] { kill(process, SIGKILL) }
-        asking.waitUntilExit()
+        for process in [asking, run] { _ = process.end(SIGKILL) }
         #expect(try world.kalij("pending").output.contains("question.answered waits until"))
         // It resumes the session of one that was killed, and ends as soon as its own ping is answered.
         let start = Date()
@@ -134,17 +123,15 @@ import Testing
         defer { world.laboratory.close() }
         let slow = try await world.peer("bob").answering(resource: "slow", delay: 1_000_000)
         let question = "<question xmlns='urn:example:question' number='1'/>"
-        let asking = try start(["iq", "bob@localhost/slow", "--wait", "120", question], world)
-        defer { kill(asking.processIdentifier, SIGKILL) }
+        let asking = try world.kalij.begun(["iq", "bob@localhost/slow", "--wait", "120", question])
         #expect(try await until(20) { try slow.events().contains { $0.event == "asked" } })
         // It lets this one drive.
         let run = try world.kalij.running()
         try await run.event("caught_up")
         try await Task.sleep(for: .seconds(2))
         #expect(asking.isRunning)
-        kill(asking.processIdentifier, SIGINT)
-        #expect(await until(1) { !asking.isRunning })
-        #expect(!asking.isRunning && asking.terminationReason == .exit && asking.terminationStatus == 75)
+        asking.process.signal(SIGINT)
+        #expect(asking.process.ended(within: 1) == .exited(75))
         #expect(run.end(SIGTERM).status == 0)
         await slow.quit()
     }

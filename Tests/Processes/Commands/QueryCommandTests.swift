@@ -202,49 +202,34 @@ import Testing
 
     @Test("results come as the stanzas do")
     func flushed() async throws {
-        let (input, output) = (Pipe(), Pipe())
-        let process = process(["query", "--stream", "/@b"], input: input, output: output)
-        try process.run()
-        try input.fileHandleForWriting.write(
-            contentsOf: Data(stream("").replacing("</stream:stream>", with: "<a b='1'/>").utf8))
-        let lines = output.fileHandleForReading
-        #expect(String(decoding: lines.availableData, as: UTF8.self) == "1\n")
-        try input.fileHandleForWriting.write(contentsOf: Data("<a b='2'/><a b='".utf8))
-        #expect(String(decoding: lines.availableData, as: UTF8.self) == "2\n")
-        try input.fileHandleForWriting.write(contentsOf: Data("3'/></stream:stream>".utf8))
-        try input.fileHandleForWriting.close()
-        #expect(String(decoding: lines.readDataToEndOfFile(), as: UTF8.self) == "3\n")
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        let query = try kalij.begun(["query", "--stream", "/@b"])
+        try query.process.write(stream("").replacing("</stream:stream>", with: "<a b='1'/>"))
+        #expect(try await until(20) { try query.output == "1\n" })
+        try query.process.write("<a b='2'/><a b='")
+        #expect(try await until(20) { try query.output == "1\n2\n" })
+        try query.process.write("3'/></stream:stream>")
+        query.process.closeInput()
+        #expect(query.process.ended() == .exited(0))
+        #expect(try query.output == "1\n2\n3\n")
     }
 
     @Test("when nobody reads any more it ends quietly, and does not read on")
     func brokenPipe() throws {
-        let (output, errors) = (Pipe(), Pipe())
-        let process = process(["query", "--stream", "/@b"], input: nil, output: output)
-        process.standardError = errors
-        process.standardInput = FileHandle(forReadingAtPath: try endless())
-        try process.run()
-        #expect(output.fileHandleForReading.readData(ofLength: 4) == Data("1\n1\n".utf8))
-        try output.fileHandleForReading.close()
-        try output.fileHandleForWriting.close()
-        process.waitUntilExit()
-        #expect(process.terminationReason == .exit && process.terminationStatus == 0)
-        try errors.fileHandleForWriting.close()
-        #expect(errors.fileHandleForReading.readDataToEndOfFile().isEmpty)
+        let errors = laboratory.path("errors")
+        let (process, output) = try piped(["query", "--stream", "/@b"], input: try endless(), errors: errors)
+        #expect(output.readData(ofLength: 4) == Data("1\n1\n".utf8))
+        try output.close()
+        #expect(process.ended() == .exited(0))
+        #expect(try String(contentsOfFile: errors, encoding: .utf8).isEmpty)
     }
 
     @Test("a full disk is told of") func fullDisk() throws {
-        let errors = Pipe()
-        let process = process(["query", "--stream", "/@b"], input: nil, output: nil)
-        process.standardInput = FileHandle(forReadingAtPath: try endless())
-        process.standardOutput = FileHandle(forWritingAtPath: "/dev/full")
-        process.standardError = errors
-        try process.run()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 75)
-        try errors.fileHandleForWriting.close()
-        let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        var launch = kalij.launch(["query", "--stream", "/@b"])
+        launch.input = .file(try endless())
+        launch.output = .file("/dev/full")
+        launch.errors = .file(laboratory.path("errors"))
+        #expect(try Subprocess(launch).ended() == .exited(75))
+        let text = try String(contentsOfFile: laboratory.path("errors"), encoding: .utf8)
         #expect(text.contains("standard output: No space left on device"))
     }
 
@@ -253,21 +238,16 @@ import Testing
         func peak(_ stanzas: Int) throws -> Int {
             let stanza = "<message from='a@b' to='c@d'><body>\(String(repeating: "x", count: 400))</body></message>\n"
             let path = try file("long.xml", stream(String(repeating: stanza, count: stanzas)))
-            let process = process(["query", "--stream", "body#", path], input: nil, output: nil)
-            let output = Pipe()
-            process.standardOutput = output
-            try process.run()
+            let (process, output) = try piped(["query", "--stream", "body#", path])
             // All but the last line comes before the end, so what is seen here is what the whole took.
             var (read, peak) = (0, 0)
-            while read < stanzas * 401 {
-                read += output.fileHandleForReading.availableData.count
-                let status =
-                    (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)) ?? ""
+            while read < stanzas * 401, case let some = output.availableData, !some.isEmpty {
+                read += some.count
+                let status = (try? String(contentsOfFile: "/proc/\(process.pid)/status", encoding: .utf8)) ?? ""
                 let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM") }
                 peak = line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? peak
             }
-            process.waitUntilExit()
-            #expect(process.terminationStatus == 0)
+            #expect(process.ended() == .exited(0) && read == stanzas * 401)
             return peak
         }
         let (short, long) = (try peak(2_000), try peak(100_000))
@@ -304,13 +284,22 @@ import Testing
         #expect(help.contains("\\{urn:xmpp:http:upload:0}result@max-file-size\\|int"))
     }
 
-    private func process(_ arguments: [String], input: Pipe?, output: Pipe?) -> Process {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: kalij.executable)
-        process.arguments = ["--data", kalij.data] + arguments
-        if let input { process.standardInput = input }
-        if let output { process.standardOutput = output }
-        return process
+    /// A command whose output is a pipe.
+    private func piped(
+        _ arguments: [String], input: String? = nil, errors: String? = nil
+    ) throws -> (Subprocess, output: FileHandle) {
+        let pipe = Pipe()
+        // Else it would inherit the end that is read here, and always have a reader.
+        for end in [pipe.fileHandleForReading, pipe.fileHandleForWriting] {
+            _ = fcntl(end.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        }
+        var launch = kalij.launch(arguments)
+        if let input { launch.input = .file(input) }
+        if let errors { launch.errors = .file(errors) }
+        launch.output = .descriptor(pipe.fileHandleForWriting.fileDescriptor)
+        let process = try Subprocess(launch)
+        try pipe.fileHandleForWriting.close()
+        return (process, pipe.fileHandleForReading)
     }
 
     /// A file with more stanzas than fit into a pipe.

@@ -95,16 +95,11 @@ import Testing
         let world = try await world()
         defer { world.laboratory.close() }
         let bob = try await world.peer(delay: 5)
-        let asking = Process()
-        asking.executableURL = URL(fileURLWithPath: world.kalij.executable)
-        asking.arguments = ["--data", world.kalij.data, "iq", "bob@localhost/peer", Self.question, "--wait", "60"]
-        (asking.standardOutput, asking.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-        try asking.run()
+        let asking = try world.kalij.begun(["iq", "bob@localhost/peer", Self.question, "--wait", "60"])
         for _ in 0..<500 where try !bob.events().contains(where: { $0.event == "asked" }) {
             try await Task.sleep(for: .milliseconds(10))
         }
-        kill(asking.processIdentifier, SIGKILL)
-        asking.waitUntilExit()
+        _ = asking.end(SIGKILL)
         let pending = try world.kalij("--json", "pending").objects()
         #expect(pending.contains { $0["responder"] as? String == "bob@localhost/peer" })
         for _ in 0..<700 where try !bob.events().contains(where: { $0.event == "answered" }) {
@@ -163,8 +158,7 @@ import Testing
         try await run.event("state") { $0["state"] as? String == "acked" }
         #expect(try world.kalij("logout", "alice@localhost").status == 0)
         try await run.event("logged_out")
-        run.process.waitUntilExit()
-        #expect(run.process.terminationStatus == 0)
+        #expect(run.process.ended() == .exited(0))
         #expect(try await world.sql("SELECT count(*) FROM account WHERE keys IS NULL AND password IS NULL") == "1\n")
         #expect(try world.kalij("run").status == 78)
         #expect(try world.kalij("iq", "localhost", Self.disco).status == 78)

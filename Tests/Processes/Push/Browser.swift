@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import KalijLab
 import Testing
 
 /// A page in headless Chromium, which is told what to do over its DevTools protocol: JSON ended by a zero byte, through
@@ -9,7 +10,7 @@ final class Browser {
         let description: String
     }
 
-    private let process = Process()
+    private let process: Subprocess
     private let commands: Int32
     private let events: Int32
     private var input: [UInt8] = []
@@ -28,8 +29,8 @@ final class Browser {
         // Opened for both directions, so that nobody waits for the other side.
         commands = Glibc.open(folder + "/in", O_RDWR | O_CLOEXEC)
         events = Glibc.open(folder + "/out", O_RDWR | O_CLOEXEC)
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = [
+        var launch = Launch(executable: "/bin/sh")
+        launch.arguments = [
             "-c",
             """
             exec chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
@@ -37,9 +38,8 @@ final class Browser {
             3<"$0/in" 4>"$0/out" 2>"$0/log"
             """, folder,
         ]
-        process.environment = ["PATH": "/usr/bin:/bin", "HOME": folder, "LANG": "C.UTF-8"]
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
+        launch.environment = ["PATH": "/usr/bin:/bin", "HOME": folder, "LANG": "C.UTF-8"]
+        process = try Subprocess(launch)
         let target = try #require(try ask("Target.createTarget", ["url": "about:blank"])["targetId"] as? String)
         session = try ask("Target.attachToTarget", ["targetId": target, "flatten": true])["sessionId"] as? String
         for domain in ["Network", "Runtime", "Log", "Page"] { _ = try ask(domain + ".enable") }
@@ -49,7 +49,9 @@ final class Browser {
         _ = try? ask("Browser.close")
         Glibc.close(commands)
         Glibc.close(events)
-        process.waitUntilExit()
+        // Browsers do not always end when they are told to; what it shows has been seen.
+        if process.blockingWait(seconds: 5) == nil { process.signal(SIGKILL) }
+        _ = process.blockingWait(seconds: 5)
     }
 
     /// A screen of so many points, as a phone has them (`isMobile`) or a desktop.

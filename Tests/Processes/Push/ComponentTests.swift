@@ -56,6 +56,6 @@ struct ComponentTests {
             first.kill()
         }
         #expect(try await wait(10) { try await second.page("/readyz").status == 200 })
-        #expect(second.terminate() == 0)
+        #expect(second.terminate() == .exited(0))
     }
 }

@@ -92,16 +92,11 @@ struct MonitoringTests {
             let path = folder.path + "/settings.json"
             try Data(#"{"component": {\#(component)}, "pushModules": \#(modules)}"#.utf8)
                 .write(to: URL(fileURLWithPath: path))
-            let process = Process()
-            let errors = Pipe()
-            process.executableURL = URL(fileURLWithPath: executable)
-            process.arguments = [command, path]
-            process.standardError = errors
-            process.standardOutput = FileHandle.nullDevice
-            try process.run()
-            let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            process.waitUntilExit()
-            return (process.terminationStatus, text)
+            var launch = Launch(executable: executable)
+            launch.arguments = [command, path]
+            let running = try Running(launch)
+            let ending = running.process.ended()
+            return (ending?.status ?? -1, try running.errors)
         }
         #expect(try run("check", #"{"m": {"type": "log"}}"#).status == 0)
         for command in ["check", "serve"] {

@@ -55,6 +55,6 @@ struct PushKillTests {
         let stage = try PushStage(folder: folder.path + "/stage", port: xmpp.port)
         try stage.start()
         #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
-        #expect(stage.terminate() == 0)
+        #expect(stage.terminate() == .exited(0))
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import FoundationNetworking
 import Glibc
 import KalijLab
 import KalijPushLab
@@ -14,7 +13,7 @@ final class PushStage {
     /// What is written by ``writeSettings()``.
     var settings: [String: Any]
     private let executable: String
-    private var process: Process?
+    private var process: Subprocess?
 
     /// - Parameters:
     ///   - port: of the XMPP server's component port.
@@ -71,11 +70,20 @@ final class PushStage {
         apns.stop()
     }
 
-    /// One of its pages.
+    /// One of its pages. By curl, because Foundation's sessions hang for ever now and then when a server is killed.
     func page(_ path: String) async throws -> (status: Int, text: String) {
-        let address = try #require(URL(string: "http://127.0.0.1:\(httpPort)\(path)"))
-        let (data, response) = try await URLSession.shared.data(from: address)
-        return ((response as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))
+        let output = folder + "/page-\(UUID().uuidString)"
+        defer { unlink(output) }
+        var launch = Launch(executable: try Tool(name: "curl", package: "curl").path())
+        launch.arguments = [
+            "--silent", "--max-time", "10", "--write-out", "\n%{http_code}", "http://127.0.0.1:\(httpPort)\(path)",
+        ]
+        launch.output = .file(output)
+        let ending = try await Subprocess(launch).wait(seconds: 20)
+        guard ending == .exited(0) else { throw LaboratoryError("\(path): curl, \(ending.map { "\($0)" } ?? "late")") }
+        let text = try String(contentsOfFile: output, encoding: .utf8)
+        let end = try #require(text.lastIndex(of: "\n"))
+        return (Int(text[end...].dropFirst()) ?? 0, String(text[..<end]))
     }
 
     /// The sum of a metric's samples whose labels contain a text.
@@ -93,47 +101,35 @@ final class PushStage {
 
     /// Starts the server; its log goes to a file.
     func start() throws {
-        if !FileManager.default.fileExists(atPath: folder + "/log") {
-            try Data().write(to: URL(fileURLWithPath: folder + "/log"))
-        }
-        let log = try #require(FileHandle(forWritingAtPath: folder + "/log"))
-        try log.seekToEnd()
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: executable)
-        process.arguments = ["serve", folder + "/settings.json"]
-        process.standardError = log
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        self.process = process
+        var launch = Launch(executable: executable)
+        launch.arguments = ["serve", folder + "/settings.json"]
+        launch.errors = .file(folder + "/log")
+        process = try Subprocess(launch)
     }
 
     /// SIGHUP.
     func hangUp() {
-        if let process { Glibc.kill(process.processIdentifier, SIGHUP) }
+        process?.signal(SIGHUP)
     }
 
     /// No file of the server's grows beyond so many bytes any more: to it a full disk. Nil ends that.
     func limitFiles(to bytes: Int?) throws {
         guard let process else { return }
         let limit = bytes.map(String.init) ?? "unlimited"
-        try Self.shell("prlimit --pid \(process.processIdentifier) --fsize=\(limit):", in: folder)
+        try Self.shell("prlimit --pid \(process.pid) --fsize=\(limit):", in: folder)
     }
 
     /// SIGKILL.
     func kill() {
-        guard let process else { return }
-        Glibc.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-        self.process = nil
+        process?.signal(SIGKILL)
+        process?.ended(within: 20)
+        process = nil
     }
 
-    /// SIGTERM; the exit status.
-    func terminate() -> Int32? {
-        guard let process else { return nil }
-        process.terminate()
-        process.waitUntilExit()
-        self.process = nil
-        return process.terminationStatus
+    /// SIGTERM; how it ended.
+    func terminate() -> Subprocess.Ending? {
+        process?.signal(SIGTERM)
+        return process?.ended(within: 20)
     }
 
     /// Forgets blocks, as a new server would.
@@ -154,13 +150,9 @@ final class PushStage {
     func startAPNs(port: UInt16) throws { apns = try Self.makeAPNs(folder, port: port) }
 
     private static func shell(_ script: String, in folder: String) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-ec", script]
-        process.currentDirectoryURL = URL(fileURLWithPath: folder)
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
+        var launch = Launch(executable: "/bin/sh")
+        launch.arguments = ["-ec", script]
+        launch.directory = folder
+        try #require(try Subprocess(launch).ended(within: 60) == .exited(0))
     }
 }

@@ -38,8 +38,7 @@ import Testing
         let server = try #require(listener(on: world.server.port))
         let main = try process("run", world)
         #expect(await until(20) { main.output.contains("\"caught_up\"") })
-        let writer = try world.writerInTransaction("mailbox.db", isFrozen: false)
-        defer { kill(writer.processIdentifier, SIGKILL) }
+        let writer = try await world.writerInTransaction("mailbox.db", isFrozen: false)
         kill(server, SIGSTOP)
         try await letsGo(main, world, "run, mailbox kept")
         kill(server, SIGCONT)

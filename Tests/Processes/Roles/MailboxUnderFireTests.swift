@@ -1,4 +1,5 @@
 import Foundation
+import KalijLab
 import KalijRoles
 import KalijStore
 import TestSupport
@@ -30,7 +31,7 @@ import Testing
         let total = Int(Self.environment["MAILBOX_MESSAGES"] ?? "") ?? 2000
         let scratch = try ScratchDirectory()
         let reader = try Mailbox(directory: scratch.path)
-        var processes: [Role: Process] = [:]
+        var processes: [Role: Subprocess] = [:]
         var number = 0
         for role in Self.roles {
             number += 1
@@ -44,15 +45,15 @@ import Testing
             let role = try #require(Self.roles.dropFirst().randomElement())
             let process = try #require(processes[role])
             // Half of them kill themselves right after a commit; the others are killed anywhere.
-            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-            process.waitUntilExit()
+            process.signal(SIGKILL)
+            process.ended()
             kills += 1
             number += 1
             processes[role] = try start(role, number, scratch.path)
         }
         // Those that live go on until nothing waits for them.
         try Data().write(to: URL(fileURLWithPath: scratch.file("stop")))
-        for process in processes.values { process.waitUntilExit() }
+        for process in processes.values { process.ended() }
         withExtendedLifetime(reader) {}
         return try check(scratch.path, try committed(database), kills)
     }
@@ -61,17 +62,12 @@ import Testing
         Int(try database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'letter'").first { $0.integer(0) } ?? 0)
     }
 
-    private func start(_ role: Role, _ number: Int, _ path: String) throws -> Process {
-        let process = Process()
-        process.executableURL = URL(
-            fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-        process.arguments = ["--testing-library", "swift-testing", "--filter", "MailboxProcessTests"]
-        process.environment = ProcessInfo.processInfo.environment.merging(
+    private func start(_ role: Role, _ number: Int, _ path: String) throws -> Subprocess {
+        var launch = Launch(executable: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+        launch.arguments = ["--testing-library", "swift-testing", "--filter", "MailboxProcessTests"]
+        launch.environment = ProcessInfo.processInfo.environment.merging(
             ["KALIJ_MAILBOX_PROCESS": "\(role.rawValue) \(number) \(path)"]) { $1 }
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        return process
+        return try Subprocess(launch)
     }
 
     private func check(_ path: String, _ committed: Int, _ kills: Int) throws -> Double {

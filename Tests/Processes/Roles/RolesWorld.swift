@@ -38,10 +38,9 @@ struct RolesWorld {
     ///   - isFrozen: else it is only slow, and nobody kills it.
     func writerInTransaction(
         _ name: String = "kalij.db", exclusively: Bool = false, isFrozen: Bool = true
-    ) throws -> Process {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-        process.arguments = [
+    ) async throws -> Running {
+        var launch = Launch(executable: "/usr/bin/python3")
+        launch.arguments = [
             "-c",
             """
             import sqlite3, sys, time
@@ -52,12 +51,10 @@ struct RolesWorld {
             time.sleep(600)
             """, kalij.data + "/" + name, exclusively ? "EXCLUSIVE" : "NORMAL",
         ]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        _ = output.fileHandleForReading.availableData
-        if isFrozen { kill(process.processIdentifier, SIGSTOP) }
-        return process
+        let writer = try Running(launch)
+        #expect(try await until(20) { try writer.lines == ["begun"] })
+        if isFrozen { writer.process.signal(SIGSTOP) }
+        return writer
     }
 
     /// The session can be resumed: it was let go, or its process died.

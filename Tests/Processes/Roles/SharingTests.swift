@@ -8,12 +8,11 @@ import Testing
     func waits() async throws {
         let world = try await RolesWorld()
         defer { world.close() }
-        let writer = try world.writerInTransaction()
-        kill(writer.processIdentifier, SIGSTOP)
+        let writer = try await world.writerInTransaction()
         let begin = Date()
         let sent = try world.kalij("--json", "send", "bob@localhost", "hello", "--queue-only")
         #expect(Date().timeIntervalSince(begin) < 2)
-        kill(writer.processIdentifier, SIGKILL)
+        writer.process.signal(SIGKILL)
         #expect(sent.status == 0)
         #expect(try sent.objects().first?["state"] as? String == "queued")
 

@@ -30,7 +30,7 @@ import Testing
         let start = Date()
         let wake = try world.kalij("--json", "wake")
         #expect(wake.status == 0 && wake.output.isEmpty && Date().timeIntervalSince(start) < 2, "\(wake.errors)")
-        #expect(main.process.isRunning)
+        #expect(main.isRunning)
     }
 
     /// "A `main` frozen by SIGSTOP does not stop `wake` from delivering within its budget; thawed, it does no harm, notices,
@@ -65,15 +65,14 @@ import Testing
         let world = try await RolesWorld()
         defer { world.close() }
         try await world.online()
-        let wake = try world.kalij.wakeInBackground()
+        let wake = try world.kalij.begun(["--json", "wake"])
         try await world.untilDriven(by: "wake")
         let start = Date()
         let main = try world.kalij.running()
         try await main.event("online")
         print("main took over from wake in \(Date().timeIntervalSince(start)) s")
         #expect(Date().timeIntervalSince(start) < 3)
-        wake.waitUntilExit()
-        #expect(wake.terminationStatus == 0)
+        #expect(wake.process.ended() == .exited(0))
     }
 
     @Test(
@@ -83,12 +82,10 @@ import Testing
         let world = try await RolesWorld()
         defer { world.close() }
         try await world.online()
-        let writer = try world.writerInTransaction(name, exclusively: exclusively)
-        defer { if writer.isRunning { kill(writer.processIdentifier, SIGKILL) } }
+        let writer = try await world.writerInTransaction(name, exclusively: exclusively)
         let main = try world.kalij.running()
         try await main.event("online", seconds: 20)
-        writer.waitUntilExit()
-        #expect(writer.terminationReason == .uncaughtSignal)
+        #expect(writer.process.ended() == .killed(SIGKILL))
     }
 
     @Test("who freezes within a transaction beside a `run` is killed, and what has arrived meanwhile is stored")
@@ -97,12 +94,10 @@ import Testing
         defer { world.close() }
         let main = try world.kalij.running()
         try await main.event("caught_up")
-        let writer = try world.writerInTransaction()
-        defer { if writer.isRunning { kill(writer.processIdentifier, SIGKILL) } }
+        let writer = try await world.writerInTransaction()
         try await world.send(["meanwhile"])
         try await main.event("message")
-        writer.waitUntilExit()
-        #expect(writer.terminationReason == .uncaughtSignal)
+        #expect(writer.process.ended() == .killed(SIGKILL))
         #expect(main.end(SIGTERM).status == 0)
     }
 
@@ -170,16 +165,6 @@ extension Kalij {
     func driver() throws -> String? {
         let status = try self("--json", "status").objects().first
         return (status?["driver"] as? [String: Any])?["role"] as? String
-    }
-
-    func wakeInBackground(_ arguments: String...) throws -> Process {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: executable)
-        process.arguments = ["--data", data, "--json", "wake"] + arguments
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        return process
     }
 }
 

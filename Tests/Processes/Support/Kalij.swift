@@ -37,17 +37,12 @@ struct Kalij {
 
     /// Runs a command to its end.
     func run(_ arguments: [String], input: String = "", environment: [String: String] = [:]) throws -> Outcome {
-        let process = started(arguments, environment: environment)
-        let (output, errors, inputPipe) = (Pipe(), Pipe(), Pipe())
-        (process.standardOutput, process.standardError, process.standardInput) = (output, errors, inputPipe)
-        try process.run()
+        let running = try Running(launch(arguments, environment: environment))
         // The command may end without reading what it is given.
-        try? inputPipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-        try inputPipe.fileHandleForWriting.close()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        let complaints = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return Outcome(status: process.terminationStatus, output: text, errors: complaints)
+        try? running.process.write(input)
+        running.process.closeInput()
+        let ending = running.process.ended(within: 180)
+        return Outcome(status: ending?.status ?? -1, output: try running.output, errors: try running.errors)
     }
 
     /// Logs in to a server of the laboratory.
@@ -60,55 +55,49 @@ struct Kalij {
     }
 
     /// A `kalij run` that goes on, with commands on its standard input.
-    func running() throws -> Running { try Running(started(["--json", "run"], environment: [:])) }
+    func running() throws -> Running { try begun(["--json", "run"]) }
 
     /// A command that goes on.
-    func begun(_ arguments: [String]) throws -> Running { try Running(started(arguments, environment: [:])) }
+    func begun(_ arguments: [String]) throws -> Running { try Running(launch(arguments)) }
 
-    private func started(_ arguments: [String], environment: [String: String]) -> Process {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: executable)
-        process.arguments = ["--data", data] + arguments
-        process.environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"].merging(environment) { $1 }
-        return process
+    /// What starts a command.
+    func launch(_ arguments: [String], environment: [String: String] = [:]) -> Launch {
+        var launch = Launch(executable: executable)
+        launch.arguments = ["--data", data] + arguments
+        launch.environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"].merging(environment) { $1 }
+        return launch
     }
 }
 
-/// A `kalij run` in the background.
+/// A program in the background, with what it has printed.
 final class Running {
-    let process: Process
-    private let input = Pipe()
+    let process: Subprocess
     private let folder: String
-    private var outputPath: String { folder + "/output" }
 
-    init(_ process: Process) throws {
-        self.process = process
+    init(_ launch: Launch) throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("kalij-run-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try Data().write(to: URL(fileURLWithPath: folder + "/output"))
-        process.standardOutput = FileHandle(forWritingAtPath: folder + "/output")
-        try Data().write(to: URL(fileURLWithPath: folder + "/errors"))
-        process.standardError = FileHandle(forWritingAtPath: folder + "/errors")
-        process.standardInput = input
-        try process.run()
+        var launch = launch
+        launch.output = .file(folder + "/output")
+        launch.errors = .file(folder + "/errors")
+        process = try Subprocess(launch, writable: true)
     }
 
     deinit {
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-        process.waitUntilExit()
+        process.signal(SIGKILL)
+        process.ended(within: 10)
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    var pid: Int32 { process.processIdentifier }
-
-    func write(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8)) }
+    var pid: Int32 { process.pid }
+    var isRunning: Bool { process.ending() == nil }
+    var output: String { get throws { try String(contentsOfFile: folder + "/output", encoding: .utf8) } }
+    var errors: String { get throws { try String(contentsOfFile: folder + "/errors", encoding: .utf8) } }
+    var lines: [String] { get throws { try output.split(separator: "\n").map(String.init) } }
 
     /// The events so far.
     func events() throws -> [[String: Any]] {
-        let text = try String(contentsOfFile: outputPath, encoding: .utf8)
-        return text.split(separator: "\n").compactMap {
-            try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
-        }
+        try lines.compactMap { try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
     }
 
     /// Waits for an event that `matches`.
@@ -121,19 +110,19 @@ final class Running {
             try await Task.sleep(for: .milliseconds(20))
         }
         let seen = try events().compactMap { $0["event"] as? String }
-        let errors = try String(contentsOfFile: folder + "/errors", encoding: .utf8)
-        let state = process.isRunning ? "it runs" : "it ended with \(process.terminationStatus)"
-        throw Missing(description: "no event \(name) within \(seconds) s; seen: \(seen); \(state), and said: \(errors)")
+        let state = process.ending().map { "it ended with \($0)" } ?? "it runs"
+        let said = try errors
+        throw Missing(description: "no event \(name) within \(seconds) s; seen: \(seen); \(state), and said: \(said)")
     }
 
     struct Missing: Error, CustomStringConvertible { let description: String }
 
     /// Sends a signal and waits; returns the seconds it took and the exit status.
-    func end(_ signal: Int32) -> (seconds: Double, status: Int32) {
+    func end(_ signal: Int32) -> (seconds: Double, status: Int32?) {
         let start = Date()
-        kill(pid, signal)
-        process.waitUntilExit()
-        return (Date().timeIntervalSince(start), process.terminationStatus)
+        process.signal(signal)
+        let ending = process.ended()
+        return (Date().timeIntervalSince(start), ending?.status)
     }
 
     /// A line of `/proc/PID/status`, as its number.

@@ -1,0 +1,27 @@
+import Foundation
+import Glibc
+import KalijLab
+import Testing
+
+extension Subprocess {
+    /// Waits for the end. A program that does not come to it within `seconds` is killed, and the test has failed: so it is known
+    /// which one it was, and what comes behind it is tried.
+    @discardableResult
+    func ended(within seconds: Double = 120, sourceLocation: SourceLocation = #_sourceLocation) -> Ending? {
+        if let ending = blockingWait(seconds: seconds) { return ending }
+        let place = (try? String(contentsOfFile: "/proc/\(pid)/wchan", encoding: .utf8)) ?? "?"
+        signal(SIGKILL)
+        Issue.record("\(name) has not ended within \(seconds) s, in \(place)", sourceLocation: sourceLocation)
+        return blockingWait(seconds: 10)
+    }
+}
+
+extension Subprocess.Ending {
+    /// The exit status, or the number of the signal.
+    var status: Int32 {
+        switch self {
+        case .exited(let status): status
+        case .killed(let signal): signal
+        }
+    }
+}
