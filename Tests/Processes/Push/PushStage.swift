@@ -70,7 +70,7 @@ final class PushStage {
         apns.stop()
     }
 
-    /// One of its pages. By curl, because Foundation's sessions hang for ever now and then when a server is killed.
+    /// One of its pages. By curl, which comes to an end; a `URLSession` may wait for ever (swift-corelibs-foundation issue 3876).
     func page(_ path: String) async throws -> (status: Int, text: String) {
         let output = folder + "/page-\(UUID().uuidString)"
         defer { unlink(output) }
