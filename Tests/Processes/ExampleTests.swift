@@ -47,7 +47,7 @@ import Testing
                 "logged in"
             ])
         let bob = try await Peer("bob", password: "secret", server: server, laboratory: laboratory)
-            .answering(resource: "peer", delay: 4)
+            .answering(resource: "peer", delay: 3...4)
 
         let question = "<question xmlns='urn:example:question' number='7'/>"
         let asking = try app.begun(["ask", "bob@localhost/peer", "breakfast", question])

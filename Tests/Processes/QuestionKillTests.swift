@@ -32,7 +32,7 @@ import Testing
         let world = World(laboratory: laboratory, executable: kalij.executable, data: kalij.data)
         try await world.recordEffects()
         let peer = Peer("bob", password: "secret", server: server, laboratory: laboratory)
-        let answering = try await peer.answering(resource: "peer", delay: 5)
+        let answering = try await peer.answering(resource: "peer", delay: 0...5)
 
         let driver = Task { try await world.killDrivers() }
         try await world.ask(questions)

@@ -100,11 +100,14 @@ public struct Peer: Sendable {
     /// Starts answering questions, elements `question` in `urn:example:question` with a number.
     /// - Parameters:
     ///   - resource: of the client's full address.
-    ///   - delay: each answer takes a random time of at most so many seconds.
+    ///   - delay: each answer takes a random time of so many seconds.
     ///   - capabilities: whether it announces what it can do (XEP-0115), and answers who asks.
     /// - Throws: ``LaboratoryError`` if it is not logged in within 30 s.
-    public func answering(resource: String, delay: Double, capabilities: Bool = false) async throws -> Chat {
-        let arguments = ["--delay", "\(delay)"] + (capabilities ? ["--caps"] : [])
+    public func answering(
+        resource: String, delay: ClosedRange<Double> = 0...0, capabilities: Bool = false
+    ) async throws -> Chat {
+        let times = ["--delay", "\(delay.lowerBound)", "\(delay.upperBound)"]
+        let arguments = times + (capabilities ? ["--caps"] : [])
         var launch = try command("answer", arguments, resource: resource)
         let files = laboratory.path("answer-\(user)-\(UInt32.random(in: 0...UInt32.max))")
         launch.output = .file(files + ".out")

@@ -261,11 +261,11 @@ async def archive(peer):
 
 
 async def answer(peer):
-    """Answers questions until "quit" (or the end of input), each after a random time of at most --delay seconds."""
+    """Answers questions until "quit" (or the end of input), each after a random time between the two --delay seconds."""
     pending = set()
 
     async def reply(iq):
-        await asyncio.sleep(random.uniform(0, peer.options.delay))
+        await asyncio.sleep(random.uniform(*peer.options.delay))
         number = iq.xml.find("{%s}question" % QUESTION).get("number")
         result = iq.reply()
         result.append(ElementTree.Element("{%s}question" % QUESTION, number=number))
@@ -342,7 +342,7 @@ def main():
         if name == "archive":
             command.add_argument("--page", type=int, default=100)
         if name == "answer":
-            command.add_argument("--delay", type=float, default=5.0)
+            command.add_argument("--delay", type=float, nargs=2, default=[0.0, 5.0])
             command.add_argument("--caps", action="store_true")
     options = parser.parse_args()
     peer = Peer(options, {"chat": chat, "archive": archive, "raw": raw, "answer": answer, "push": push}[options.command])

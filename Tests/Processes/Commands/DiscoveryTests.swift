@@ -91,7 +91,7 @@ import Testing
     func told() async throws {
         let world = try await world(.prosody)
         defer { world.laboratory.close() }
-        let bob = try await world.peer("bob").answering(resource: "peer", delay: 0)
+        let bob = try await world.peer("bob").answering(resource: "peer")
         let run = try world.kalij.running()
         try await run.event("caught_up")
         let question = "<question xmlns='urn:example:question' number='1'/>"
@@ -101,7 +101,7 @@ import Testing
         #expect(Date().timeIntervalSince(start) < 5)
         await bob.quit()
 
-        let slow = try await world.peer("bob").answering(resource: "slow", delay: 4)
+        let slow = try await world.peer("bob").answering(resource: "slow", delay: 3...4)
         async let killed = {
             for _ in 0..<500 where try !slow.events().contains(where: { $0.event == "asked" }) {
                 try await Task.sleep(for: .milliseconds(10))
@@ -121,7 +121,7 @@ import Testing
     func interrupted() async throws {
         let world = try await world(.prosody)
         defer { world.laboratory.close() }
-        let slow = try await world.peer("bob").answering(resource: "slow", delay: 1_000_000)
+        let slow = try await world.peer("bob").answering(resource: "slow", delay: 1000...1000)
         let question = "<question xmlns='urn:example:question' number='1'/>"
         let asking = try world.kalij.begun(["iq", "bob@localhost/slow", "--wait", "120", question])
         #expect(try await until(20) { try slow.events().contains { $0.event == "asked" } })
@@ -143,8 +143,8 @@ import Testing
         let run = try world.kalij.running()
         try await run.event("caught_up")
         let phones = [
-            try await world.peer("alice").answering(resource: "phone1", delay: 0, capabilities: true),
-            try await world.peer("alice").answering(resource: "phone2", delay: 0, capabilities: true),
+            try await world.peer("alice").answering(resource: "phone1", capabilities: true),
+            try await world.peer("alice").answering(resource: "phone2", capabilities: true),
         ]
         let entities = "SELECT count(*) FROM entity WHERE state = 2 AND jid LIKE 'alice@localhost/phone%'"
         for _ in 0..<500 where try await world.sql(entities) != "2\n" {

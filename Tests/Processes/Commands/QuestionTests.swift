@@ -14,7 +14,7 @@ import Testing
                 "/usr/bin/sqlite3", ["-batch", "-cmd", ".timeout 10000", kalij.data + "/kalij.db", text])
         }
 
-        func peer(delay: Double) async throws -> Chat {
+        func peer(delay: ClosedRange<Double> = 0...0) async throws -> Chat {
             try await Peer("bob", password: "secret", server: server, laboratory: laboratory)
                 .answering(resource: "peer", delay: delay)
         }
@@ -42,7 +42,7 @@ import Testing
             #expect(outcome.status == 0, "\(outcome.errors)")
             #expect(outcome.output.contains("<feature var="))
         }
-        let bob = try await world.peer(delay: 0)
+        let bob = try await world.peer()
         let outcome = try world.kalij("--json", "iq", "bob@localhost/peer", "-", input: Self.question)
         #expect(outcome.status == 0)
         let record = try #require(try outcome.objects().first)
@@ -76,7 +76,7 @@ import Testing
         defer { world.laboratory.close() }
         let run = try world.kalij.running()
         try await run.event("caught_up")
-        let bob = try await world.peer(delay: 4)
+        let bob = try await world.peer(delay: 2...4)
         var late = 0
         for _ in 0..<6 where try world.kalij("iq", "bob@localhost/peer", Self.question, "--wait", "1").status == 75 {
             late += 1
@@ -94,7 +94,7 @@ import Testing
     func killed() async throws {
         let world = try await world()
         defer { world.laboratory.close() }
-        let bob = try await world.peer(delay: 5)
+        let bob = try await world.peer(delay: 4...5)
         let asking = try world.kalij.begun(["iq", "bob@localhost/peer", Self.question, "--wait", "60"])
         for _ in 0..<500 where try !bob.events().contains(where: { $0.event == "asked" }) {
             try await Task.sleep(for: .milliseconds(10))
