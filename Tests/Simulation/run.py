@@ -12,7 +12,8 @@ PROGRAM = os.environ.get("KALIJ_SIMULATE") or os.path.join(
     os.path.dirname(os.path.abspath(__file__)), ".build/release/simulate")
 ROWS = [
     ("stanzas", "stanzas"), ("kills", "kills"), ("freezes", "freezes"),
-    ("freezesWithin", "of those within a call"), ("takeovers", "fences raised"), ("writersKilled", "frozen writers killed"),
+    ("freezesWithin", "of those within a call"), ("freezesInMailbox", "of those within a transaction in the mailbox"),
+    ("takeovers", "fences raised"), ("writersKilled", "frozen writers killed"),
     ("wakes", "wake runs"), ("pushesHandedOver", "pushes handed over"), ("backgrounds", "background runs"),
     ("notifications", "notifications"), ("repeated", "of those shown again"),
     ("withdrawn", "of those withdrawn"),

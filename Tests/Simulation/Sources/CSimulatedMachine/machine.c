@@ -82,9 +82,10 @@ void machine_kill_after(int process, long operations) {
     it->kill_at = it->operations + operations;
 }
 
-void machine_freeze_after(int process, long operations) {
+void machine_freeze_after(int process, long operations, const char *within) {
     struct process *it = &machine.processes[process];
     it->freeze_at = it->operations + operations;
+    snprintf(it->freeze_within, sizeof it->freeze_within, "%s", within ? within : "");
 }
 
 int machine_writer(const char *path) {
@@ -138,7 +139,10 @@ void machine_done(int process) {
     struct process *it = &machine.processes[process];
     it->operations++;
     if (it->kill_at && it->operations == it->kill_at) machine_kill(process);
-    if (it->freeze_at && it->operations == it->freeze_at && !it->is_dead) task_park();
+    if (!it->freeze_at || it->operations < it->freeze_at || it->is_dead) return;
+    if (it->freeze_within[0] && machine_writer(it->freeze_within) != process) return;
+    it->freeze_at = 0;
+    task_park();
 }
 
 // Power

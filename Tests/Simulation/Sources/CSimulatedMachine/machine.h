@@ -52,6 +52,8 @@ struct process {
     /// Whether the transaction that it is in has changed a row.
     int has_changed;
     long operations, kill_at, freeze_at;
+    /// It is frozen only while it writes to this file; empty for anywhere.
+    char freeze_within[128];
     int fail_mask, fail_code;
     long fail_after, fail_count;
     int64_t failed_at;

@@ -44,8 +44,9 @@ void machine_set_time(int64_t milliseconds);
 void machine_kill(int process);
 /// Kills `process` right after its operation number `operations` from now on that changes anything.
 void machine_kill_after(int process, long operations);
-/// Freezes `process` right after its operation number `operations` from now on that changes anything, if it runs as a task.
-void machine_freeze_after(int process, long operations);
+/// Freezes `process` right after its operation number `operations` from now on that changes anything, if it runs as a task;
+/// with `within`, right after the first one from then on with which it keeps others from writing to that database.
+void machine_freeze_after(int process, long operations, const char *within);
 /// The process that keeps others from writing to the database at `path`: it is within a transaction, or opens or closes the
 /// database; 0 if none does.
 int machine_writer(const char *path);

@@ -327,11 +327,12 @@ final class SimulatedProcess {
         frozenAt = world.now
     }
 
-    /// Freezes it in the middle of something, after so many more operations on the disk.
-    func freeze(afterOperations operations: Int, _ frozen: @escaping () -> Void) {
+    /// Freezes it in the middle of something, after so many more operations on the disk; with a database's path, in the middle of
+    /// the next transaction in it.
+    func freeze(afterOperations operations: Int, within path: String?, _ frozen: @escaping () -> Void) {
         isFreezeArmed = true
         onFreeze = frozen
-        machine_freeze_after(id, operations)
+        machine_freeze_after(id, operations, path)
     }
 
     private func stoodStill() {

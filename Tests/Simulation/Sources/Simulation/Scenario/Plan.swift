@@ -36,6 +36,9 @@ struct Plan {
         /// It is frozen for so many milliseconds, now or after so many operations on the disk, in the middle of something; a
         /// push may come soon after.
         case freeze(milliseconds: Int, operations: Int?, isPushed: Bool)
+        /// The same, in the middle of a transaction in the mailbox: one that takes the letter of a push, or one that hands a push
+        /// over, and then who drives is killed.
+        case freezeInMailbox(milliseconds: Int, operations: Int)
         /// The system starts a process to fetch what is new.
         case push
         /// The system starts a process to send what is left.
@@ -74,8 +77,8 @@ extension Plan.Kind {
 
     var isFault: Bool {
         switch self {
-        case .kill, .killShowing, .replace, .freeze, .leave, .cut, .powerFailure, .ioErrors, .restartServer, .expire,
-            .expireArchive:
+        case .kill, .killShowing, .replace, .freeze, .freezeInMailbox, .leave, .cut, .powerFailure, .ioErrors,
+            .restartServer, .expire, .expireArchive:
             true
         case .accept(_, _, let operations): operations != nil
         default: false
@@ -152,6 +155,14 @@ extension Plan {
         }
     }
 
+    /// Every fourth one within a call is one in the mailbox. No number more is drawn for that: other plans stay as they were.
+    private static func freeze(milliseconds: Int, operations: Int?, isPushed: Bool) -> Kind {
+        guard let operations, milliseconds % 4 == 0 else {
+            return .freeze(milliseconds: milliseconds, operations: operations, isPushed: isPushed)
+        }
+        return .freezeInMailbox(milliseconds: milliseconds, operations: 1 + operations % 8)
+    }
+
     private static func fault(_ random: inout Seeded) -> Kind {
         switch random.pick(0...99) {
         case 0..<33:
@@ -160,7 +171,7 @@ extension Plan {
         case 36..<39: .replace
         case 39..<44: .leave(milliseconds: random.pick(500...15_000), inOrder: random.chance(50))
         case 44..<53:
-            .freeze(
+            freeze(
                 milliseconds: random.pick(100...40_000), operations: random.chance(60) ? random.pick(1...60) : nil,
                 isPushed: random.chance(70))
         case 53..<62: .cut(silently: random.chance(30))

@@ -131,7 +131,8 @@ public final class Simulation {
         world.after(world.random.pick(5000...1_500_000)) { [weak self] in self?.startMain() }
     }
 
-    func startOther(_ role: Role) {
+    /// - Parameter prepare: called before it runs.
+    func startOther(_ role: Role, prepare: (SimulatedProcess) -> Void = { _ in }) {
         guard let number = nextProcess() else { return }
         if role == .wake { world.counts.wakes += 1 } else { world.counts.backgrounds += 1 }
         let process = SimulatedProcess(number: number, role: role, surroundings()) { [weak self] end in
@@ -140,6 +141,7 @@ public final class Simulation {
             ended(role, end)
         }
         others.append(process)
+        prepare(process)
         process.start()
     }
 
@@ -230,6 +232,8 @@ public final class Simulation {
         case .killShowing: target()?.killShowing()
         case .replace: target()?.letGo()
         case .freeze(let milliseconds, let operations, let isPushed): freeze(milliseconds, operations, isPushed)
+        case .freezeInMailbox(let milliseconds, let operations):
+            freezeInMailbox(milliseconds, operations)
         case .push: startOther(.wake)
         case .flush: startOther(.background)
         case .leave(let milliseconds, let inOrder): leave(milliseconds, inOrder)
@@ -268,30 +272,46 @@ public final class Simulation {
 
     private func freeze(_ milliseconds: Int, _ operations: Int?, _ isPushed: Bool) {
         guard let process = target() else { return }
-        let frozen = { [weak self, weak process] in
-            guard let self else { return }
-            world.counts.freezes += 1
-            // Not for longer than until the calm.
-            if isCalm {
-                world.after(0) { process?.thaw() }
-            } else {
-                world.after(Int64(milliseconds) * 1000) { process?.thaw() }
-            }
-            // Its network is gone, too: thawed, it connects anew.
-            if world.random.chance(30) {
-                world.after(Int64(world.random.pick(0...100_000))) { [weak self] in self?.server.cut(silently: false) }
-            }
-            guard isPushed else { return }
-            world.after(world.random.pick(1000...2_000_000)) { [weak self] in self?.startOther(.wake) }
-        }
         guard let operations else {
             process.freeze()
-            return frozen()
+            return frozen(process, milliseconds, isPushed)
         }
-        process.freeze(afterOperations: operations) { [weak self] in
+        process.freeze(afterOperations: operations, within: nil) { [weak self, weak process] in
             self?.world.counts.freezesWithin += 1
-            frozen()
+            self?.frozen(process, milliseconds, isPushed)
         }
+    }
+
+    /// Freezes a process that takes a push's letter, or one that hands a push over, and then who drives is killed.
+    private func freezeInMailbox(_ milliseconds: Int, _ operations: Int) {
+        let path = Mailbox.databasePath(in: directory.path)
+        if operations % 2 == 0 {
+            guard let process = target() else { return }
+            arm(process)
+            return world.after(world.random.pick(1000...2_000_000)) { [weak self] in self?.startOther(.wake) }
+        }
+        startOther(.wake) { arm($0) }
+
+        func arm(_ process: SimulatedProcess) {
+            process.freeze(afterOperations: operations, within: path) { [weak self, weak process] in
+                self?.world.counts.freezesWithin += 1
+                self?.world.counts.freezesInMailbox += 1
+                self?.frozen(process, milliseconds, true)
+                if process?.role == .wake { self?.leave(milliseconds, false) }
+            }
+        }
+    }
+
+    private func frozen(_ process: SimulatedProcess?, _ milliseconds: Int, _ isPushed: Bool) {
+        world.counts.freezes += 1
+        // Not for longer than until the calm.
+        world.after(isCalm ? 0 : Int64(milliseconds) * 1000) { [weak process] in process?.thaw() }
+        // Its network is gone, too: thawed, it connects anew.
+        if world.random.chance(30) {
+            world.after(Int64(world.random.pick(0...100_000))) { [weak self] in self?.server.cut(silently: false) }
+        }
+        guard isPushed else { return }
+        world.after(world.random.pick(1000...2_000_000)) { [weak self] in self?.startOther(.wake) }
     }
 
     private func leave(_ milliseconds: Int, _ inOrder: Bool) {

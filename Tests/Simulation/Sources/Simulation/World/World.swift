@@ -116,6 +116,8 @@ public struct Counts: Sendable, Encodable {
     public var freezes = 0
     /// Of those in the middle of a call.
     public var freezesWithin = 0
+    /// Those of them in the middle of a transaction in the mailbox.
+    public var freezesInMailbox = 0
     /// Fences raised over the head of another one.
     public var takeovers = 0
     /// Frozen writers that were killed.
