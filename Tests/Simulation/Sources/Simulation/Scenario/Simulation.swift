@@ -297,7 +297,8 @@ public final class Simulation {
                 self?.world.counts.freezesWithin += 1
                 self?.world.counts.freezesInMailbox += 1
                 self?.frozen(process, milliseconds, true)
-                if process?.role == .wake { self?.leave(milliseconds, false) }
+                // In the calm the user's own process stays.
+                if process?.role == .wake, self?.isCalm == false { self?.leave(milliseconds, false) }
             }
         }
     }
