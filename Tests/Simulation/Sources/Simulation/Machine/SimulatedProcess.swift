@@ -77,6 +77,8 @@ final class SimulatedProcess {
     /// When it was frozen or disturbed last.
     var disturbedAt: Int64 { max(frozenAt, (machine_failed_at(id) - World.begin) * 1000) }
     var frozenAt: Int64 = -1 << 50
+    /// When another one was frozen in the mailbox last. A mailbox that is written to kills that one, which is not simulated.
+    var heldUpAt: Int64 = -1 << 50
     /// Turns after which it is killed.
     private var turnsLeft: Int?
     /// Called after it was killed in the middle of something, before anything else happens.

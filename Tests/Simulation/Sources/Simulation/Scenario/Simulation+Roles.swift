@@ -39,7 +39,7 @@ extension Simulation {
             if other.isFrozen, !isCalm, world.random.chance(60) { thawSoon(other) }
             // One that was frozen while it waited has seen the time pass, and gone by it.
             let disturbedAt = max(other.disturbedAt, process.disturbedAt)
-            if !other.isFrozen, world.now - disturbedAt > 10_000_000 {
+            if !other.isFrozen, world.now - disturbedAt > 10_000_000, world.now - other.heldUpAt > 20_000_000 {
                 violations.append(Violation(.roles, "\(process.name) takes over from \(other.name), which lives"))
             }
         }

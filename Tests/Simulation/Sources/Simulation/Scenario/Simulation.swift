@@ -295,12 +295,17 @@ public final class Simulation {
         func arm(_ process: SimulatedProcess) {
             process.freeze(afterOperations: operations, within: path) { [weak self, weak process] in
                 self?.world.counts.freezesWithin += 1
-                self?.world.counts.freezesInMailbox += 1
+                self?.noteFreezeInMailbox()
                 self?.frozen(process, milliseconds, true)
                 // In the calm the user's own process stays.
                 if process?.role == .wake, self?.isCalm == false { self?.leave(milliseconds, false) }
             }
         }
+    }
+
+    private func noteFreezeInMailbox() {
+        world.counts.freezesInMailbox += 1
+        for process in living { process.heldUpAt = world.now }
     }
 
     private func frozen(_ process: SimulatedProcess?, _ milliseconds: Int, _ isPushed: Bool) {
