@@ -213,10 +213,12 @@ public final class Engine {
         } catch { fail(error) }
     }
 
-    /// Accepts a message of the account `sender`, or of the only one, and sends it.
+    /// Accepts a message of the account `sender`, or of the only one, and sends it, behind what other processes have accepted
+    /// before.
     /// - Returns: the message in the state `queued`: it is on the disk.
     /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; then nothing was accepted.
     public func accept(_ body: String, to recipient: JID, from sender: JID? = nil) throws -> Message {
+        takeWhatIsShared()
         let database = try accepting ?? Database(path: directory.databasePath, durability: .machine)
         accepting = database
         let account = try AccountTable(database).account(sender, in: directory)

@@ -61,6 +61,21 @@ import Testing
         #expect(try drive.states() == ["before acked", "meanwhile acked", "afterwards acked"])
     }
 
+    @Test("what another process has accepted is sent before what is accepted afterwards, though it has not rung yet")
+    func order() async throws {
+        let engine = try await start()
+        var events = engine.events.makeAsyncIterator()
+        try await told(&events) { $0 == "online" }
+        let account = try #require(try AccountTable(drive.directory.read()).all().first)
+        let left = SharedMessage(try OutgoingText("left", to: try romeo(), id: "left"))
+        _ = try ParcelShelf(directory: drive.directory.path)
+            .add(SharedMessage.name, left.payload, from: account.jid.description, now: 1)
+        try await engine.accept("here", to: try romeo())
+        try await told(&events) { $0 == "here is acked" }
+        #expect(try drive.states() == ["left acked", "here acked"])
+        try await engine.stop()
+    }
+
     @Test("prepared for a freeze everything is let go, and others drive; thawed it goes on, with the same events")
     func freezes() async throws {
         let engine = try await start()
