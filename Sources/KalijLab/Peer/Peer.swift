@@ -137,6 +137,7 @@ public final class Chat: Sendable {
     private struct State {
         var tail: LogTail
         var seen: [PeerEvent] = []
+        var wasStopped = false
     }
 
     private let process: Subprocess
@@ -162,7 +163,7 @@ public final class Chat: Sendable {
         if let failure = seen.first(where: { $0.event == "failed" }) {
             throw LaboratoryError("the peer gave up: \(failure.reason ?? "no reason given")")
         }
-        if let ending = process.ending(), ending != .exited(0) {
+        if let ending = process.ending(), ending != .exited(0), !state.withLock({ $0.wasStopped }) {
             throw LaboratoryError("the peer ended with \(ending): \(readText(of: files + ".err").suffix(500))")
         }
         return seen
@@ -192,10 +193,12 @@ public final class Chat: Sendable {
         try await wait(for: "stopped", seconds: seconds).sent ?? 0
     }
 
-    /// Logs out.
+    /// Logs out. A client whose logging out takes too long is stopped: what it has reported by then is all that there is.
     public func quit() async {
         try? process.write(line: "quit")
-        if await process.wait(seconds: 15) == nil { await process.stop(seconds: 1) }
+        guard await process.wait(seconds: 15) == nil else { return }
+        state.withLock { $0.wasStopped = true }
+        await process.stop(seconds: 1)
     }
 
     @discardableResult
