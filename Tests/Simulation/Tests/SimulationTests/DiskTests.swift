@@ -127,7 +127,7 @@ extension MachineTests {
             var kept = 0
             for operations in 1...60 {
                 let closing = Closing(try begin(seed: 1))
-                machine_freeze_after(1, operations)
+                machine_freeze_after(1, operations, nil)
                 // Balanced by the task, which is run to its end.
                 let task = machine_task_start(
                     { context in
