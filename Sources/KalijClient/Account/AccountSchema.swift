@@ -3,7 +3,7 @@ import KalijStore
 
 extension Schema {
     /// The tables of a directory's database. Times are milliseconds since 1970, addresses canonical text.
-    static let accounts = Schema(applicationID: 0x4B61_6C69, migrations: [version1])
+    static let accounts = Schema(applicationID: 0x4B61_6C69, migrations: [version1, version2])
 
     private static let version1 = """
         CREATE TABLE account(
