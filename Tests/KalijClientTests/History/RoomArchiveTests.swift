@@ -106,6 +106,8 @@ struct RoomArchiveTests {
     func own() throws {
         let desk = try reading()
         let id = try #require(try desk.accept("mine", to: Self.room).originID)
+        // As a feature for rooms accepts messages.
+        try desk.database.run("UPDATE message SET type = 'groupchat' WHERE body = 'mine'")
         let copy = "<message from='\(Self.room)/juliet' type='groupchat' id='\(id)'><body>mine</body></message>"
         #expect(try desk.receive(try desk.result("r1", room: Self.room, xml: copy)).told == ["mine is acked"])
         let other = copy.replacing("/juliet", with: "/mallory").replacing("<body>mine", with: "<body>forged")

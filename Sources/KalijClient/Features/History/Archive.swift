@@ -26,6 +26,14 @@ struct ArchivedMessage {
     let at: Int64?
     let message: Element
 
+    /// Whether the archive may speak of the message at all. The account's own server speaks for the account. A room speaks for
+    /// what was said in the room, and for nothing else: whoever runs the room writes its archive.
+    var isOfItsArchive: Bool {
+        archive.isOwn
+            || message["type"] == "groupchat"
+                && message["from"].map { JID.received($0).bare.description } == archive.key
+    }
+
     /// Reads a `<result/>`; nil if it holds no message.
     init?(_ result: Element, of archive: Archive) {
         guard let id = result["id"], !id.isEmpty, let forwarded = result.child("forwarded", "urn:xmpp:forward:0"),

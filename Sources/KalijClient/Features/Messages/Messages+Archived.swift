@@ -13,13 +13,16 @@ extension Messages {
         var state: String?
     }
 
-    /// What the archive has shown; nil for what is no message to keep. An error that was archived says what any other does.
+    /// What the archive has shown; nil for what is no message to keep. In the account's own archive an error says what any
+    /// other does, and so does a marker of another device.
     func archived(_ archived: ArchivedMessage) throws -> Received? {
+        guard archived.isOfItsArchive else { return nil }
+        let received = Received(archived, account: step.account.jid, now: step.now)
+        guard archived.archive.isOwn else { return received }
         if archived.message["type"] == "error" {
             try refused(archived.message)
             return nil
         }
-        let received = Received(archived, account: step.account.jid, now: step.now)
         try displayed(archived.message, received)
         return received
     }

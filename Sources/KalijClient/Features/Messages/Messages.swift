@@ -91,8 +91,8 @@ struct Messages {
             """
             SELECT id, position, catchup > 0, state FROM message
             WHERE account = ?1 AND direction = 'out' AND origin_id = ?2 AND received_at IS NULL
-                -- In a room anyone may repeat an id that was seen there.
-                AND (?3 = '' OR conversation = ?3 AND (stanza_id IS NULL OR stanza_id = ?4))
+                -- In a room anyone may repeat an id that was seen there; and a contact is no room.
+                AND (?3 = '' OR conversation = ?3 AND type = 'groupchat' AND (stanza_id IS NULL OR stanza_id = ?4))
             """
         ).first([account, .text(origin), .text(received.archive), .optional(received.stanzaID)]) {
             Place(row: $0.integer(0), position: $0.integer(1), isConfirmed: $0.bool(2), state: $0.optionalText(3))

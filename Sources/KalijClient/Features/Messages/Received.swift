@@ -59,8 +59,9 @@ struct Received {
     /// What a message of this client is known by: its origin-id, which is its id too.
     var ownID: String? { originID ?? (messageID.isEmpty ? nil : messageID) }
 
-    /// Whether it can be a copy of a message of ours: sent by the account, or shown by a room, where all are.
-    var mayBeOwn: Bool { direction == .outgoing || type == "groupchat" }
+    /// Whether it can be a copy of a message of ours: sent by the account, or shown by the room that it was sent to. Anybody
+    /// can write `groupchat` into a message, so the account's own archive shows ours only as sent by the account.
+    var mayBeOwn: Bool { direction == .outgoing || !archive.isEmpty }
 
     /// Whether it is kept: it says something, or the archive thought it worth keeping.
     var isKept: Bool { body != nil || stanzaID != nil }

@@ -1,0 +1,202 @@
+import KalijAddress
+import KalijXML
+import TestSupport
+import Testing
+
+@testable import KalijClient
+
+/// Who wraps messages of others (XEP-0280, 0297, 0313, 0163) speaks for nothing but the wrapper's own conversation, unless it is
+/// the account's own server.
+struct ForwardingTests {
+    static let room = "orchard@muc.example.org"
+    private static let mallory = "mallory@example.com/evil"
+
+    /// One that knows two contacts, has messages to and from them in all states and notifications that were shown and are owed,
+    /// and is reading the archive of a room.
+    static func desk() throws -> Desk {
+        let desk = try Desk(notifies: true)
+        try desk.bind()
+        try desk.answerFeatures(archive: true)
+        for id in ["a1", "a2"] { try desk.receive(try desk.result(id)) }
+        try desk.answerPage(last: "a2", complete: true)
+        try desk.answerPage(complete: true)
+        for (contact, body) in [
+            ("romeo@example.net", "to-romeo"), ("nurse@example.net", "to-nurse"), (room, "to-room"),
+        ] {
+            for state in ["acked", "sent", "queued"] { _ = try desk.accept("\(body)-\(state)", to: contact) }
+            try desk.receive(
+                "<message from='\(contact)/x' type='chat' id='in-\(body)'><body>hello</body>"
+                    + "<origin-id xmlns='urn:xmpp:sid:0' id='in-\(body)'/></message>")
+        }
+        try desk.database.run("UPDATE message SET state = 'acked' WHERE body LIKE '%-acked'")
+        try desk.database.run("UPDATE message SET state = 'sent' WHERE body LIKE '%-sent'")
+        try desk.database.run(
+            "UPDATE notification SET begun = 1, done = 1 WHERE conversation = 'romeo@example.net'")
+        _ = try desk.runner.run("application", for: desk.account) { try $0.readArchive(of: try JID(room)) }
+        let id = try #require(try desk.questions("room").last)
+        try desk.receive(
+            """
+            <iq type='result' from='\(room)' id='\(id)'><query xmlns='http://jabber.org/protocol/disco#info'>\
+            <feature var='urn:xmpp:mam:2'/></query></iq>
+            """)
+        return desk
+    }
+
+    /// Everything that belongs to other conversations than `own`, as text.
+    private func others(_ desk: Desk, than own: String) throws -> [String] {
+        let messages = try desk.database.prepare(
+            """
+            SELECT quote(id) || quote(direction) || quote(conversation) || quote(position) || quote(archive) ||
+                quote(stanza_id) || quote(message_id) || quote(origin_id) || quote(sender) || quote(recipient) ||
+                quote(type) || quote(body) || quote(sent_at) || quote(state) || quote(error) || quote(settled) ||
+                quote(catchup)
+            FROM message WHERE conversation <> ? ORDER BY id
+            """
+        ).all([.text(own)]) { $0.text(0) }
+        let notifications = try desk.database.prepare(
+            """
+            SELECT quote(id) || quote(message) || quote(conversation) || quote(kind) || quote(begun) || quote(done)
+            FROM notification WHERE conversation <> ? ORDER BY id
+            """
+        ).all([.text(own)]) { $0.text(0) }
+        let ranges = try desk.database.prepare(
+            "SELECT quote(archive) || quote(last_id) FROM archive_range WHERE archive <> ?"
+        )
+        .all([.text(own)]) { $0.text(0) }
+        let requests = try desk.database.prepare("SELECT id FROM request WHERE responder <> ? ORDER BY id")
+            .all([.text(own)]) { $0.text(0) }
+        let queued = try desk.database.prepare("SELECT CAST(stanza AS TEXT) FROM queue ORDER BY id").all { $0.text(0) }
+            .filter { !$0.contains("to='\(own)") && !$0.contains("to=\"\(own)") }
+        return messages + notifications + ranges + requests + queued
+    }
+
+    /// What a forwarder can know: ids that were on its own wire, or that somebody has told it.
+    private struct Ids {
+        let all: [String]
+
+        init(_ desk: Desk) throws {
+            all =
+                try desk.database.prepare("SELECT message_id FROM message UNION SELECT origin_id FROM message")
+                .all { $0.optionalText(0) ?? "" }
+                + (try desk.database.prepare("SELECT id FROM request").all { $0.text(0) }) + ["a1", "a2", "new"]
+        }
+    }
+
+    private struct Forger {
+        var random: Seeded
+        let ids: Ids
+        let query: String
+
+        mutating func pick<T>(_ values: [T]) -> T { values[Int(random.next() % UInt64(values.count))] }
+
+        mutating func person() -> String {
+            pick([
+                "juliet@example.org", "juliet@example.org/balcony", "juliet@example.org/phone", "romeo@example.net",
+                "romeo@example.net/x", "nurse@example.net/x", "example.org", ForwardingTests.room,
+                ForwardingTests.room + "/romeo", ForwardingTests.room + "/juliet", ForwardingTests.mallory,
+            ])
+        }
+
+        mutating func attributes() -> String {
+            var text = ""
+            if pick([true, true, true, false]) { text += " from='\(person())'" }
+            if pick([true, true, false]) { text += " to='\(person())'" }
+            let type = pick(["chat", "groupchat", "error", "normal", "headline", ""])
+            if !type.isEmpty { text += " type='\(type)'" }
+            return text + " id='\(pick(ids.all))'"
+        }
+
+        mutating func content() -> String {
+            let id = pick(ids.all)
+            return pick([
+                "<body>forged</body>", "", "<displayed xmlns='urn:xmpp:chat-markers:0' id='\(id)'/>",
+                "<received xmlns='urn:xmpp:receipts' id='\(id)'/>",
+                "<origin-id xmlns='urn:xmpp:sid:0' id='\(id)'/><body>forged</body>",
+                "<stanza-id xmlns='urn:xmpp:sid:0' by='\(person())' id='\(id)'/><body>forged</body>",
+                "<error type='cancel'><gone xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error>",
+                "<delay xmlns='urn:xmpp:delay' stamp='2030-01-01T00:00:00Z'/><body>forged</body>",
+                """
+                <event xmlns='http://jabber.org/protocol/pubsub#event'><items node='urn:xmpp:mds:displayed:0'>\
+                <item id='romeo@example.net'><displayed xmlns='urn:xmpp:mds:displayed:0'>\
+                <stanza-id xmlns='urn:xmpp:sid:0' by='juliet@example.org' id='a2'/></displayed></item></items></event>
+                """,
+            ])
+        }
+
+        mutating func inner(_ depth: Int = 0) -> String {
+            let inside = depth < 2 && pick([true, false, false]) ? wrapped(depth + 1) : content() + content()
+            return "<message xmlns='jabber:client'\(attributes())>\(inside)</message>"
+        }
+
+        mutating func wrapped(_ depth: Int = 0) -> String {
+            let forwarded = """
+                <forwarded xmlns='urn:xmpp:forward:0'><delay xmlns='urn:xmpp:delay' stamp='2026-11-21T10:00:00Z'/>\
+                \(inner(depth))</forwarded>
+                """
+            return pick([
+                "<result xmlns='urn:xmpp:mam:2' queryid='\(query)' id='\(pick(ids.all))'>\(forwarded)</result>",
+                "<sent xmlns='urn:xmpp:carbons:2'>\(forwarded)</sent>",
+                "<received xmlns='urn:xmpp:carbons:2'>\(forwarded)</received>", forwarded,
+                "<event xmlns='http://jabber.org/protocol/pubsub#event'><items node='urn:xmpp:mds:displayed:0'>"
+                    + "<item id='nurse@example.net'>\(forwarded)</item></items></event>",
+                content(),
+            ])
+        }
+
+        /// A stanza as the server would deliver it: with the forger's own address.
+        mutating func stanza(from sender: String) -> String {
+            let type = pick(["", " type='chat'", " type='groupchat'", " type='error'", " type='headline'"])
+            switch random.next() % 8 {
+            case 0: return "<iq from='\(sender)' id='\(pick(ids.all))' type='result'>\(wrapped())</iq>"
+            case 1: return "<presence from='\(sender)' id='\(pick(ids.all))'>\(wrapped())</presence>"
+            default: return "<message from='\(sender)' id='\(pick(ids.all))'\(type)>\(wrapped())</message>"
+            }
+        }
+    }
+
+    @Test(
+        "whatever somebody wraps: no row, state or notification outside the wrapper's own conversation changes",
+        arguments: [mallory, room, room + "/romeo", "romeo@example.net/x", "muc.example.org"])
+    func forged(_ sender: String) throws {
+        let own = try JID(sender).bare.description
+        for seed in 0..<15 as Range<UInt64> {
+            let desk = try Self.desk()
+            let query = try #require(try desk.text("SELECT query_id FROM catchup WHERE archive = '\(Self.room)'"))
+            var forger = Forger(random: Seeded(seed), ids: try Ids(desk), query: query)
+            var before = try others(desk, than: own)
+            for _ in 0..<50 {
+                let stanza = forger.stanza(from: sender)
+                try desk.receive(stanza)
+                let after = try others(desk, than: own)
+                guard after != before else { continue }
+                Issue.record("seed \(seed): \(stanza)\nchanged \(Set(after).symmetricDifference(Set(before)).sorted())")
+                before = after
+            }
+        }
+    }
+
+    @Test("an error in a room's archive does not fail a message to somebody else")
+    func error() throws {
+        let desk = try Self.desk()
+        let id = try #require(try desk.text("SELECT origin_id FROM message WHERE body = 'to-romeo-sent'"))
+        let error = """
+            <message type='error' from='romeo@example.net' id='\(id)'><error type='cancel'>\
+            <gone xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></message>
+            """
+        try desk.receive(try desk.result("r1", room: Self.room, xml: error))
+        #expect(try desk.text("SELECT state FROM message WHERE origin_id = '\(id)'") == "sent")
+    }
+
+    @Test("a contact who writes groupchat with the id of our message does not settle the message")
+    func groupchat() throws {
+        let desk = try Self.desk()
+        let id = try #require(try desk.text("SELECT origin_id FROM message WHERE body = 'to-romeo-sent'"))
+        try desk.receive(
+            """
+            <message type='groupchat' from='romeo@example.net/x' id='\(id)'><body>to-romeo-sent</body></message>
+            """)
+        #expect(
+            try desk.text("SELECT state || archive FROM message WHERE origin_id = '\(id)' AND direction = 'out'")
+                == "sent")
+    }
+}
