@@ -32,12 +32,13 @@ let package = Package(
         .target(name: "KalijXML", dependencies: ["CLibXML2", "CPCRE2", "COpenSSL"]),
         .target(name: "KalijAddress", dependencies: ["CIDN"]),
         .target(name: "KalijHandlers"),
+        .target(name: "KalijText"),
         .target(name: "KalijStream", dependencies: ["KalijXML", "KalijAddress", "COpenSSL"]),
         .target(name: "KalijStore", dependencies: ["CSQLite"]),
         .target(
             name: "KalijRoles",
             dependencies: ["KalijStore", .target(name: "CLinux", condition: .when(platforms: [.linux]))]),
-        .target(name: "KalijTransport", dependencies: ["COpenSSL", "CCares", "CLinux"]),
+        .target(name: "KalijTransport", dependencies: ["KalijText", "COpenSSL", "CCares", "CLinux"]),
         .target(name: "KalijHTTP", dependencies: ["CNghttp2", "COpenSSL", "KalijTransport"]),
         .target(
             name: "KalijClient",
@@ -46,7 +47,7 @@ let package = Package(
                 "KalijTransport",
             ]),
         .target(
-            name: "KalijLab",
+            name: "KalijLab", dependencies: ["KalijText"],
             resources: [
                 .embedInCode("Resources/prosody.cfg.lua"), .embedInCode("Resources/ejabberd.yml"),
                 .embedInCode("Resources/peer.py"), .embedInCode("Resources/scripted.py"),
@@ -57,21 +58,22 @@ let package = Package(
                 "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijTransport", "KalijHTTP", "COpenSSL",
             ]),
         .executableTarget(
-            name: "kalij-push", dependencies: ["KalijPush", "KalijTransport", "CMicroHTTPD"],
+            name: "kalij-push", dependencies: ["KalijPush", "KalijTransport", "KalijText", "CMicroHTTPD"],
             resources: [.embedInCode("Resources/operator.html")]),
-        .executableTarget(name: "kalij-push-demo", dependencies: ["KalijLab"]),
+        .executableTarget(name: "kalij-push-demo", dependencies: ["KalijLab", "KalijText"]),
         // Stand-ins for push services, for tests and measurements alone.
         .target(name: "KalijPushLab", dependencies: ["CNghttp2", "COpenSSL", "KalijTransport", "KalijXML"]),
         .executableTarget(
             name: "kalij",
             dependencies: [
                 "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijRoles", "KalijTransport",
-                "KalijClient", "KalijHandlers", "KalijLab",
+                "KalijClient", "KalijHandlers", "KalijText", "KalijLab",
             ]),
 
         // What the tests of several targets share.
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         .testTarget(name: "KalijXMLTests", dependencies: ["KalijXML", "TestSupport"]),
+        .testTarget(name: "KalijTextTests", dependencies: ["KalijText"]),
         .testTarget(name: "KalijAddressTests", dependencies: ["KalijAddress", "TestSupport"]),
         .testTarget(
             name: "KalijHandlersTests", dependencies: ["KalijHandlers", "KalijXML", "KalijAddress", "KalijClient"],
@@ -93,6 +95,13 @@ let package = Package(
                 "KalijTransport", "TestSupport",
             ],
             exclude: ["Fixtures"]),
+        // What the command prints, and what its errors say.
+        .testTarget(
+            name: "KalijCommandTests",
+            dependencies: [
+                "kalij", "KalijText", "KalijAddress", "KalijClient", "KalijRoles", "KalijStore", "KalijStream",
+                "KalijTransport", "KalijXML", "TestSupport",
+            ]),
         // Against other people's programs; `Programs` is what runs inside those.
         .testTarget(name: "Differential", dependencies: ["KalijXML", "TestSupport"], exclude: ["Programs"]),
         .testTarget(name: "Integration", dependencies: ["KalijLab"]),

@@ -1,5 +1,6 @@
 import Glibc
 import KalijLab
+import KalijText
 
 /// `kalij-push-demo PATH-OF-KALIJ-PUSH`: a push is triggered, queued and discarded, with real servers and clients.
 @main
@@ -21,10 +22,10 @@ enum PushDemo {
     }
 
     /// One line at once, even where the output is no terminal.
-    private static func say(_ line: String) { write(line, to: STDOUT_FILENO) }
+    private static func say(_ line: PrintedText) { write(line, to: STDOUT_FILENO) }
 
-    private static func write(_ line: String, to descriptor: Int32) {
-        let bytes = Array((line + "\n").utf8)
+    private static func write(_ line: PrintedText, to descriptor: Int32) {
+        let bytes = Array((line.description + "\n").utf8)
         _ = Glibc.write(descriptor, bytes, bytes.count)
     }
 

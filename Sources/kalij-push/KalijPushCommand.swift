@@ -1,11 +1,12 @@
 import Glibc
 import KalijPush
+import KalijText
 import KalijTransport
 
 /// The `kalij-push` command.
 @main
 enum KalijPushCommand {
-    private static let usage = """
+    private static let usage: PrintedText = """
         usage: kalij-push serve CONFIG    runs the push server until SIGTERM; SIGHUP reads CONFIG again
                kalij-push check CONFIG    says whether CONFIG, and what it names, can be used
 
@@ -23,7 +24,7 @@ enum KalijPushCommand {
         signal(SIGXFSZ, SIG_IGN)
         let words = CommandLine.arguments.dropFirst()
         switch (words.first, words.count) {
-        case ("--help", 1), ("-h", 1): print(usage)
+        case ("--help", 1), ("-h", 1), ("help", 1): write(usage, to: STDOUT_FILENO)
         case ("serve", 2): exit(serve(words[2]))
         case ("check", 2): exit(check(words[2]))
         default:
@@ -35,7 +36,7 @@ enum KalijPushCommand {
     private static func check(_ path: String) -> Int32 {
         do {
             try PushServer.check(path, loop: try EventLoop())
-            print("\(path) can be used.")
+            write("\(path) can be used.", to: STDOUT_FILENO)
             return 0
         } catch {
             note("kalij-push: \(path): \(error)")
@@ -74,8 +75,10 @@ enum KalijPushCommand {
     }
 
     /// Lines begin with the priority that systemd's journal takes off (sd-daemon(3)).
-    private static func note(_ line: String) {
-        let bytes = Array((line + "\n").utf8)
-        _ = write(STDERR_FILENO, bytes, bytes.count)
+    private static func note(_ line: PrintedText) { write(line, to: STDERR_FILENO) }
+
+    private static func write(_ text: PrintedText, to descriptor: Int32) {
+        let bytes = Array((text.description + "\n").utf8)
+        _ = Glibc.write(descriptor, bytes, bytes.count)
     }
 }

@@ -1,3 +1,5 @@
+import KalijText
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -13,7 +15,7 @@
 ///   - output: takes each line of the result; what happens meanwhile goes to standard error.
 /// - Returns: 0 if nothing was lost, twice or out of order, 1 if anything was, 69 if the demo could not be carried out.
 public func runDemo(
-    options: DemoOptions, kalij: String, output: (String) -> Void = { print($0) }
+    options: DemoOptions, kalij: String, output: (String) -> Void
 ) async -> Int32 {
     let terminal = Terminal()
     let laboratory: Laboratory

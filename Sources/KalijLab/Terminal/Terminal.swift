@@ -1,4 +1,5 @@
 import Glibc
+import KalijText
 import Synchronization
 
 /// Standard error as people see it: plain lines, and one line that is redrawn while something lasts.
@@ -12,9 +13,9 @@ final class Terminal: Sendable {
     private let isTerminal = isatty(2) == 1
 
     /// Prints a line that stays.
-    func say(_ text: String) {
+    func say(_ text: PrintedText) {
         state.withLock { state in
-            write((state.drawn ? "\r\u{1B}[K" : "") + text + "\n")
+            write((state.drawn ? "\r\u{1B}[K" : "") + text.description + "\n")
             state.drawn = false
         }
     }

@@ -1,5 +1,6 @@
 import COpenSSL
 import Glibc
+import KalijText
 
 /// Why a server's certificate was not accepted, in words for a person.
 struct CertificateProblem {
@@ -75,20 +76,10 @@ struct CertificateProblem {
 
     /// A stranger chose these bytes: nothing in them may steer a terminal or fill the screen.
     private static func printable(_ bytes: [UInt8]) -> String {
-        let text = String(decoding: bytes.prefix(100), as: UTF8.self)
-        return String(String.UnicodeScalarView(text.unicodeScalars.filter { !$0.properties.isControlLike }))
+        String(decoding: bytes.prefix(100), as: UTF8.self).cleaned(for: .field)
     }
 
     private static func address(_ bytes: [UInt8]) -> String? {
         SocketAddress.text(of: bytes)
-    }
-}
-
-extension Unicode.Scalar.Properties {
-    fileprivate var isControlLike: Bool {
-        switch generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: true
-        default: false
-        }
     }
 }

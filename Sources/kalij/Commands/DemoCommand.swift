@@ -58,7 +58,7 @@ enum DemoCommand: Command {
     private static func wait(for options: DemoOptions, program: String) -> Int32 {
         let outcome = Outcome()
         Task.detached {
-            outcome.finish(await runDemo(options: options, kalij: program) { Output.line($0) })
+            outcome.finish(await runDemo(options: options, kalij: program) { Output.line("\($0)") })
         }
         return outcome.wait()
     }

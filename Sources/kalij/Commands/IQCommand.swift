@@ -1,5 +1,6 @@
 import KalijAddress
 import KalijClient
+import KalijText
 import KalijXML
 
 enum IQCommand: Command {
@@ -55,7 +56,7 @@ enum IQCommand: Command {
         if shared.json {
             do { Output.line(try JSONLine.of(QuestionRecord(question))) } catch { Output.error("\(error)") }
         } else if let answer = question.answer {
-            Output.line(answer)
+            Output.line(PrintedText(xml: answer))
         } else {
             Output.error("no answer from \(question.recipient): \(question.reason ?? "it still waits")")
         }

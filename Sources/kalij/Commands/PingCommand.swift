@@ -40,7 +40,7 @@ enum PingCommand: Command {
             told.append(question)
             show(question, shared)
         }.run()
-        if count > 1, !shared.json { Output.line(summary(of: told)) }
+        if count > 1, !shared.json { Output.line("\(summary(of: told))") }
         return .of(told.map { ExitStatus(of: $0) })
     }
 

@@ -2,6 +2,7 @@ import Glibc
 import KalijClient
 import KalijRoles
 import KalijStore
+import KalijText
 
 enum QuarantineCommand: Command {
     static let name = "quarantine"
@@ -55,7 +56,7 @@ enum QuarantineCommand: Command {
         guard let stanza = try quarantine.stanza(id), let bytes = try quarantine.bytes(of: id) else { return .nothing }
         let text = String(decoding: bytes, as: UTF8.self)
         guard shared.json else {
-            Output.line(text)
+            Output.line(PrintedText(xml: text))
             return .done
         }
         var record = QuarantineRecord(stanza)

@@ -1,3 +1,4 @@
+import Glibc
 import KalijXML
 
 enum QueryCommand: Command {
@@ -21,6 +22,7 @@ enum QueryCommand: Command {
           |datetime         UTC, with a fraction of at most six digits if there is one: 2002-09-10T23:08:25.5Z
           |base64           without white space
           |uuid             in lower case
+        On a terminal, controls in text and XML are replaced, so that they do not steer it; other programs get what is there.
         What a form or a field does not have is null, or an empty array. The type and the label of a field of an item
         are those that the form's <reported/> gives it. With --json every line is one JSON value: text, XML, datetime,
         base64 and uuid are strings, bool and numbers are themselves.
@@ -59,7 +61,7 @@ enum QueryCommand: Command {
         do { (query, file) = try compile(arguments.words) } catch let error as QuerySyntaxError {
             throw Failure(.badInput, message(error))
         }
-        var printer = ResultPrinter(json: shared.json)
+        var printer = ResultPrinter(json: shared.json, isForPeople: isatty(STDOUT_FILENO) == 1)
         let input = Input(path: file)
         do {
             if arguments.has("--stream") {
@@ -110,7 +112,7 @@ enum QueryCommand: Command {
             case .element(let stanza): try body(stanza)
             case .skipped(let skipped):
                 Output.note(
-                    input.place(skipped.line) + ": skipped a <\(skipped.name)> over the limit on \(skipped.limit)")
+                    "\(input.place(skipped.line)): skipped a <\(skipped.name)> over the limit on \(skipped.limit)")
             case .opened, .closed: break
             }
         }

@@ -38,7 +38,7 @@ enum WakeCommand: Command {
             try PushSocket(path, [CommandLine.arguments[0]] + words(budget, shared)).serve()
         }
         // Whatever it waits for, the name of a server or a disk: dying at any point is harmless, being late is not.
-        LastWords.prepare(NotificationPrinter(json: shared.json).reopening)
+        LastWords.prepare(NotificationPrinter(json: shared.json).reopening.description)
         signal(SIGALRM) { _ in
             LastWords.say()
             _exit(ExitStatus.tryAgain.rawValue)

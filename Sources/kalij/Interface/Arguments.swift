@@ -44,7 +44,7 @@ struct Arguments {
 
     private mutating func take(_ word: String, _ rest: inout ArraySlice<String>, _ options: [Option]) throws {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        let name = String(parts[0])
+        let name = parts[0] == "-h" ? "--help" : String(parts[0])
         guard let option = options.first(where: { $0.name == name }) else {
             throw Failure(.usage, "unknown option \(name)")
         }
@@ -76,7 +76,7 @@ struct Arguments {
 
     /// Throws unless there are between `range` words.
     func expect(_ range: ClosedRange<Int>) throws {
-        if words.count < range.lowerBound { throw Failure(.usage, "too few arguments") }
+        if words.count < range.lowerBound { throw Failure(.usage, "too few arguments", isLost: true) }
         if words.count > range.upperBound {
             throw Failure(.usage, "superfluous argument \"\(words[range.upperBound])\"")
         }

@@ -37,9 +37,12 @@ enum ExitStatus: Int32 {
 struct Failure: Error {
     let status: ExitStatus
     let message: String
+    /// Whether whoever typed it has not seen how the command is used.
+    let isLost: Bool
 
-    init(_ status: ExitStatus, _ message: String) {
+    init(_ status: ExitStatus, _ message: String, isLost: Bool = false) {
         self.status = status
         self.message = message
+        self.isLost = isLost
     }
 }

@@ -1,3 +1,5 @@
+import KalijText
+
 /// The help texts.
 enum Help {
     static let sharedOptions: [Arguments.Option] = [
@@ -5,32 +7,37 @@ enum Help {
         .flag("--json", "one JSON object a line on standard output"),
         .flag("-v", "say more on standard error"),
         .flag("--version", "print the version"),
-        .flag("--help", "print this, or the help of a command"),
+        .flag("--help", "print this, or the help of a command; so do -h and `kalij help`"),
     ]
 
-    static func overview(_ commands: [any Command.Type]) -> String {
+    static func overview(_ commands: [any Command.Type]) -> PrintedText {
         let width = (commands.map { $0.name.count }.max() ?? 0) + 2
         let list = commands.map { "  " + padded($0.name, width) + $0.summary }.joined(separator: "\n")
-        return """
-            usage: kalij [--data DIR] [--json] [-v] COMMAND ...
+        return PrintedText(
+            asIs: """
+                usage: kalij [--data DIR] [--json] [-v] COMMAND ...
 
-            An XMPP client that loses nothing when it is killed.
+                An XMPP client that loses nothing when it is killed.
 
-            commands:
-            \(list)
+                commands:
+                \(list)
 
-            options:
-            \(table(sharedOptions))
+                options:
+                \(table(sharedOptions))
 
-            `kalij COMMAND --help` says more. Exit status: 0 done, 1 nothing found, 64 wrong usage, 65 bad input,
-            69 server unavailable, 75 try again later, 77 authentication refused, 78 bad configuration.
-            """
+                `kalij help COMMAND` says more. Exit status: 0 done, 1 nothing found, 64 wrong usage, 65 bad input,
+                69 server unavailable, 75 try again later, 77 authentication refused, 78 bad configuration.
+                """)
     }
 
-    static func of(_ command: any Command.Type) -> String {
-        var text = "usage: kalij [--data DIR] [--json] [-v] \(command.name) \(command.usage)\n\n\(command.details)\n"
-        if !command.options.isEmpty { text += "\noptions:\n\(table(command.options))\n" }
-        return text
+    static func of(_ command: any Command.Type) -> PrintedText {
+        let options = command.options.isEmpty ? "" : "\noptions:\n\(table(command.options))\n"
+        return usage(of: command) + PrintedText(asIs: "\n\n\(command.details)\n\(options)")
+    }
+
+    /// The line that says what follows the command's name.
+    static func usage(of command: any Command.Type) -> PrintedText {
+        PrintedText(asIs: "usage: kalij [--data DIR] [--json] [-v] \(command.name) \(command.usage)")
     }
 
     private static func table(_ options: [Arguments.Option]) -> String {

@@ -1,5 +1,6 @@
 import KalijClient
 import KalijRoles
+import KalijText
 
 #if canImport(Glibc)
     import Glibc
@@ -26,8 +27,8 @@ enum Kalij {
             exit(try run(CommandLine.arguments.dropFirst()).rawValue)
         } catch {
             let failure = Failure(error)
-            Output.error(failure.message)
-            if failure.status == .usage { Output.note("`kalij --help` shows how it is used") }
+            Output.error("\(failure.message)")
+            if failure.status == .usage { Output.note("`kalij help` shows how it is used") }
             exit(failure.status.rawValue)
         }
     }
@@ -39,10 +40,23 @@ enum Kalij {
             if shared.has("--help") { return show(Help.overview(commands)) }
             throw Failure(.usage, "no command given")
         }
-        guard let command = commands.first(where: { $0.name == name }) else {
-            throw Failure(.usage, "unknown command \"\(name)\"")
+        if name == "help" { return try help(rest.dropFirst()) }
+        let command = try command(name)
+        do {
+            return try run(command, rest.dropFirst(), shared)
+        } catch let failure as Failure where failure.status == .usage {
+            Output.error("\(failure.message)")
+            Output.note(
+                failure.isLost ? Help.of(command) : Help.usage(of: command) + "; `kalij help \(command.name)` says more"
+            )
+            return .usage
         }
-        let (arguments, _) = try Arguments.read(rest.dropFirst(), options: command.options + Help.sharedOptions)
+    }
+
+    private static func run(
+        _ command: any Command.Type, _ words: ArraySlice<String>, _ shared: Arguments
+    ) throws -> ExitStatus {
+        let (arguments, _) = try Arguments.read(words, options: command.options + Help.sharedOptions)
         if shared.has("--help") || arguments.has("--help") { return show(Help.of(command)) }
         return try command.run(
             arguments,
@@ -52,7 +66,20 @@ enum Kalij {
         )
     }
 
-    private static func show(_ text: String) -> ExitStatus {
+    private static func command(_ name: String) throws -> any Command.Type {
+        guard let command = commands.first(where: { $0.name == name }) else {
+            throw Failure(.usage, "unknown command \"\(name)\"")
+        }
+        return command
+    }
+
+    /// `kalij help` and `kalij help COMMAND`.
+    private static func help(_ words: ArraySlice<String>) throws -> ExitStatus {
+        guard words.count < 2 else { throw Failure(.usage, "`kalij help` takes one command") }
+        return show(try words.first.map { Help.of(try command($0)) } ?? Help.overview(commands))
+    }
+
+    private static func show(_ text: PrintedText) -> ExitStatus {
         Output.line(text)
         return .done
     }

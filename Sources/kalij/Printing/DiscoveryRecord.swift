@@ -1,5 +1,6 @@
 import KalijClient
 import KalijStream
+import KalijText
 import KalijXML
 
 /// What an entity said of itself, as `disco` prints it.
@@ -72,13 +73,13 @@ struct DiscoveryRecord: Encodable {
 
 /// What an entity said of itself, a line for each part.
 enum DiscoveryLines {
-    static func of(_ question: Questions.Question) -> [String] {
+    static func of(_ question: Questions.Question) -> [PrintedText] {
         let info = question.discoveryInfo.map(lines) ?? []
         let items = question.discoveryItems ?? []
         return info + items.map { line(["item", $0.jid.description, $0.node ?? "", $0.name ?? ""]) }
     }
 
-    private static func lines(_ info: DiscoveryInfo) -> [String] {
+    private static func lines(_ info: DiscoveryInfo) -> [PrintedText] {
         let identities = info.identities.map { identity in
             let language = identity.language.map { " (\($0))" } ?? ""
             return line(["identity", "\(identity.category)/\(identity.type)", (identity.name ?? "") + language])
@@ -86,16 +87,16 @@ enum DiscoveryLines {
         return identities + info.features.map { line(["feature", $0]) } + info.forms.flatMap(lines)
     }
 
-    private static func lines(_ form: DataForm) -> [String] {
+    private static func lines(_ form: DataForm) -> [PrintedText] {
         let fields = form.fields.filter { $0.name != DataForm.formTypeField }
         return fields.map { line(["form", form[DataForm.formTypeField]?.value ?? "", $0.name ?? ""] + $0.values) }
     }
 
     /// The parts with tabs between them, none at the end. What others wrote does not break the line.
-    private static func line(_ parts: [String]) -> String {
+    private static func line(_ parts: [String]) -> PrintedText {
         var parts = parts
         while parts.last?.isEmpty == true { parts.removeLast() }
-        return parts.map { String($0.map { $0.isNewline || $0 == "\t" ? " " : $0 }) }.joined(separator: "\t")
+        return parts.map { PrintedText(field: $0) }.joined(separator: "\t")
     }
 }
 

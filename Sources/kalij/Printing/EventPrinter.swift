@@ -1,4 +1,5 @@
 import KalijClient
+import KalijText
 
 /// Prints what `run` sees: messages to standard output, the rest to standard error; with `--json` everything to
 /// standard output.
@@ -31,23 +32,26 @@ struct EventPrinter {
 
     /// Says it on standard error, whatever it is.
     func note(_ event: EngineEvent) {
-        switch event.kind {
-        case .message(let message), .state(let message), .unsettled(let message): Output.note(MessageLine.of(message))
-        default: if let text = text(event) { Output.note("\(event.account): \(text)") }
-        }
+        if let text = text(event) { Output.note("\(event.account): \(text)") }
     }
 
     private func printText(_ event: EngineEvent) {
+        guard let line = line(event) else { return }
+        if case .message = event.kind { Output.line(line) } else { Output.note(line) }
+    }
+
+    /// What a person is told of it, and of which account it is; nil if it is of no interest.
+    func line(_ event: EngineEvent) -> PrintedText? {
         switch event.kind {
-        case .message(let message): if message.body != nil { Output.line(MessageLine.of(message)) }
-        case .state(let message): if verbose || message.state == .failed { Output.note(MessageLine.of(message)) }
-        case .unsettled(let message): Output.note(MessageLine.of(message))
-        default: if let text = text(event) { Output.note("\(event.account): \(text)") }
+        case .message(let message) where message.body == nil: return nil
+        case .state(let message) where !verbose && message.state != .failed: return nil
+        default: return text(event).map { "\(event.account): \($0)" }
         }
     }
 
-    private func text(_ event: EngineEvent) -> String? {
+    private func text(_ event: EngineEvent) -> PrintedText? {
         switch event.kind {
+        case .message(let message), .state(let message), .unsettled(let message): return MessageLine.of(message)
         case .connecting: return verbose ? "connecting" : nil
         case .online(let jid, let resumed): return "online as \(jid), \(resumed ? "session resumed" : "new session")"
         case .offline(let reason, let retryIn):
@@ -59,7 +63,7 @@ struct EventPrinter {
             return problem.map { "the archive of \(room) was not read: \($0)" }
                 ?? (verbose ? "caught up with \(room)" : nil)
         case .historyFilled(let room, let messages, let problem):
-            let what = "\(messages) older messages fetched" + (room.map { " from \($0)" } ?? "")
+            let what: PrintedText = "\(messages) older messages fetched\(room.map { " from \($0)" } ?? "")"
             return problem.map { "\(what), then: \($0)" } ?? (verbose ? what : nil)
         case .quarantined(let reason, let sender): return "set aside a stanza from \(sender ?? "the server"): \(reason)"
         case .deadLetter(let letter): return "a stored callback could not be called: \(letter.reason)"
@@ -69,26 +73,25 @@ struct EventPrinter {
         case .storageAvailable: return "can store again"
         case .missed(let count): return "\(count) events were not told"
         case .slowStep(let kind, let milliseconds): return "slow step: \(kind) took \(milliseconds) ms"
-        case .message, .state, .unsettled: return nil
         }
     }
 
     private func printJSON(_ event: EngineEvent) {
-        let account = event.account.description
-        do {
-            switch event.kind {
-            case .message(let message): try write(MessageRecord(message, account: account, at: event.at))
-            case .state(let message): try write(MessageRecord(message, event: "state", account: account, at: event.at))
-            case .unsettled(let message):
-                try write(MessageRecord(message, event: "unsettled", account: account, at: event.at))
-            default: try write(record(event, account: account))
-            }
-        } catch {
-            Output.error("\(error)")
-        }
+        do { Output.line(try json(event)) } catch { Output.error("\(error)") }
     }
 
-    private func write(_ value: some Encodable) throws { Output.line(try JSONLine.of(value)) }
+    /// The line of JSON for it.
+    func json(_ event: EngineEvent) throws -> PrintedText {
+        let account = event.account.description
+        switch event.kind {
+        case .message(let message): return try JSONLine.of(MessageRecord(message, account: account, at: event.at))
+        case .state(let message):
+            return try JSONLine.of(MessageRecord(message, event: "state", account: account, at: event.at))
+        case .unsettled(let message):
+            return try JSONLine.of(MessageRecord(message, event: "unsettled", account: account, at: event.at))
+        default: return try JSONLine.of(record(event, account: account))
+        }
+    }
 
     private func record(_ event: EngineEvent, account: String) -> Record {
         var record = Record(event: event.kind.name, account: account, at: Stamp.of(event.at))

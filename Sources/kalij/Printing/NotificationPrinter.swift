@@ -1,4 +1,5 @@
 import KalijClient
+import KalijText
 
 /// Prints what the user is to be notified of to standard output.
 struct NotificationPrinter {
@@ -16,14 +17,18 @@ struct NotificationPrinter {
     }
 
     func print(_ notification: Notification) {
+        do { Output.line(try line(notification)) } catch { Output.error("\(error)") }
+    }
+
+    /// What is printed of it.
+    func line(_ notification: Notification) throws -> PrintedText {
         guard json else {
             switch notification.kind {
-            case .show: Output.line("\(notification.sender): \(notification.body)")
-            case .withdraw: Output.line("\(notification.sender): read elsewhere: \(notification.body)")
+            case .show: return "\(notification.sender): \(notification.body)"
+            case .withdraw: return "\(notification.sender): read elsewhere: \(notification.body)"
             }
-            return
         }
-        write(
+        return try JSONLine.of(
             Record(
                 kind: notification.kind.rawValue, account: notification.account,
                 conversation: notification.conversation, sender: notification.sender, body: notification.body,
@@ -34,11 +39,7 @@ struct NotificationPrinter {
     func reopen() { Output.line(reopening) }
 
     /// The line that says so; made at the start of each run, so not with an encoder, which costs pages.
-    var reopening: String {
+    var reopening: PrintedText {
         json ? #"{"event":"notification","kind":"reopen"}"# : "There is more: open Kalij to fetch it."
-    }
-
-    private func write(_ record: Record) {
-        do { Output.line(try JSONLine.of(record)) } catch { Output.error("\(error)") }
     }
 }

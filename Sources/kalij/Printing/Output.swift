@@ -1,27 +1,29 @@
+import KalijText
+
 #if canImport(Glibc)
     import Glibc
 #else
     import Darwin
 #endif
 
-/// Standard output for results, standard error for everything else.
+/// Standard output for results, standard error for everything else. Nothing is printed but by this.
 enum Output {
     /// Writes a line of results; false if nobody reads any more.
     @discardableResult
-    static func line(_ text: String) -> Bool { write(text + "\n", to: STDOUT_FILENO) }
+    static func line(_ text: PrintedText) -> Bool { write(text.description + "\n", to: STDOUT_FILENO) }
 
     /// Writes results; they are out when this returns.
     ///
     /// - Throws: `OutputClosed` if nobody reads any more, `Failure` if they cannot be written for another reason.
-    static func results(_ text: String) throws {
-        guard !write(text, to: STDOUT_FILENO) else { return }
+    static func results(_ text: PrintedText) throws {
+        guard !write(text.description, to: STDOUT_FILENO) else { return }
         let error = errno
         if error == EPIPE { throw OutputClosed() }
         throw Failure(.tryAgain, "standard output: \(String(cString: strerror(error)))")
     }
 
-    static func error(_ text: String) { write("kalij: \(text)\n", to: STDERR_FILENO) }
-    static func note(_ text: String) { write("\(text)\n", to: STDERR_FILENO) }
+    static func error(_ text: PrintedText) { note("kalij: \(text)") }
+    static func note(_ text: PrintedText) { write(text.description + "\n", to: STDERR_FILENO) }
 
     @discardableResult
     private static func write(_ text: String, to descriptor: Int32) -> Bool {

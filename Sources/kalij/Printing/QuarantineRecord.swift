@@ -1,4 +1,5 @@
 import KalijClient
+import KalijText
 
 /// A stanza that was set aside, as `status` and `quarantine` print it.
 struct QuarantineRecord: Encodable {
@@ -28,7 +29,7 @@ struct QuarantineRecord: Encodable {
     }
 
     /// For a person.
-    var line: String {
+    var line: PrintedText {
         let can =
             switch retry {
             case "wanted": "; will be tried again"

@@ -1,4 +1,5 @@
 import KalijClient
+import KalijText
 import KalijXML
 
 #if canImport(FoundationEssentials)
@@ -7,10 +8,10 @@ import KalijXML
     import Foundation
 #endif
 
-/// One JSON object a line.
+/// One JSON object a line, also for readers who know more ends of a line than LF.
 enum JSONLine {
-    static func of(_ value: some Encodable) throws -> String {
-        String(decoding: try encoder().encode(value), as: UTF8.self)
+    static func of(_ value: some Encodable) throws -> PrintedText {
+        PrintedText(json: String(decoding: try encoder().encode(value), as: UTF8.self))
     }
 
     static func encoder() -> JSONEncoder {
@@ -74,9 +75,9 @@ struct MessageRecord: Encodable {
 
 /// A message as a line for a person.
 enum MessageLine {
-    static func of(_ message: Message) -> String {
-        let other = message.direction == .incoming ? "from \(message.from)" : "to \(message.to)"
-        var state = ""
+    static func of(_ message: Message) -> PrintedText {
+        let other: PrintedText = message.direction == .incoming ? "from \(message.from)" : "to \(message.to)"
+        var state: PrintedText = ""
         if let known = message.state { state = " [\(known.rawValue)\(message.isSettled ? "" : ", outcome unknown")]" }
         if let error = message.error { state += " (\(error))" }
         return "\(Stamp.of(message.sentAt)) \(other)\(state): \(message.body ?? "")"
@@ -110,18 +111,21 @@ struct GapRecord: Encodable {
         }
     }
 
+    /// For a person who reads a history.
+    var line: PrintedText { "--- \(words)" }
+
     /// For a person.
-    var line: String {
+    var words: PrintedText {
         let times = [after.map { "after \($0)" }, before.map { "before \($0)" }].compactMap { $0 }.joined(
             separator: ", ")
-        let place = (room.map { " of \($0)" } ?? "") + (times.isEmpty ? "" : " " + times)
+        let place: PrintedText = "\(room.map { " of \($0)" } ?? "")\(times.isEmpty ? "" : " " + times)"
         switch reason {
-        case "lost": return "--- messages\(place) may be missing: the archive does not have them any more"
-        case "reading": return "--- messages\(place): the archive is being read"
-        case "unread": return "--- messages\(place) were not read from the archive: \(problem ?? "")"
+        case "lost": return "messages\(place) may be missing: the archive does not have them any more"
+        case "reading": return "messages\(place): the archive is being read"
+        case "unread": return "messages\(place) were not read from the archive: \(problem ?? "")"
         default:
             let how = after == nil ? "--older N" : "--fill"
-            return "--- messages\(place) were not fetched from the archive; `kalij history \(how)` does it"
+            return "messages\(place) were not fetched from the archive; `kalij history \(how)` does it"
         }
     }
 }

@@ -1,3 +1,4 @@
+import KalijText
 import KalijXML
 
 #if canImport(FoundationEssentials)
@@ -6,26 +7,30 @@ import KalijXML
     import Foundation
 #endif
 
-/// Prints the results of queries, one a line.
+/// Prints the results of queries, one a line: as they are for another program, cleaned for a person.
 struct ResultPrinter {
     private let json: Bool
+    private let isForPeople: Bool
     private let encoder = JSONLine.encoder()
     private(set) var isEmpty = true
 
-    init(json: Bool) { self.json = json }
+    init(json: Bool, isForPeople: Bool) {
+        self.json = json
+        self.isForPeople = isForPeople
+    }
 
     /// Prints results, and what they are is out when this returns.
     mutating func print(_ results: [QueryResult]) throws {
         guard !results.isEmpty else { return }
         isEmpty = false
         var text = ""
-        for result in results { text += try line(result) + "\n" }
-        try Output.results(text)
+        for result in results { text += try line(result).description + "\n" }
+        try Output.results(PrintedText(asIs: text))
     }
 
-    private func line(_ result: QueryResult) throws -> String {
+    func line(_ result: QueryResult) throws -> PrintedText {
         switch result {
-        case .element(let element): try string(element.xml())
+        case .element(let element): try string(element.xml()) { PrintedText(xml: $0) }
         case .text(let text): try string(text)
         case .date(let date): try string(DateTime.text(date))
         case .bytes(let bytes): try string(Data(bytes).base64EncodedString())
@@ -34,16 +39,21 @@ struct ResultPrinter {
         case .form(let form): try encoded(FormRecord(form))
         case .field(let field): try encoded(FieldRecord(field))
         case .bool(let value): value ? "true" : "false"
-        case .int(let value): String(value)
-        case .uint(let value): String(value)
+        case .int(let value): "\(value)"
+        case .uint(let value): "\(value)"
         case .double(let value): try encoded(value)
         }
     }
 
-    private func string(_ text: String) throws -> String { json ? try encoded(text) : text }
+    private func string(
+        _ text: String, cleaning clean: (String) -> PrintedText = { "\($0)" }
+    ) throws -> PrintedText {
+        if json { return try encoded(text) }
+        return isForPeople ? clean(text) : PrintedText(asIs: text)
+    }
 
-    private func encoded(_ value: some Encodable) throws -> String {
-        String(decoding: try encoder.encode(value), as: UTF8.self)
+    private func encoded(_ value: some Encodable) throws -> PrintedText {
+        PrintedText(json: String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 }
 

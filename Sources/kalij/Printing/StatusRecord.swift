@@ -1,5 +1,6 @@
 import KalijClient
 import KalijRoles
+import KalijText
 
 /// What `status` prints.
 struct StatusRecord: Encodable {
@@ -84,10 +85,10 @@ struct StatusRecord: Encodable {
     }
 
     /// For a person.
-    var lines: [String] {
-        var lines = [
+    var lines: [PrintedText] {
+        var lines: [PrintedText] = [
             "directory: \(directory)",
-            "driver: " + (driver.map { "\($0.role), process \($0.pid), since \($0.since)" } ?? "none"),
+            "driver: \(driver.map { "\($0.role), process \($0.pid), since \($0.since)" } ?? "none")",
         ]
         for account in accounts { lines += self.lines(account) }
         for stanza in quarantine {
@@ -106,14 +107,14 @@ struct StatusRecord: Encodable {
         return lines
     }
 
-    private func lines(_ account: AccountRecord) -> [String] {
-        var lines = ["account: \(account.account)" + (account.state == "active" ? "" : ", logged out")]
+    private func lines(_ account: AccountRecord) -> [PrintedText] {
+        var lines: [PrintedText] = ["account: \(account.account)\(account.state == "active" ? "" : ", logged out")"]
         lines.append(
-            "  session: " + (account.jid ?? "none") + (account.resumable ? ", can be resumed" : "")
+            "  session: \(account.jid ?? "none")" + (account.resumable ? ", can be resumed" : "")
                 + (account.lastOnline.map { ", last online \($0)" } ?? "")
                 + (account.carbons ? ", with copies of what other clients see" : ""))
         let catchUp = account.catchUpProblem ?? (account.catchUp == "done" ? "read to its end" : "being read")
-        lines.append("  archive: " + (account.archive ? catchUp : "none known"))
+        lines.append("  archive: \(account.archive ? catchUp : "none known")")
         lines.append(
             "  messages: \(account.stored) stored, \(account.queued) queued, \(account.sent) sent and not acknowledged, "
                 + "\(account.failed) failed")
@@ -123,7 +124,7 @@ struct StatusRecord: Encodable {
         if account.notifications > 0 {
             lines.append("  notifications: \(account.notifications) not shown yet")
         }
-        lines += account.gaps.map { "  missing: " + $0.line.drop { $0 == "-" || $0 == " " } }
+        lines += account.gaps.map { "  missing: \($0.words)" }
         if account.unsettled > 0 {
             lines.append("  outcome unknown: \(account.unsettled) messages sent in a session that is lost")
         }

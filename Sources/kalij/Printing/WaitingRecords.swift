@@ -1,4 +1,5 @@
 import KalijClient
+import KalijText
 
 /// What waits, as `pending` prints it.
 struct PendingRecord: Encodable {
@@ -21,7 +22,7 @@ struct PendingRecord: Encodable {
     }
 
     /// For a person.
-    var line: String {
+    var line: PrintedText {
         switch origin {
         case "request": "\(account): \(handler) waits until \(until) for the answer of \(responder ?? account)"
         case "timer": "\(account): \(handler) is called at \(until)"
@@ -62,7 +63,8 @@ struct QuestionRecord: Encodable {
     }
 
     /// For a person.
-    var line: String {
-        "\(id) \(answeredAt ?? askedAt) \(to) [\(outcome ?? "waiting")] \(answer ?? reason ?? "")"
+    var line: PrintedText {
+        let what = answer.map { PrintedText(xml: $0) } ?? "\(reason ?? "")"
+        return "\(id) \(answeredAt ?? askedAt) \(to) [\(outcome ?? "waiting")] \(what)"
     }
 }

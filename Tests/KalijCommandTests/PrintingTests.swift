@@ -1,0 +1,238 @@
+import Foundation
+import KalijAddress
+
+import KalijStream
+import KalijText
+import KalijTransport
+import KalijXML
+import TestSupport
+import Testing
+
+@testable import KalijClient
+@testable import KalijRoles
+@testable import KalijStore
+@testable import kalij
+
+/// "One function cleans everything that is printed for people (indenting what continues a message), errors included; a property
+/// test over all printing code."
+@Suite struct PrintingTests {
+    private static let seeds: ClosedRange<UInt64> = 1...200
+
+    /// Checks what is printed for people and what is printed as JSON of the same thing.
+    private func check(_ what: String, _ seed: UInt64, people: [PrintedText], json: [PrintedText] = []) throws {
+        for text in people {
+            #expect(HostileText.fault(in: text) == nil, "\(what), seed \(seed)")
+        }
+        for line in json {
+            #expect(HostileText.fault(inLine: line) == nil, "\(what) in JSON, seed \(seed)")
+            _ = try JSONSerialization.jsonObject(with: Data(line.description.utf8))
+        }
+    }
+
+    @Test("what run and wake print of events and notifications, and history of messages and gaps") func events() throws
+    {
+        let scratch = try ScratchDirectory()
+        let database = try Database(path: scratch.file("any.db"), durability: .process)
+        for seed in Self.seeds {
+            var text = HostileText(seed)
+            let account = JID.received(text.next())
+            for direction in ["in", "out"] {
+                let message = try #require(try message(direction, &text, in: database))
+                try check(
+                    "history", seed, people: [MessageLine.of(message)],
+                    json: [try JSONLine.of(MessageRecord(message, account: text.next(), at: 1))])
+                for kind in [EngineEvent.Kind.message(message), .state(message), .unsettled(message)] + kinds(&text) {
+                    let event = EngineEvent(account: account, at: 1, kind: kind)
+                    let printer = EventPrinter(json: false, verbose: true)
+                    try check(
+                        kind.name, seed, people: [try #require(printer.line(event))], json: [try printer.json(event)])
+                }
+            }
+            for kind in [Notification.Kind.show, .withdraw] {
+                let notification = Notification(
+                    kind: kind, identifier: text.next(), account: text.next(), conversation: text.next(),
+                    sender: text.next(), body: text.next(), at: 1)
+                try check(
+                    "wake", seed, people: [try NotificationPrinter(json: false).line(notification)],
+                    json: [try NotificationPrinter(json: true).line(notification)])
+            }
+            for reason in [HistoryGap.Reason.notFetched, .lost, .reading, .unread(text.next())] {
+                let gap = HistoryGap(after: 1, before: nil, reason: reason, archive: text.next(), position: 1)
+                let record = GapRecord(gap, account: text.next())
+                try check("gap", seed, people: [record.line, record.words], json: [try JSONLine.of(record)])
+            }
+        }
+    }
+
+    private func message(_ direction: String, _ text: inout HostileText, in database: Database) throws -> Message? {
+        let state: Value = direction == "out" ? "failed" : .null
+        let values: [Value] = [
+            .text(direction), .text(text.next()), .text(text.next()), .text(text.next()), .text(text.next()),
+            .text(text.next()), .text(text.next()), state, .text(text.next()),
+        ]
+        return try database.prepare("SELECT 7, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, 0").first(values) { Message($0) }
+    }
+
+    private func kinds(_ text: inout HostileText) -> [EngineEvent.Kind] {
+        let room = JID.received(text.next())
+        let letter = DeadLetter(
+            id: 1, account: text.next(), at: 1, origin: .request, name: text.next(), reason: text.next())
+        return [
+            .connecting, .online(jid: text.next(), resumed: true), .offline(reason: text.next(), retryIn: 1),
+            .refused(reason: text.next()), .caughtUp(problem: text.next()),
+            .roomRead(room: room, problem: text.next()), .roomRead(room: room, problem: nil),
+            .historyFilled(room: room, messages: 1, problem: text.next()),
+            .historyFilled(room: room, messages: 1, problem: nil),
+            .quarantined(reason: text.next(), sender: text.next()), .deadLetter(letter), .loggedOut(removed: true),
+            .waitingForStorage(reason: text.next(), retryIn: 1), .storageAvailable, .missed(3),
+            .slowStep(kind: text.next(), milliseconds: 1),
+        ]
+    }
+
+    @Test("what status, quarantine and pending print") func states() throws {
+        for seed in Self.seeds {
+            var text = HostileText(seed)
+            let stanza = Quarantine.Stanza(
+                id: 1, account: text.next(), at: 1, reason: text.next(), name: text.next(), sender: text.next(),
+                size: 1,
+                retrying: .possible)
+            let quarantined = QuarantineRecord(stanza)
+            let status = StatusRecord(
+                directory: text.next(), driver: Owner(number: 1, role: .main, pid: 1, since: 1, letGo: false),
+                accounts: [try account(&text)], quarantine: [stanza],
+                deadLetters: [DeadLetter.Origin.share, .timer].map {
+                    DeadLetter(id: 1, account: text.next(), at: 1, origin: $0, name: text.next(), reason: text.next())
+                },
+                slowSteps: [StatusReader.SlowStep(kind: text.next(), count: 1, longest: 1)])
+            try check(
+                "status", seed, people: status.lines + [quarantined.line],
+                json: [try JSONLine.of(status), try JSONLine.of(quarantined)])
+            for origin in [DeadLetter.Origin.request, .timer, .promise] {
+                let pending = PendingRecord(
+                    PendingReader.Pending(
+                        origin: origin, account: text.next(), handler: text.next(), id: text.next(),
+                        responder: text.next(), since: 1, until: 1))
+                try check("pending", seed, people: [pending.line], json: [try JSONLine.of(pending)])
+            }
+        }
+    }
+
+    private func account(_ text: inout HostileText) throws -> StatusReader.AccountStatus {
+        let account = Account(
+            id: 1, jid: .received(text.next()), resource: text.next(), server: ServerSettings(), mechanism: .plain,
+            credentials: .password(text.next()), state: .active, historyDays: 14)
+        let gap = HistoryGap(after: nil, before: 1, reason: .unread(text.next()), archive: text.next(), position: 1)
+        return StatusReader.AccountStatus(
+            account: account, boundJID: text.next(), isResumable: true, lastOnline: 1, hasCarbons: true,
+            hasArchive: true,
+            catchUp: text.next(), catchUpProblem: text.next(), storedMessages: 1, queuedMessages: 1,
+            messagesInMailbox: 1, sentMessages: 1, unsettledMessages: 1, failedMessages: 1, queuedStanzas: 1,
+            pendingNotifications: 1, gaps: [gap])
+    }
+
+    @Test("what iq, ping, disco and query print of answers") func answers() throws {
+        for seed in Self.seeds {
+            var text = HostileText(seed)
+            let query = DiscoveryInfo.namespace
+            let found = Element(
+                "query", xmlns: query,
+                children: [
+                    Element("identity", attributes: ["category": text.xml(), "type": text.xml(), "name": text.xml()]),
+                    Element("feature", attributes: ["var": text.xml()]),
+                ])
+            for (outcome, answer) in [
+                ("result", Element("iq", children: [found])), ("error", failed(text.xml())), ("timeout", nil),
+            ] {
+                let question = Questions.Question(
+                    id: 1, account: text.next(), recipient: text.next(), askedAt: 1, answeredAt: nil, roundTrip: 1,
+                    outcome: outcome, reason: text.next(), answer: answer?.xml())
+                let record = QuestionRecord(question)
+                let discovered = DiscoveryRecord([question, question], node: text.next())
+                try check(
+                    "question", seed, people: [record.line, "\(ErrorWords.of(question))"],
+                    json: [try JSONLine.of(record), try JSONLine.of(discovered)])
+                for line in DiscoveryLines.of(question) {
+                    #expect(HostileText.fault(inLine: line, tabs: true) == nil, "disco, seed \(seed)")
+                }
+                if outcome == "result" { #expect(!DiscoveryLines.of(question).isEmpty) }
+            }
+            let results: [QueryResult] = [.text(text.next()), .element(found), .attributes(["a": text.next()])]
+            let people = ResultPrinter(json: false, isForPeople: true)
+            let json = ResultPrinter(json: true, isForPeople: false)
+            for result in results {
+                #expect(HostileText.fault(in: try people.line(result)) == nil, "query, seed \(seed)")
+            }
+            for result in results { #expect(HostileText.fault(inLine: try json.line(result)) == nil) }
+        }
+    }
+
+    private func failed(_ text: String) -> Element {
+        let namespace = "urn:ietf:params:xml:ns:xmpp-stanzas"
+        return Element(
+            "iq", xmlns: "jabber:client", attributes: ["type": "error"],
+            children: [
+                Element(
+                    "error", xmlns: "jabber:client", attributes: ["type": "cancel"],
+                    children: [
+                        Element("forbidden", xmlns: namespace), Element("text", xmlns: namespace, text: text),
+                    ])
+            ])
+    }
+
+    @Test("errors, whatever a server has put into them") func errors() throws {
+        for seed in Self.seeds {
+            var text = HostileText(seed)
+            let errors: [any Error] = [
+                Failure(.badInput, text.next()), StoreError(.full, text.next()),
+                DirectoryError.noAccount(directory: text.next()),
+                DirectoryError.whichAccount(known: [text.next()], asked: text.next()),
+                EngineError.refused(account: .received(text.next()), reason: text.next()),
+                LoginError.failed(text.next()),
+                LoginError.refused(.sasl(SASLError(nil, text: text.next()))),
+                LoginError.refused(.stream(StreamError(.undefinedCondition, text: text.next()))),
+                LoginError.refused(.authentication(.refusedByServer(reason: text.next()))),
+                LoginError.refused(.authentication(.noMechanism(offered: [text.next()]))),
+                LoginError.refused(.bind(StanzaError(.forbidden, text: text.next()))),
+                LoginError.refused(.boundElsewhere(.received(text.next()))),
+                LoginError.refused(.unexpected(element: text.next(), during: text.next())),
+                LoginError.unreachable(
+                    ConnectFailure([.init(host: text.next(), kind: .certificate, reason: text.next())])),
+                XMLError(condition: text.next(), text: text.next(), line: 1, column: 1),
+            ]
+            for error in errors {
+                try check("\(type(of: error))", seed, people: ["kalij: \(Failure(error).message)"])
+            }
+        }
+    }
+
+    @Test("nothing is printed but by what takes cleaned text alone")
+    func oneWayOut() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Sources")
+        let allowed = [
+            "Output.swift", "KalijPushCommand.swift", "PushDemo.swift", "Terminal.swift", "Interruption.swift",
+        ]
+        let printing = try Regex(
+            #"(^|[^.\w])(print|debugPrint|dump|puts|perror)\(|std(out|err)\)|STD(OUT|ERR)_FILENO|FileHandle\.standard"#)
+        var files = 0
+        for target in [
+            "kalij", "kalij-push", "kalij-push-demo", "KalijLab", "KalijClient", "KalijPush", "KalijTransport",
+        ] {
+            let folder = root.appendingPathComponent(target)
+            let names = try #require(FileManager.default.enumerator(atPath: folder.path)).compactMap { $0 as? String }
+            for name in names where name.hasSuffix(".swift") && !allowed.contains((name as NSString).lastPathComponent)
+            {
+                files += 1
+                let source = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+                for line in source.split(separator: "\n") {
+                    let code = line.drop { $0 == " " }
+                    guard !code.hasPrefix("//"), !code.contains("func print("), code.contains(printing) else {
+                        continue
+                    }
+                    #expect(code.contains("isatty("), "\(target)/\(name) prints by itself: \(code)")
+                }
+            }
+        }
+        #expect(files > 100)
+    }
+}
