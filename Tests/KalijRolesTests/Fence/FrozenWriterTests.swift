@@ -19,20 +19,21 @@ struct FrozenWriterTests {
 
     /// A process that locks a byte of a file, and stops if it is told to.
     private func locking(_ file: String, at byte: Int, isStopped: Bool) throws -> Process {
-        let process = try python(
-            """
-            import fcntl, sys, time
-            file = open(sys.argv[1], "r+b")
-            fcntl.lockf(file, fcntl.LOCK_EX, 1, int(sys.argv[2]))
-            print("locked", flush=True)
-            time.sleep(60)
-            """, file, "\(byte)")
+        let process = try python(Self.locker, file, "\(byte)")
         guard isStopped else { return process }
         kill(process.processIdentifier, SIGSTOP)
         let state = "/proc/\(process.processIdentifier)/stat"
         while try !String(contentsOfFile: state, encoding: .utf8).contains(") T ") { usleep(1000) }
         return process
     }
+
+    private static let locker = """
+        import fcntl, sys, time
+        file = open(sys.argv[1], "r+b")
+        fcntl.lockf(file, fcntl.LOCK_EX, 1, int(sys.argv[2]))
+        print("locked", flush=True)
+        time.sleep(60)
+        """
 
     @Test(
         "who keeps others from writing is killed: within a transaction, opening the database as the first, closing it as the last",
@@ -54,6 +55,46 @@ struct FrozenWriterTests {
         defer { kill(checkpointing.processIdentifier, SIGKILL) }
         #expect(FrozenWriter.kill(database: database, ifStopped: true) == nil)
         #expect(living.isRunning && checkpointing.isRunning)
+    }
+
+    /// "a process that is not of our user and not ours is never killed"
+    @Test("a stranger's file that has the same inode number on another file system is not taken for the database")
+    func inodeElsewhere() throws {
+        // Two new file systems of their own give the same numbers in the same order; they end with the process that made them.
+        let script = """
+            for place in one two; do
+                mkdir $0/$place && mount -t tmpfs $place $0/$place && cd $0/$place && touch kalij.db kalij.db-shm || exit
+            done
+            echo mounted
+            exec sleep 60
+            """
+        let holder = try started(
+            "/usr/bin/unshare", [geteuid() == 0 ? "-m" : "-rm", "sh", "-c", script, scratch.path])
+        defer { kill(holder.processIdentifier, SIGKILL) }
+        let root = "/proc/\(holder.processIdentifier)/root\(scratch.path)"
+        let numbers = try ["one", "two"].map {
+            try FileManager.default.attributesOfItem(atPath: "\(root)/\($0)/kalij.db-shm")[.systemFileNumber] as? Int
+        }
+        try #require(numbers[0] != nil && numbers[0] == numbers[1])
+        let stranger = try locking("\(root)/two/kalij.db-shm", at: 120, isStopped: true)
+        defer { kill(stranger.processIdentifier, SIGKILL) }
+        #expect(FrozenWriter.kill(database: root + "/one/kalij.db") == nil)
+        #expect(stranger.isRunning)
+        #expect(FrozenWriter.kill(database: root + "/two/kalij.db") == stranger.processIdentifier)
+    }
+
+    @Test(
+        "a process of another user is left alone, even if it has locked the database",
+        .enabled(if: geteuid() == 0, "only root can be another user"))
+    func anotherUser() throws {
+        let file = scratch.file("kalij.db-shm")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: scratch.path)
+        try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: file)
+        let other = try started(
+            "/usr/bin/setpriv", ["--reuid=65534", "--clear-groups", "/usr/bin/python3", "-c", Self.locker, file, "120"])
+        defer { kill(other.processIdentifier, SIGKILL) }
+        #expect(FrozenWriter.kill(database: database) == nil)
+        #expect(other.isRunning)
     }
 
     @Test("a writer is found, however many locks of others come and go meanwhile")
@@ -80,11 +121,15 @@ struct FrozenWriterTests {
             """, name)
     }
 
-    /// Starts a program, and waits for its first word.
     private func python(_ program: String, _ arguments: String...) throws -> Process {
+        try started("/usr/bin/python3", ["-c", program] + arguments)
+    }
+
+    /// Starts a program, and waits for its first word.
+    private func started(_ path: String, _ arguments: [String]) throws -> Process {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-        process.arguments = ["-c", program] + arguments
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
         let output = Pipe()
         process.standardOutput = output
         try process.run()
