@@ -22,8 +22,11 @@ public enum Doorbell {
             guard directory >= 0 else { throw DoorbellError("opening \(path)") }
             unlinkat(directory, address.socketName, 0)
             descriptor = Doorbell.socket()
-            guard descriptor >= 0, Doorbell.with(directory, address, { bind(descriptor, $0, $1) }) == 0,
-                listen(descriptor, 64) == 0
+            // The mode of the socket's file is that of the descriptor when it gets its name, less the umask, which belongs to
+            // the whole process: so the file is never open to others, and afterwards the owner has the right to it.
+            guard descriptor >= 0, fchmod(descriptor, 0o600) == 0,
+                Doorbell.with(directory, address, { bind(descriptor, $0, $1) }) == 0,
+                fchmodat(directory, address.socketName, 0o600, 0) == 0, listen(descriptor, 64) == 0
             else {
                 let error = DoorbellError("listening in \(path)")
                 close(directory)

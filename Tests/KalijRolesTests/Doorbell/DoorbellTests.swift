@@ -27,6 +27,16 @@ import Testing
         #expect(bell == nil)
     }
 
+    @Test("sockets are created with mode 0600 whatever the umask: nobody else can ring or listen")
+    func mode() throws {
+        let old = umask(0)
+        defer { umask(old) }
+        let listener = try Doorbell.Listener(directory: path())
+        defer { withExtendedLifetime(listener) {} }
+        var status = stat()
+        #expect(stat(try path() + "/driver.sock", &status) == 0 && status.st_mode & 0o777 == 0o600)
+    }
+
     @Test("An ear is told when something happens, and hears the end of the driver")
     func ear() throws {
         #expect(Doorbell.ear(directory: try path()) == nil)
