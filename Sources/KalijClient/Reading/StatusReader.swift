@@ -80,13 +80,15 @@ public struct StatusReader {
     public func deadLetters() throws -> [DeadLetter] {
         try database.prepare(
             """
-            SELECT d.id, a.jid, d.at, d.origin, d.name, d.reason FROM dead_letter d JOIN account a ON a.id = d.account
+            SELECT d.id, a.jid, d.at, d.origin, d.name, d.reason, d.handler
+            FROM dead_letter d JOIN account a ON a.id = d.account
             ORDER BY d.id DESC LIMIT 100
             """
         ).all { row in
             DeadLetter(
                 id: row.integer(0), account: row.text(1), at: row.integer(2),
-                origin: DeadLetter.Origin(rawValue: row.text(3)) ?? .request, name: row.text(4), reason: row.text(5))
+                origin: DeadLetter.Origin(rawValue: row.text(3)) ?? .request, name: row.text(4), reason: row.text(5),
+                handler: row.blob(6))
         }
     }
 

@@ -27,6 +27,8 @@ public struct DeadLetter: Sendable {
     public let name: String
     /// Why it could not be called, in words.
     public let reason: String
+    /// The handler as it was stored, damaged perhaps: `StoredHandler(bytes:)` reads the values that it had bound.
+    public let handler: [UInt8]
 }
 
 /// A feature that owns handlers, by the part of their names before the first dot.
@@ -60,7 +62,8 @@ struct DeadLetters {
             "DELETE FROM dead_letter WHERE account = ?1 AND id <= ?2 - ?3",
             [.integer(step.account.id), .integer(id), .integer(Self.limit)])
         let letter = DeadLetter(
-            id: id, account: step.account.jid.description, at: step.now, origin: origin, name: name, reason: reason)
+            id: id, account: step.account.jid.description, at: step.now, origin: origin, name: name, reason: reason,
+            handler: bytes)
         step.emit(.deadLetter(letter))
         let prefix = name.prefix { $0 != "." }
         guard let owner = step.owners.first(where: { $0.prefix == prefix }) else { return }

@@ -1,4 +1,5 @@
 import Foundation
+import KalijAddress
 import KalijHandlers
 import KalijStore
 import Testing
@@ -117,6 +118,32 @@ struct DeadLetterTests {
         let told = try desk.receive("<iq type='result' id='\(id)'/>").told
         #expect(told.last?.hasPrefix("caught up: what should have gone on with it was lost") == true)
         #expect(try desk.queue().last == "presence c")
+    }
+
+    @Test("a reading of a room's archive whose handler is lost goes on without, and the account's own is left alone")
+    func roomCatchUp() throws {
+        let room = "orchard@muc.example.org"
+        let desk = try Desk.read(1)
+        for kind in ["room", "page"] {
+            _ = try desk.runner.run("application", for: desk.account) { try $0.readArchive(of: try JID(room)) }
+            let asked = try #require(try desk.questions("room").last)
+            if kind == "page" {
+                try desk.receive(
+                    """
+                    <iq type='result' from='\(room)' id='\(asked)'><query xmlns='http://jabber.org/protocol/disco#info'>\
+                    <feature var='urn:xmpp:mam:2'/></query></iq>
+                    """)
+            }
+            let id = try #require(try desk.questions(kind).last)
+            // Three processes have ended while they called it.
+            try desk.database.execute("UPDATE request SET crashes = 3 WHERE id = '\(id)'")
+            let effects = try desk.receive("<iq type='result' from='\(room)' id='\(id)'/>")
+            let told = effects.told.filter { !$0.hasPrefix("dead letter") }
+            #expect(told.count == 1)
+            #expect(told.first?.hasPrefix("room \(room): what should have gone on with it was lost") == true)
+            #expect(!effects.archiveAgain)
+        }
+        #expect(try desk.number("SELECT count(*) FROM catchup WHERE phase <> 'done'") == 0)
     }
 
     @Test("the newest thousand are kept")

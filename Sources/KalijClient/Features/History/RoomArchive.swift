@@ -23,7 +23,7 @@ struct RoomArchive {
         try CatchUp(step: step, archive: room).beginRoom(trusted: true)
     }
 
-    private func tell(_ problem: String) {
+    func tell(_ problem: String) {
         if let room = room.recipient { step.emit(.roomRead(room: room, problem: problem)) }
     }
 
