@@ -87,7 +87,7 @@ extension Engine {
                 driver.requestAcknowledgement(within: min(options.timing.acknowledgement, Self.doubt))
             } else if resumed {
                 // A process that drove before may have asked for the session as its last word, and get it now.
-                _ = loop.schedule(after: Self.doubt) { [weak driver] in
+                ground.loop.schedule(after: Self.doubt) { [weak driver] in
                     if driver?.isOnline ?? false { driver?.networkChanged() }
                 }
             }

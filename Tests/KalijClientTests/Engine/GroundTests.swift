@@ -1,0 +1,61 @@
+import KalijRoles
+import Testing
+
+@testable import KalijClient
+@testable import KalijTransport
+
+/// What an engine plans, it plans on the loop that it stands on: in the simulator no other one turns.
+@Suite struct GroundTests {
+    /// A loop that only remembers what was planned, in seconds.
+    private final class Planned: EngineLoop {
+        private(set) var seconds: [Double] = []
+        private var watches: [Watch] = []
+        var now: Double { 0 }
+
+        func schedule(after seconds: Double, _ body: @escaping () -> Void) -> Timer {
+            self.seconds.append(seconds)
+            return Timer(loop: nil, deadline: seconds, order: UInt64(self.seconds.count), body: body)
+        }
+
+        func enqueue(_ body: @escaping () -> Void) {}
+
+        func watch(_ fd: Int32, _ interest: Interest, _ handler: @escaping (Readiness) -> Void) throws -> Watch {
+            let watch = Watch(loop: nil, descriptor: fd, token: 0, interest: interest, handler: handler)
+            watches.append(watch)
+            return watch
+        }
+
+        func run() {}
+        func stop() {}
+    }
+
+    private final class Unconnected: StreamConnection {
+        let unsent = 0
+        var isReading = true
+        func open() {}
+        func startTLS() {}
+        func send(_ bytes: [UInt8]) {}
+        func close(_ finished: (() -> Void)?) {}
+    }
+
+    @Test(
+        "after a resumption the connection is looked at once more on that loop, because the server may have forgotten it"
+    )
+    func doubt() throws {
+        let drive = try Drive(port: 1)
+        var taking = TakingOver(directory: drive.directory, role: .main, clock: .system)
+        let driven = try taking.run()
+        let planned = Planned()
+        let engine = try Engine(
+            drive.directory, options: .init(), clock: .system, since: taking.begin, known: KnownHandlers(),
+            loop: EventLoop(),
+            ground: Ground(
+                loop: planned, random: { 0 }, connect: { _, _ in Unconnected() }, killWriter: { _ in }),
+            driven: driven, onEvent: { _ in })
+        try engine.begin()
+        let account = try #require(engine.drivers.values.first?.account.jid)
+        let before = planned.seconds.count
+        engine.wakeSaw(EngineEvent(account: account, at: 0, kind: .online(jid: "\(account)/test", resumed: true)))
+        #expect(planned.seconds.dropFirst(before) == [5])
+    }
+}
