@@ -76,7 +76,7 @@ import Testing
     private func kinds(_ text: inout HostileText) -> [EngineEvent.Kind] {
         let room = JID.received(text.next())
         let letter = DeadLetter(
-            id: 1, account: text.next(), at: 1, origin: .request, name: text.next(), reason: text.next())
+            id: 1, account: text.next(), at: 1, origin: .request, name: text.next(), reason: text.next(), handler: [])
         return [
             .connecting, .online(jid: text.next(), resumed: true), .offline(reason: text.next(), retryIn: 1),
             .refused(reason: text.next()), .caughtUp(problem: text.next()),
@@ -101,7 +101,9 @@ import Testing
                 directory: text.next(), driver: Owner(number: 1, role: .main, pid: 1, since: 1, letGo: false),
                 accounts: [try account(&text)], quarantine: [stanza],
                 deadLetters: [DeadLetter.Origin.share, .timer].map {
-                    DeadLetter(id: 1, account: text.next(), at: 1, origin: $0, name: text.next(), reason: text.next())
+                    DeadLetter(
+                        id: 1, account: text.next(), at: 1, origin: $0, name: text.next(), reason: text.next(),
+                        handler: [])
                 },
                 slowSteps: [StatusReader.SlowStep(kind: text.next(), count: 1, longest: 1)])
             try check(

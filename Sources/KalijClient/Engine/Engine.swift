@@ -216,8 +216,10 @@ public final class Engine {
     /// Accepts a message of the account `sender`, or of the only one, and sends it, behind what other processes have accepted
     /// before.
     /// - Returns: the message in the state `queued`: it is on the disk.
-    /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; then nothing was accepted.
+    /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; `EngineError.withinStep` from within a handler. Then
+    ///   nothing was accepted.
     public func accept(_ body: String, to recipient: JID, from sender: JID? = nil) throws -> Message {
+        try StepRunner.checkOutside(directory.databasePath)
         takeWhatIsShared()
         let database = try accepting ?? Database(path: directory.databasePath, durability: .machine)
         accepting = database
@@ -230,10 +232,11 @@ public final class Engine {
     /// Runs `body` as a step of the account `jid`, or of the only one; what it sends leaves afterwards. To be called on the
     /// engine's thread, not from within a handler.
     /// - Returns: what `body` returns, once it is committed.
-    /// - Throws: `DirectoryError.whichAccount`, `StoreError`, `FenceError.stale`, or what `body` throws; then nothing has
-    ///   happened.
+    /// - Throws: `DirectoryError.whichAccount`, `StoreError`, `FenceError.stale`, `EngineError.withinStep`, or what `body` throws;
+    ///   then nothing has happened.
     @discardableResult
     public func perform<Result>(for jid: JID? = nil, _ body: (Step) throws -> Result) throws -> Result {
+        try StepRunner.checkOutside(directory.databasePath)
         let account = try AccountTable(database).account(jid, in: directory)
         guard let context, let driver = drivers[account.id] else { throw EngineError.notDriven(account: account.jid) }
         var result: Swift.Result<Result, any Error>?

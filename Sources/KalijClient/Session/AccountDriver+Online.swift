@@ -34,10 +34,11 @@ extension AccountDriver {
         case .acknowledged(let newly):
             let effects = newly > 0 ? try steps.acknowledged(management.acknowledged) : Step.Effects()
             stage = .online(management)
-            acknowledged(newly)
+            let isAnswer = acknowledged(newly)
             commit(effects)
             readArchiveInTime(effects)
-            acknowledgementCame()
+            if isAnswer { leaveIfResumed() }
+            if newly > 0 { expireIfMarked() }
             context.mayHaveEnded()
         case .streamError(let error): throw StreamFailure.stream(error)
         case .nonza: break
@@ -109,19 +110,25 @@ extension AccountDriver {
         requestsToAnswer = 0
     }
 
-    private func acknowledged(_ newly: UInt32) {
-        writer.acknowledged(newly)
+    /// - Returns: whether it is the answer to our `<r/>`: a server may acknowledge unasked, too (XEP-0198 section 4).
+    private func acknowledged(_ newly: UInt32) -> Bool {
         // A server that is behind is asked again when there is something new, not at once. What was written behind the
         // request that it answers is new.
         if newly > 0 { mayRequest = true }
+        guard writer.acknowledged(newly) else { return false }
+        requestAnswered()
+        return true
+    }
+
+    private func requestAnswered() {
         timers.answered()
         isCareful = false
     }
 
     func requestAcknowledgement(within seconds: Double) {
-        guard case .online(.some) = stage, !writer.isRequested else { return }
+        guard case .online(.some) = stage, !writer.isRequested || writer.isBehind else { return }
         connection?.send(StreamManagement.request)
-        writer.isRequested = true
+        writer.request()
         mayRequest = false
         awaitAcknowledgement(seconds)
     }
@@ -135,6 +142,11 @@ extension AccountDriver {
             guard !isWaitingForStorage else { return awaitAcknowledgement(seconds, waited: waited) }
             if timers.heardMeanwhile, waited + seconds < context.timing.acknowledgement {
                 return awaitAcknowledgement(seconds, waited: waited + seconds)
+            }
+            guard !writer.isBehind else {
+                // It did answer, with less than was sent before.
+                writer.giveUpRequest()
+                return requestAnswered()
             }
             disconnect("the server did not acknowledge anything for \(Int(waited + seconds)) s")
         }

@@ -5,13 +5,13 @@ extension AccountDriver {
     /// Where the account stands on the way to letting requests time out.
     ///
     /// A deadline has passed long before the answer can be read, if the process was not there meanwhile. So when one
-    /// passes the server is asked for an acknowledgement: its answer comes behind everything that it sent before.
+    /// passes the server is sent a stanza: an acknowledgement with that one in it comes behind everything that it sent before,
+    /// whether it was asked for or not.
     enum Expiry {
         case none
-        /// An earlier request for an acknowledgement is under way; the next one counts.
-        case wanted
-        /// Asked at that time: requests that were over their deadline then have no answer on the way.
-        case asked(Int64)
+        /// The queue's entry `marker` was added at that time. Once it is acknowledged, requests that were over their deadline
+        /// then have no answer on the way.
+        case marked(at: Int64, marker: Int64)
     }
 
     /// Sets the timers to what the database says; at the begin, and whenever something else has changed it.
@@ -59,26 +59,26 @@ extension AccountDriver {
     }
 
     private func askForExpiry() {
-        guard !writer.isRequested else { return expiry = .wanted }
+        // What comes due meanwhile is looked for afterwards.
+        guard case .none = expiry else { return }
         attempt {
-            // Also when a clock was set, or the timer slept its longest: nothing may be due.
+            // Also when the timer slept its longest: nothing may be due.
             guard let deadline = try steps.nextDeadline() else { return }
-            guard deadline <= context.runner.now else { return watch(deadline: deadline) }
-            expiry = .asked(context.runner.now)
-            requestAcknowledgement(within: context.timing.acknowledgement)
+            let now = context.runner.now
+            guard deadline <= now else { return watch(deadline: deadline) }
+            let (effects, marker) = try steps.mark()
+            expiry = .marked(at: now, marker: marker)
+            commit(effects)
+            try flush()
         }
         if isWaitingForStorage { watch(deadline: afterStorage) }
     }
 
-    /// An acknowledgement came, and was handled.
-    func acknowledgementCame() {
-        leaveIfResumed()
-        switch expiry {
-        case .none: break
-        case .wanted:
-            expiry = .none
-            askForExpiry()
-        case .asked(let time):
+    /// Something was acknowledged, and that was handled.
+    func expireIfMarked() {
+        guard case .marked(let time, let marker) = expiry else { return }
+        attempt {
+            guard try steps.isAcknowledged(marker) else { return }
             expiry = .none
             expire(.all, until: time)
         }

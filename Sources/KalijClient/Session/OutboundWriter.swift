@@ -6,8 +6,11 @@ struct OutboundWriter {
     private(set) var position: Int64 = 0
     /// How many written entries the server has not acknowledged.
     private(set) var outstanding = 0
-    /// Whether an acknowledgement was requested and has not come.
-    var isRequested = false
+    /// How many of those have to be acknowledged by what answers the present `<r/>`; nil if none was sent. The server handles
+    /// them before it reads the `<r/>`, so that an `<a/>` for fewer was on its way already.
+    private var requested: Int?
+    /// Whether an `<a/>` came that does not answer the present `<r/>`, or only as a server answers that is behind.
+    private(set) var isBehind = false
     /// Whether the queue may hold entries behind ``position``.
     var mayHaveMore = true
 
@@ -17,8 +20,22 @@ struct OutboundWriter {
         outstanding += entries.count
     }
 
-    mutating func acknowledged(_ number: UInt32) {
+    /// Whether an acknowledgement was requested and has not come.
+    var isRequested: Bool { requested != nil }
+
+    /// An `<r/>` is sent.
+    mutating func request() { (requested, isBehind) = (outstanding, false) }
+
+    /// An `<a/>` has come, for so many entries more.
+    /// - Returns: whether it answers the `<r/>`.
+    mutating func acknowledged(_ number: UInt32) -> Bool {
         outstanding = max(0, outstanding - Int(number))
-        isRequested = false
+        guard let wanted = requested else { return false }
+        requested = wanted > Int(number) ? wanted - Int(number) : nil
+        isBehind = isRequested
+        return !isRequested
     }
+
+    /// Nothing better is expected any more.
+    mutating func giveUpRequest() { (requested, isBehind) = (nil, false) }
 }

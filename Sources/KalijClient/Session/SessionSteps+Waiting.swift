@@ -1,5 +1,12 @@
 import KalijHandlers
 import KalijStore
+import KalijXML
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The steps in which handlers are called because of the time, or told that nothing will come.
 extension SessionSteps {
@@ -10,6 +17,24 @@ extension SessionSteps {
             found = try Requests(step: step).expireNext(which, until: time)
         }
         return found ? effects : nil
+    }
+
+    /// Queues a stanza that the server is to acknowledge, and whose answer nobody waits for.
+    /// - Returns: with its entry in the queue.
+    func mark() throws -> (Step.Effects, marker: Int64) {
+        var marker: Int64 = 0
+        let effects = try runner.run("marker", for: account) { step in
+            let ping = Element.ping(nil)
+            ping["id"] = UUID().uuidString.lowercased()
+            try step.send(ping)
+            marker = step.database.lastInsertedRow
+        }
+        return (effects, marker)
+    }
+
+    /// Whether the entry `id` of the queue is there no longer.
+    func isAcknowledged(_ id: Int64) throws -> Bool {
+        try runner.database.statement("SELECT 1 FROM queue WHERE id = ?").first([.integer(id)]) { _ in true } == nil
     }
 
     /// Does one thing that is due: a timer, a promise that is over its deadline or was settled elsewhere; nil if there is

@@ -9,11 +9,13 @@ extension Step {
     ///   - account: whose.
     ///   - body: what the step does.
     /// - Returns: what `body` returns, once everything is on the disk.
-    /// - Throws: `StoreError`, or what `body` throws; then nothing has happened.
+    /// - Throws: `StoreError`, `EngineError.withinStep` within a step of a process that drives, or what `body` throws; then nothing
+    ///   has happened.
     @discardableResult
     public static func accept<Result>(
         for account: Account, in database: Database, now: Int64, _ body: (Step) throws -> Result
     ) throws -> Result {
-        try database.transaction { try body(Step(database: database, account: account, now: now)) }
+        try StepRunner.checkOutside(database.path)
+        return try database.transaction { try body(Step(database: database, account: account, now: now)) }
     }
 }

@@ -1,6 +1,12 @@
 import KalijRoles
 import KalijStore
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Runs steps: opens the transaction, checks the fence in it, commits, and measures.
 final class StepRunner {
     let database: Database
@@ -77,11 +83,38 @@ final class StepRunner {
 
     private func transaction(_ body: () throws -> Void) throws {
         if isTogether { return try body() }
+        let outer = Self.onThisThread
+        Self.onThisThread = self
+        defer { Self.onThisThread = outer }
         try database.transaction {
             try fence.check(database)
             try body()
         }
         isDirty = true
+    }
+
+    /// Throws `EngineError.withinStep` if this thread is within a step on the database at `path`: a transaction of another
+    /// connection would wait for that one in vain.
+    static func checkOutside(_ path: String) throws {
+        if onThisThread?.database.path == path { throw EngineError.withinStep }
+    }
+
+    private static let threadKey: pthread_key_t? = {
+        var key = pthread_key_t()
+        return pthread_key_create(&key, nil) == 0 ? key : nil
+    }()
+
+    /// The one that has a transaction open on this thread.
+    private static var onThisThread: StepRunner? {
+        get {
+            // It is there only while that one's transaction runs, which keeps it alive.
+            threadKey.flatMap { pthread_getspecific($0) }
+                .map { Unmanaged<StepRunner>.fromOpaque($0).takeUnretainedValue() }
+        }
+        set {
+            guard let threadKey else { return }
+            pthread_setspecific(threadKey, newValue.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })
+        }
     }
 
     /// Throws `FenceError.stale` if another process took over: for what is not a step.

@@ -7,6 +7,7 @@ modes:
   replay FILE   after the client has enabled stream management, sends the bytes of FILE at full speed; prints one JSON
                 line {"stanzas": N, "seconds": T, "requests": R} once the client has acknowledged all of its stanzas
   idle          a session in which nothing happens
+  unasked       one that acknowledges unasked, and answers questions to romeo late
   silent        takes connections and never says anything
   garbage, dtd, huge (100 MB in one stanza), header-only, wrong-namespace
                 what it sends instead of a stream, or, with `--late`, inside an established session
@@ -164,6 +165,34 @@ def acknowledge_forever(client):
             client.send(b"<a xmlns='urn:xmpp:sm:3' h='%d'/>" % handled)
 
 
+def acknowledge_unasked(client):
+    """Answers a question to romeo only at a request for an acknowledgement that comes later, and acknowledges once more what it has
+    acknowledged before, just when that request is on its way."""
+    handled, held, since = 0, None, 0
+    while True:
+        piece = client.connection.recv(65536)
+        if not piece:
+            raise Closed
+        before = handled
+        handled += len(re.findall(rb"<(?:message|iq|presence)[ />]", piece))
+        for match in re.finditer(rb"<iq [^>]*type=['\"]get['\"][^>]*>", piece):
+            error = (b"<iq type='error' id='" + re.search(rb"id=['\"]([^'\"]*)", match.group()).group(1) +
+                     b"' from='romeo@localhost'><error type='cancel'><service-unavailable "
+                     b"xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>")
+            if b"romeo" in match.group():
+                held, since = error, time.monotonic()
+            else:
+                client.send(error.replace(b" from='romeo@localhost'", b""))
+        if b"<r " not in piece:
+            continue
+        if held and time.monotonic() - since > 0.25:
+            client.send(b"<a xmlns='urn:xmpp:sm:3' h='%d'/>" % before)
+            time.sleep(0.2)
+            client.send(held)
+            held = None
+        client.send(b"<a xmlns='urn:xmpp:sm:3' h='%d'/>" % handled)
+
+
 def serve(client):
     if options.mode == "silent":
         while client.connection.recv(65536):
@@ -181,6 +210,8 @@ def serve(client):
     if options.mode in BAD:
         for piece in BAD[options.mode]:
             client.send(piece)
+    if options.mode == "unasked":
+        acknowledge_unasked(client)
     acknowledge_forever(client)
 
 

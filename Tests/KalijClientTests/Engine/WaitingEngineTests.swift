@@ -97,6 +97,40 @@ import Testing
         #expect(log == ["one: timeout"])
     }
 
+    @Test("a spontaneous <a/> is no answer to our <r/>: what the server has sent before the real one is no timeout")
+    func acknowledgedUnasked() async throws {
+        let log = try await run(try ScriptedServer("unasked"), seconds: 4) { engine in
+            try engine.perform { step in
+                _ = try step.send(
+                    .question(to: "romeo@localhost"), then: Log.Logged(text: "one"), within: .milliseconds(300))
+            }
+        }
+        #expect(log == ["one: service-unavailable"])
+    }
+
+    @Test("what is accepted within a step says at once that it is misplaced, and does not wait for itself")
+    func misplaced() async throws {
+        _ = try await run(try ScriptedServer("idle"), seconds: 1) { engine in
+            let start = ContinuousClock.now
+            try engine.perform { step in
+                let misplaced: [() throws -> Void] = [
+                    { _ = try engine.accept("one", to: JID("romeo@localhost")) },
+                    { try engine.perform { _ in } },
+                    { try engine.directory.accept { _ in } },
+                ]
+                for body in misplaced {
+                    do {
+                        try body()
+                        Issue.record("it was accepted")
+                    } catch EngineError.withinStep {
+                    }
+                }
+            }
+            #expect(ContinuousClock.now - start < .seconds(1))
+            _ = try engine.accept("two", to: JID("romeo@localhost"))
+        }
+    }
+
     @Test("a task awaits a promise: settled later, settled before, rejected, and when the engine ends")
     func awaiting() async throws {
         let server = try ScriptedServer("idle")
