@@ -85,10 +85,10 @@ extension APNsSettings {
     }
 
     private static func readCredentials(_ object: inout SettingsReader) throws(SettingsError) -> Credentials {
-        let certificate = try object.text("certFilePath")
+        let certificate = try object.file("certFilePath")
         // A p12 file may have an empty password.
         let password = object.value("certPassword")?.text
-        let key = try object.text("keyFilePath")
+        let key = try object.file("keyFilePath")
         let keyID = try object.text("keyId")
         let teamID = try object.text("teamId")
         if let certificate {
@@ -110,7 +110,10 @@ extension APNsSettings {
 extension FCMSettings {
     init(_ entry: inout SettingsReader) throws(SettingsError) {
         guard var object = try entry.object("fcm") else { throw SettingsError(entry.path(of: "fcm"), "is missing") }
-        secretPath = try object.requiredText("fcmSecretPath")
+        guard let path = try object.file("fcmSecretPath") else {
+            throw SettingsError(object.path(of: "fcmSecretPath"), "is missing")
+        }
+        secretPath = path
         idle = Milliseconds(try object.integer("poolIdleTimeout", 600, in: 1...86_400)) * 1000
         request = Milliseconds(try object.integer("requestTimeout", 5, in: 1...10)) * 1000
         expiration = try object.time("expiration", expiration)
@@ -124,7 +127,7 @@ extension EndpointSettings {
         guard var object = try parent.object("endpoint") else { return nil }
         host = try object.requiredText("host")
         port = UInt16(clamping: try object.integer("port", 443, in: 1...65_535))
-        caFile = try object.text("caFile")
+        caFile = try object.file("caFile")
         try object.finish()
     }
 }

@@ -1,13 +1,22 @@
 import Glibc
 
 extension Settings {
-    /// Reads a `settings.json`.
+    /// Reads a `settings.json` with everything that it says, but not the files that it names.
     ///
+    /// - Parameter path: of the file; relative paths in it begin at its folder.
+    /// - Throws: `SettingsError`.
+    public init(file path: String) throws(SettingsError) {
+        try self.init(json: try File.read(path, key: ""), folder: File.folder(of: path) ?? "")
+    }
+
+    /// Reads the text of a `settings.json`.
+    ///
+    /// - Parameter folder: where relative paths begin; empty for the working directory.
     /// - Throws: `SettingsError` for the first thing that is wrong: no JSON, a key that is missing, unknown or of the
     ///   wrong kind, or settings that contradict each other.
-    public init(json bytes: [UInt8]) throws(SettingsError) {
+    public init(json bytes: [UInt8], folder: String = "") throws(SettingsError) {
         let value = try Self.parse(bytes)
-        var reader = try SettingsReader(value, path: "")
+        var reader = try SettingsReader(value, path: "", folder: folder)
         component = try ComponentSettings(&reader)
         (modules, defaultModule) = try Self.readModules(&reader)
         reconnect = try Self.readTimeout(&reader)
@@ -101,9 +110,9 @@ extension LimitSettings {
 extension StateSettings {
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         guard var object = try reader.object("state") else { return }
-        database = try object.text("database")
-        secretFile = try object.text("secretFile")
-        previousSecretFile = try object.text("previousSecretFile")
+        database = try object.file("database")
+        secretFile = try object.file("secretFile")
+        previousSecretFile = try object.file("previousSecretFile")
         try object.finish()
         // What is hashed with a secret that nobody keeps could not be found again.
         if database != nil, secretFile == nil {

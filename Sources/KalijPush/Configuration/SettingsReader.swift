@@ -1,15 +1,18 @@
 /// One object of a configuration, read key by key; what nobody asked for is an error.
 struct SettingsReader {
     let path: String
+    /// Where the settings file is; empty for the working directory.
+    private let folder: String
     private let members: [String: JSONValue]
     private var asked: Set<String> = []
 
-    init(_ value: JSONValue, path: String) throws(SettingsError) {
+    init(_ value: JSONValue, path: String, folder: String) throws(SettingsError) {
         guard case .object(let members) = value else {
             throw SettingsError(path, "is \(value.kind), an object is wanted")
         }
         self.members = members
         self.path = path
+        self.folder = folder
     }
 
     func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
@@ -25,7 +28,7 @@ struct SettingsReader {
 
     mutating func object(_ key: String) throws(SettingsError) -> SettingsReader? {
         guard let value = value(key) else { return nil }
-        return try SettingsReader(value, path: path(of: key))
+        return try SettingsReader(value, path: path(of: key), folder: folder)
     }
 
     mutating func text(_ key: String) throws(SettingsError) -> String? {
@@ -38,6 +41,13 @@ struct SettingsReader {
     mutating func requiredText(_ key: String) throws(SettingsError) -> String {
         guard let text = try text(key) else { throw SettingsError(path(of: key), "is missing") }
         return text
+    }
+
+    /// The path of a file. A relative one begins at the settings file: the working directory is not the same for a check by
+    /// hand and for the service.
+    mutating func file(_ key: String) throws(SettingsError) -> String? {
+        guard let name = try text(key) else { return nil }
+        return folder.isEmpty || name.hasPrefix("/") ? name : "\(folder)/\(name)"
     }
 
     mutating func bool(_ key: String, _ standard: Bool) throws(SettingsError) -> Bool {

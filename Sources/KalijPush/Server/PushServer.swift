@@ -46,7 +46,7 @@ public final class PushServer {
         self.loop = loop
         writeLine = report
         configurationPath = path
-        let settings = try Settings(json: try File.read(path, key: ""))
+        let settings = try Settings(file: path)
         let keys = try StateKeys(settings.state)
         core = PushCore(
             settings: settings, hasher: keys.hasher, previousHasher: keys.previousHasher,
@@ -68,7 +68,7 @@ public final class PushServer {
     /// Reads a configuration and what it names, and says what is wrong. Changes nothing and connects to nobody.
     /// - Throws: `SettingsError`.
     public static func check(_ path: String, loop: EventLoop) throws(SettingsError) {
-        let settings = try Settings(json: try File.read(path, key: ""))
+        let settings = try Settings(file: path)
         for provider in try makeProviders(settings, loop, { _, _ in }).values { provider.close() }
         try StateKeys.check(settings.state)
     }
@@ -120,7 +120,7 @@ public final class PushServer {
     /// Reads the configuration again. If anything in it is wrong, the old one stays.
     public func reload() {
         do throws(SettingsError) {
-            let settings = try Settings(json: try File.read(configurationPath, key: ""))
+            let settings = try Settings(file: configurationPath)
             let identities = try Self.identities(settings, core.hasher)
             let old = Array(providers.values)
             providers = try Self.makeProviders(settings, loop) { [weak self] in self?.noticed($0, $1) }

@@ -50,11 +50,15 @@ public enum Secret {
 public enum File {
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    /// The folder that a path names a file in; nil for one in the working directory.
+    static func folder(of path: String) -> String? {
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { $0 == path.startIndex ? "/" : String(path[..<$0]) }
+    }
+
     /// Makes sure that a file can be made where there is none.
     /// - Throws: `SettingsError` with the key that names the file, and the reason.
     static func checkFolder(of path: String, key: String) throws(SettingsError) {
-        let end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-        let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let folder = folder(of: path) ?? "."
         guard access(folder, W_OK | X_OK) == 0 else {
             throw SettingsError(key, "cannot make files in \(folder): \(String(cString: strerror(errno)))")
         }

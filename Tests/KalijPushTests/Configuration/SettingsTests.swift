@@ -37,6 +37,23 @@ struct SettingsTests {
 
     private func read(_ text: String) throws -> Settings { try Settings(json: Array(text.utf8)) }
 
+    @Test("relative paths begin at the settings file, because the working directory of a service is another one")
+    func relative() throws {
+        let text = Self.fpush
+            .replacing("/etc/push.p12", with: "keys/push.p12")
+            .replacing(#""/etc/fcm.json""#, with: #""fcm.json", "endpoint": {"host": "h", "caFile": "ca.pem"}"#)
+            .replacing(#""timeout":"#, with: #""state": {"database": "a.db", "secretFile": "/b"}, "timeout":"#)
+        let settings = try Settings(json: Array(text.utf8), folder: "/etc/kalij-push")
+        guard case .apns(let apns) = settings.modules["monalProdiOS"]?.provider,
+            case .fcm(let fcm) = settings.modules["someAndroidApp"]?.provider
+        else { throw SettingsError("", "no providers") }
+        #expect(apns.credentials == .certificate(path: "/etc/kalij-push/keys/push.p12", password: "pw"))
+        #expect(fcm.secretPath == "/etc/kalij-push/fcm.json")
+        #expect(fcm.endpoint?.caFile == "/etc/kalij-push/ca.pem")
+        #expect(settings.state.database == "/etc/kalij-push/a.db")
+        #expect(settings.state.secretFile == "/b")
+    }
+
     private func problem(_ text: String) -> String? {
         do {
             _ = try read(text)

@@ -101,10 +101,26 @@ final class PushStage {
 
     /// Starts the server; its log goes to a file.
     func start() throws {
-        var launch = Launch(executable: executable)
-        launch.arguments = ["serve", folder + "/settings.json"]
+        var launch = launch("serve")
         launch.errors = .file(folder + "/log")
         process = try Subprocess(launch)
+    }
+
+    /// What `kalij-push check` says of the settings.
+    func check(environment: [String: String] = [:]) throws -> (status: Int32, words: String) {
+        var launch = launch("check")
+        launch.environment.merge(environment) { $1 }
+        let running = try Running(launch)
+        let ending = running.process.ended()
+        return (ending?.status ?? -1, try running.output + running.errors)
+    }
+
+    /// As a service is started: in another folder than that of its settings.
+    private func launch(_ command: String) -> Launch {
+        var launch = Launch(executable: executable)
+        launch.arguments = [command, folder + "/settings.json"]
+        launch.directory = "/"
+        return launch
     }
 
     /// SIGHUP.
@@ -149,7 +165,7 @@ final class PushStage {
     /// Apple's service is there again.
     func startAPNs(port: UInt16) throws { apns = try Self.makeAPNs(folder, port: port) }
 
-    private static func shell(_ script: String, in folder: String) throws {
+    static func shell(_ script: String, in folder: String) throws {
         var launch = Launch(executable: "/bin/sh")
         launch.arguments = ["-ec", script]
         launch.directory = folder
