@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Ten queries, asked by Kalij, by Prosody's stanza:find and by loops in C, in turn.
 
-usage: run.py QUERY [--samples FOLDER] [--rounds N] [--json]
+usage: run.py [QUERY] [--samples FOLDER] [--rounds N] [--json]
 
-QUERY is the program of Benchmarks/Sources/query. FOLDER holds chat.xml, mam.xml, mucpres.xml, omemo.xml and disco.xml, each a
+QUERY is the program of Benchmarks/Sources/query; without it only what is needed is looked for. FOLDER holds chat.xml, mam.xml, mucpres.xml, omemo.xml and disco.xml, each a
 stream of stanzas (default: made here; the environment variable YARDSTICK names a folder with a folder `samples` in it).
 Prints CPU nanoseconds a query (medians of the rounds), the geometric means and the ratios to Prosody on LuaJIT, and to its best
 round: what LuaJIT compiles differs from run to run. Q8 to Q10 only ask whether something is there, so they are checks in every
@@ -13,17 +13,32 @@ status 1 if the candidates do not find the same.
 import argparse, collections, json, math, os, shutil, statistics, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+KINDS = ["chat.xml", "mam.xml", "mucpres.xml", "omemo.xml", "disco.xml"]
 QUERIES = ["Q%d" % number for number in range(1, 11)]
 TEXTS = QUERIES[:7]
 COLUMNS = ["luajit", "lua5.4", "C", "check", "bytes", "string", "literal check", "literal string", "check in for"]
 TARGETS = {"check": 22, "bytes": 22, "string": 10, "literal check": 8, "literal string": 8}
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("query")
-parser.add_argument("--samples", default=os.environ.get("YARDSTICK") and os.path.join(os.environ["YARDSTICK"], "samples"))
+parser.add_argument("query", nargs="?")
+parser.add_argument("--samples")
 parser.add_argument("--rounds", type=int, default=11)
 parser.add_argument("--json", action="store_true")
 options = parser.parse_args()
+yardstick = os.environ.get("YARDSTICK")
+if yardstick and not options.samples:
+    options.samples = os.path.join(yardstick, "samples")
+
+
+def check():
+    """Says what is missing before anything is built or measured."""
+    missing = [name for name in KINDS if options.samples and not os.path.isfile(os.path.join(options.samples, name))]
+    if missing:
+        whose = "YARDSTICK=%s" % yardstick if yardstick else "--samples"
+        parser.error("%s will not do: there is no %s in %s" % (whose, ", ".join(missing), options.samples))
+    for program in ("cc", "pkg-config", "luajit", "lua5.4"):
+        if not shutil.which(program):
+            parser.error("%s is missing: Scripts/install-packages build bench installs it" % program)
 
 
 def candidates(folder):
@@ -97,6 +112,9 @@ def show(figures, best):
     print("%-18s" % "target" + "".join(("%dx" % TARGETS[column] if column in TARGETS else "").rjust(width) for column in COLUMNS))
 
 
+check()
+if not options.query:
+    sys.exit()
 folder = tempfile.mkdtemp(prefix="kalij-query-")
 try:
     times, found = measure(candidates(folder))
