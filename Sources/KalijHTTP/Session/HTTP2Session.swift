@@ -42,6 +42,7 @@ final class HTTP2Session {
         var callbacks: OpaquePointer?
         guard nghttp2_session_callbacks_new(&callbacks) == 0 else { return }
         HTTP2Callbacks.install(on: callbacks)
+        // lives: the session is deleted in our deinit
         nghttp2_session_client_new(&session, callbacks, Unmanaged.passUnretained(self).toOpaque())
         nghttp2_session_callbacks_del(callbacks)
         nghttp2_session_set_next_stream_id(session, firstStream)

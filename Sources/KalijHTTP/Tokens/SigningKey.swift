@@ -35,11 +35,7 @@ public final class SigningKey: @unchecked Sendable {
     /// - Throws: ``Problem``.
     public init(pem: [UInt8]) throws(Problem) {
         defer { ERR_clear_error() }
-        guard let size = Int32(exactly: pem.count) else { throw .unreadable }
-        let bio = BIO_new_mem_buf(pem, size)
-        defer { BIO_free(bio) }
-        // Without a callback of its own OpenSSL would ask the terminal for the password of an encrypted key.
-        guard let key = PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil) else { throw .unreadable }
+        guard let key = Self.read(pem) else { throw .unreadable }
         switch EVP_PKEY_get_base_id(key) {
         case EVP_PKEY_EC where EVP_PKEY_get_bits(key) == 256 && Self.isP256(key): algorithm = .es256
         case EVP_PKEY_RSA where EVP_PKEY_get_bits(key) >= 2048: algorithm = .rs256
@@ -51,6 +47,17 @@ public final class SigningKey: @unchecked Sendable {
     }
 
     deinit { EVP_PKEY_free(key) }
+
+    private static func read(_ pem: [UInt8]) -> OpaquePointer? {
+        guard let size = Int32(exactly: pem.count) else { return nil }
+        return pem.withUnsafeBytes { bytes in
+            // lives: the BIO reads the bytes where they are; they are lent until it is freed
+            guard let bio = BIO_new_mem_buf(bytes.baseAddress, size) else { return nil }
+            defer { BIO_free(bio) }
+            // Without a callback of its own OpenSSL would ask the terminal for the password of an encrypted key.
+            return PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil)
+        }
+    }
 
     private static func isP256(_ key: OpaquePointer) -> Bool {
         var name = [CChar](repeating: 0, count: 64)

@@ -159,6 +159,7 @@ final class LabConnection {
             LabConnection.of(user)?.bodies[stream] = nil
             return 0
         }
+        // lives: the session is deleted in our deinit
         nghttp2_session_server_new(&session, callbacks, Unmanaged.passUnretained(self).toOpaque())
         nghttp2_session_callbacks_del(callbacks)
     }

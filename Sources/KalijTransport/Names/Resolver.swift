@@ -135,6 +135,7 @@ extension Resolver {
             Unmanaged<Resolver>.fromOpaque(resolver).takeUnretainedValue()
                 .watch(descriptor, readable: readable != 0, writable: writable != 0)
         }
+        // lives: the channel is destroyed in our deinit
         options.sock_state_cb_data = Unmanaged.passUnretained(self).toOpaque()
         let mask = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB
         var made: ares_channel?

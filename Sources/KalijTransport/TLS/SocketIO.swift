@@ -127,6 +127,7 @@ extension SocketIO {
     /// A BIO over this socket, which has to outlive it.
     func makeBIO() -> OpaquePointer? {
         guard let method = SocketIO.method, let bio = BIO_new(method) else { return nil }
+        // lives: the TLS session that owns the BIO also owns the socket
         BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
         return bio
     }

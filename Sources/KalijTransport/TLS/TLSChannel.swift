@@ -30,6 +30,7 @@ final class TLSChannel: Channel {
         SSL_set_connect_state(ssl)
         try expect(serverName)
         try offer(alpn)
+        // lives: the session is freed in our deinit
         SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
         SSL_set_verify(ssl, SSL_VERIFY_PEER) { verified, context in
             if verified == 0, let context { TLSChannel.of(context)?.noteProblem(context) }

@@ -11,6 +11,10 @@ public final class TLSIdentity: @unchecked Sendable {
         case malformed
         /// The password does not open it.
         case wrongPassword
+        /// The password is right, but OpenSSL does not know how it is encrypted.
+        case unsupported
+        /// The same, and OpenSSL's legacy provider, which knows the old ways (RC2, RC4), is not there.
+        case noLegacyProvider
         /// It holds no certificate, or no private key for it.
         case incomplete
 
@@ -18,6 +22,9 @@ public final class TLSIdentity: @unchecked Sendable {
             switch self {
             case .malformed: "it is no PKCS #12 file"
             case .wrongPassword: "the password does not open it"
+            case .unsupported: "OpenSSL does not support its encryption"
+            case .noLegacyProvider:
+                "its encryption is an old one, and OpenSSL's legacy provider (legacy.so) is missing here"
             case .incomplete: "it does not hold a certificate with its private key"
             }
         }
@@ -35,7 +42,10 @@ public final class TLSIdentity: @unchecked Sendable {
     /// - Throws: ``Problem``.
     public init(pkcs12 bytes: [UInt8], password: String) throws(Problem) {
         defer { ERR_clear_error() }
-        let parts = try LegacyReader().read(bytes, password)
+        let reader = LegacyReader()
+        // lives: the reader frees the library context that all of the reading is done in
+        defer { withExtendedLifetime(reader) {} }
+        let parts = try reader.read(bytes, password)
         // Copied by way of their encodings: what the legacy library context has made would need it for ever.
         guard let certificate = Self.copy(certificate: parts.certificate) else { throw .incomplete }
         guard let key = Self.copy(key: parts.key) else {
@@ -112,7 +122,9 @@ private final class LegacyReader {
         var key: OpaquePointer?
         var certificate: OpaquePointer?
         var chain: OpaquePointer?
-        guard PKCS12_parse(file, password, &key, &certificate, &chain) == 1 else { throw .wrongPassword }
+        guard PKCS12_parse(file, password, &key, &certificate, &chain) == 1 else {
+            throw providers.contains(nil) ? .noLegacyProvider : .unsupported
+        }
         defer {
             EVP_PKEY_free(key)
             X509_free(certificate)

@@ -65,7 +65,7 @@ final class Tree: ManagedBuffer<TreeHeader, UInt64> {
         let attributeBytes = attributeRoom * MemoryLayout<Attribute>.stride
         let size = nodeBytes + attributeBytes + valueRoom + textRoom
         let buffer = Tree.create(minimumCapacity: (size + 7) / 8) { buffer in
-            // The elements of the buffer are only ever used through these pointers, and live as long as it does.
+            // lives: as long as the buffer, whose elements are only ever used through these pointers
             let block = buffer.withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) }
             let view = TreeView(
                 nodes: block.bindMemory(to: Node.self, capacity: nodeRoom),

@@ -31,11 +31,11 @@ final class MonitoringServer {
         guard var address = Self.address(settings) else {
             throw Problem(description: "http.address: \(settings.address) is no IPv4 or IPv6 address")
         }
-        // libmicrohttpd reads the address within the call; we outlive the daemon that points to us.
+        // libmicrohttpd reads the address within the call.
         daemon = withUnsafeBytes(of: &address) { bytes in
             kalij_mhd_start(
                 bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), Self.answer,
-                Unmanaged.passUnretained(self).toOpaque())
+                Unmanaged.passUnretained(self).toOpaque())  // lives: the daemon is stopped in our deinit
         }
         guard let daemon else {
             throw Problem(description: "http: cannot listen on \(settings.address) port \(settings.port)")

@@ -33,7 +33,7 @@ enum OwnThread {
                 #endif
                 Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
                 return nil
-            }, body.toOpaque())
+            }, body.toOpaque())  // lives: retained above
         guard status == 0 else {
             body.release()
             throw EngineError.noThread(reason: String(cString: strerror(status)))
