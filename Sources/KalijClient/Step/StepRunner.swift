@@ -113,6 +113,7 @@ final class StepRunner {
         }
         set {
             guard let threadKey else { return }
+            // lives: it is taken back when its transaction is over, which keeps it alive
             pthread_setspecific(threadKey, newValue.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })
         }
     }
