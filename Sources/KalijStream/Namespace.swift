@@ -12,4 +12,5 @@ enum Namespace {
     static let stanzaErrors = "urn:ietf:params:xml:ns:xmpp-stanzas"
     static let streamManagement = "urn:xmpp:sm:3"
     static let clientState = "urn:xmpp:csi:0"
+    static let limits = "urn:xmpp:stream-limits:0"
 }

@@ -38,6 +38,7 @@ extension AccountDriver {
         // A process that was frozen meanwhile would take the session from the one that drives now.
         try context.runner.checkFence()
         managesStream = features.offersStreamManagement
+        try steps.note(largestStanza: features.largestStanza)
         let session = try steps.load()
         // Only what can be resumed is there to be ended.
         if leaving != nil, !features.offersStreamManagement || unansweredResumes >= 2 { return leave() }

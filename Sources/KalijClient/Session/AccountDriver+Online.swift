@@ -171,6 +171,14 @@ extension AccountDriver {
 
     // MARK: Sending
 
+    /// The server has ended the stream with `error`: perhaps for a stanza of ours that it has not acknowledged. From then on
+    /// such stanzas leave one at a time, and the one for which it happens again is set aside.
+    func blame(_ error: StreamError) {
+        guard error.mayBlameStanza, case .online(.some) = stage, writer.outstanding > 0 else { return }
+        let position = writer.position
+        attempt { commit(try steps.blamed(through: position, for: error)) }
+    }
+
     /// Bytes that may wait for the kernel before more of the queue is read.
     private static let unsentLimit = 256 * 1024
 
@@ -185,13 +193,19 @@ extension AccountDriver {
         guard let connection else { return }
         let queue = OutboundQueue(database: context.runner.database, account: account.id)
         while connection.unsent < Self.unsentLimit {
-            let entries = try queue.entries(after: writer.position, limit: 50)
+            let next = try queue.entries(after: writer.position, limit: 50)
             // After the look: what it found was committed before anybody else could have raised the fence.
-            if !entries.isEmpty { try context.runner.checkFence() }
-            guard !entries.isEmpty else {
+            if !next.isEmpty { try context.runner.checkFence() }
+            guard !next.isEmpty else {
                 writer.mayHaveMore = false
                 break
             }
+            if let effects = try steps.setAsideTooLong(next) {
+                commit(effects)
+                continue
+            }
+            let entries = management == nil ? next : Array(writer.leaving(next))
+            guard !entries.isEmpty else { break }
             let effects = try steps.leaving(entries)
             // Forgotten by a power failure, a message would leave once more in a new session; and in this one the server's
             // count would be taken for that of whatever was queued since (simulation, seed 1777).

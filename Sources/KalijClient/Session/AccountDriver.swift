@@ -225,6 +225,7 @@ final class AccountDriver {
             connection?.send(error.bytes)
             disconnect("\(error)")
         } catch let error as StreamFailure {
+            if case .stream(let error) = error { blame(error) }
             disconnect("\(error)")
         } catch {
             // The stanza was not acknowledged: the server sends it again, and then each attempt is counted.

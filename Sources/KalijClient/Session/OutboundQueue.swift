@@ -13,10 +13,14 @@ struct OutboundQueue {
         let request: String?
         /// The bytes for the wire; sent again as they are.
         let stanza: [UInt8]
+        /// Whether the server has ended a session while it was unacknowledged: it leaves alone.
+        let isBlamed: Bool
     }
 
     /// - Parameter isLasting: whether it is sent again in a new session though it is no message of the user's.
+    /// - Throws: `StanzaTooLong`, `StoreError`.
     func append(_ stanza: [UInt8], message: Int64?, request: String? = nil, isLasting: Bool = false) throws {
+        try check(stanza)
         try database.run(
             "INSERT INTO queue(account, message, request, stanza, lasting) VALUES (?, ?, ?, ?, ?)",
             [
@@ -47,13 +51,14 @@ struct OutboundQueue {
     func entries(after id: Int64, limit: Int) throws -> [Entry] {
         try database.statement(
             """
-            SELECT id, message, request, stanza FROM queue WHERE account = ?1 AND id > ?2
+            SELECT id, message, request, stanza, blamed FROM queue WHERE account = ?1 AND id > ?2
                 AND (message IS NULL OR NOT (SELECT holding FROM session WHERE account = ?1))
             ORDER BY id LIMIT ?3
             """
         ).all([.integer(account), .integer(id), .integer(Int64(limit))]) {
             Entry(
-                id: $0.integer(0), message: $0.optionalInteger(1), request: $0.optionalText(2), stanza: $0.blob(3))
+                id: $0.integer(0), message: $0.optionalInteger(1), request: $0.optionalText(2), stanza: $0.blob(3),
+                isBlamed: $0.bool(4))
         }
     }
 
@@ -153,7 +158,7 @@ struct OutboundQueue {
             .first([.integer(account)]) { $0.integer(0) } ?? 0
         try database.run(
             """
-            INSERT INTO queue(account, message, stanza) SELECT q.account, q.message, q.stanza
+            INSERT INTO queue(account, message, stanza, blamed) SELECT q.account, q.message, q.stanza, q.blamed
             FROM queue q JOIN message m ON m.id = q.message
             WHERE q.account = ? AND m.state IN ('queued', 'sent') ORDER BY q.id
             """, [.integer(account)])

@@ -13,11 +13,21 @@ struct OutboundWriter {
     private(set) var isBehind = false
     /// Whether the queue may hold entries behind ``position``.
     var mayHaveMore = true
+    /// Whether what was written last left alone: nothing else leaves before it is acknowledged.
+    private(set) var isAlone = false
+
+    /// What of `entries`, the next ones, may leave now: an entry that is blamed leaves alone.
+    func leaving(_ entries: [OutboundQueue.Entry]) -> ArraySlice<OutboundQueue.Entry> {
+        guard !isAlone else { return [] }
+        guard entries.first?.isBlamed ?? false else { return entries.prefix { !$0.isBlamed } }
+        return outstanding == 0 ? entries.prefix(1) : []
+    }
 
     mutating func wrote(_ entries: [OutboundQueue.Entry]) {
         guard let last = entries.last else { return }
         position = last.id
         outstanding += entries.count
+        isAlone = last.isBlamed
     }
 
     /// Whether an acknowledgement was requested and has not come.
@@ -30,6 +40,7 @@ struct OutboundWriter {
     /// - Returns: whether it answers the `<r/>`.
     mutating func acknowledged(_ number: UInt32) -> Bool {
         outstanding = max(0, outstanding - Int(number))
+        if outstanding == 0 { isAlone = false }
         guard let wanted = requested else { return false }
         requested = wanted > Int(number) ? wanted - Int(number) : nil
         isBehind = isRequested

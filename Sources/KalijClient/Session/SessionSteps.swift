@@ -13,6 +13,19 @@ struct SessionSteps {
     /// The session as it is stored.
     func load() throws -> SessionRow { try SessionRow.load(account.id, from: runner.database) }
 
+    /// The server says how many bytes of a stanza it takes, or does not.
+    func note(largestStanza bytes: Int?) throws {
+        let known =
+            try runner.database.statement("SELECT largest_stanza FROM session WHERE account = ?")
+            .first([.integer(account.id)]) { $0.optionalInteger(0) } ?? nil
+        guard known != bytes.map(Int64.init) else { return }
+        _ = try runner.run("limits", for: account) { step in
+            try step.database.run(
+                "UPDATE session SET largest_stanza = ? WHERE account = ?",
+                [.optional(bytes.map(Int64.init)), .integer(account.id)])
+        }
+    }
+
     /// How many stanzas wait to be acknowledged or sent.
     func queued() throws -> Int { try OutboundQueue(database: runner.database, account: account.id).count() }
 
@@ -49,6 +62,7 @@ struct SessionSteps {
             try CatchUp(step: step).forgetQuestions()
             try Carbons(step: step).sessionLost()
             try Entities(step: step).removeAll()
+            try Subscribers(step: step).sessionBegan()
             try holdOrReport(step)
             try forgetSession(step)
             try step.database.run(

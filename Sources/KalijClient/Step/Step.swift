@@ -52,6 +52,7 @@ public final class Step {
     /// Not for messages, which are accepted (``Outgoing``), nor for requests whose answer matters
     /// (``send(_:then:within:)``): when the session is lost it is dropped, unless it is a receipt (XEP-0184) or a chat
     /// marker (XEP-0333), which is sent again.
+    /// - Throws: `StanzaTooLong` if it is larger than the server takes; `StoreError`.
     public func send(_ stanza: Element) throws { try send(stanza, request: nil) }
 
     func send(_ stanza: Element, request: String?) throws {

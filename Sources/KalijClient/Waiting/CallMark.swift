@@ -79,7 +79,7 @@ final class CallMark {
         case .request: count = "UPDATE request SET crashes = crashes + 1 WHERE account = ? AND id = ?"
         case .timer: count = "UPDATE timer SET crashes = crashes + 1 WHERE account = ? AND id = ?"
         case .promise: count = "UPDATE waiter SET crashes = crashes + 1 WHERE account = ? AND id = ?"
-        case .share: return  // no handler
+        case .share, .queue: return  // no handler
         }
         try database.transaction {
             try database.run(count, [.integer(row.account), .text(row.id)])

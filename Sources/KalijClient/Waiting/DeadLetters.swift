@@ -13,6 +13,8 @@ public struct DeadLetter: Sendable {
         case promise
         /// It is no handler, but something that another process left in the mailbox.
         case share
+        /// It is no handler, but a stanza that the server does not take.
+        case queue
     }
 
     /// The row.

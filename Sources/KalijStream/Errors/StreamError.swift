@@ -82,6 +82,20 @@ public struct StreamError: Error, Hashable, Sendable {
     }
 }
 
+extension StreamError {
+    /// Whether a stanza may be what the stream was ended for: by its size, or by what it holds. That is not the server's own end,
+    /// nor something about the stream as a whole.
+    public var mayBlameStanza: Bool {
+        switch condition {
+        case .badFormat, .improperAddressing, .internalServerError, .invalidFrom, .invalidNamespace, .policyViolation,
+            .restrictedXML, .unsupportedStanzaType:
+            true
+        case .undefinedCondition: application != "handled-count-too-high"
+        default: false
+        }
+    }
+}
+
 extension StreamError: CustomStringConvertible {
     public var description: String {
         let detail = application.map { ", \(String($0.prefix(60)))" } ?? ""

@@ -10,11 +10,16 @@ public struct StreamFeatures: Hashable, Sendable {
     private let features: Set<Feature>
     /// The names of the SASL mechanisms, as the server wrote them (RFC 6120, 6.3.3).
     public let mechanisms: [String]
+    /// The most bytes of a stanza that the server takes (XEP-0478, 2.1); nil if the server does not say. At least 10,000, which
+    /// RFC 6120, 13.12 demands of every server.
+    public let largestStanza: Int?
 
     /// Reads the element; nil if it is another one.
     public init?(_ element: Element) {
         guard element.isNamed("features", Namespace.stream) else { return nil }
         features = Set(element.children.map { Feature(name: $0.name, namespace: $0.namespace) })
+        largestStanza = element.child("limits", Namespace.limits)?.child("max-bytes", Namespace.limits)
+            .flatMap { Int($0.text) }.map { max(10_000, $0) }
         mechanisms = element.child("mechanisms", Namespace.sasl)?.children("mechanism").map(\.text) ?? []
     }
 

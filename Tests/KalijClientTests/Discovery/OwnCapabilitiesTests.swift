@@ -8,6 +8,7 @@ import Testing
 struct OwnCapabilitiesTests {
     private func answer(_ namespace: String, node: String? = nil) throws -> Element {
         let desk = try Desk.caughtUp()
+        try desk.subscribe("a@b")
         let node = node.map { " node='\($0)'" } ?? ""
         try desk.receive("<iq type='get' from='a@b/c' id='d'><query xmlns='\(namespace)'\(node)/></iq>")
         let entry = try #require(

@@ -7,6 +7,7 @@ import Testing
 struct QueryTests {
     private func answers(to xml: String) throws -> [Element] {
         let desk = try Desk.caughtUp()
+        try desk.subscribe("a@b")
         try desk.receive(xml)
         return try OutboundQueue(database: desk.database, account: desk.account.id).entries(after: 0, limit: 9).map {
             try Element.parse(Desk.inClient(String(decoding: $0.stanza, as: UTF8.self)))

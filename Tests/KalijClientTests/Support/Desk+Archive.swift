@@ -51,6 +51,13 @@ extension Desk {
             """)
     }
 
+    /// The message that was accepted with the text `body`, as the archive has it.
+    func copy(of body: String, to recipient: String = "romeo@example.net") throws -> String {
+        let id = try #require(try text("SELECT origin_id FROM message WHERE body = '\(body)' AND direction = 'out'"))
+        return
+            "<message from='juliet@example.org/x' to='\(recipient)' type='chat' id='\(id)'><body>\(body)</body></message>"
+    }
+
     /// Asks for older history.
     func want(older: Int = 0, gaps: Bool = false) throws -> Step.Effects {
         try runner.run("application", for: account) { try $0.fetchHistory(older: older, gaps: gaps) }

@@ -90,7 +90,9 @@ final class Desk {
 
     /// The server has handled everything in the queue.
     func acknowledgeAll() throws {
-        _ = try steps.acknowledged(try steps.load().acknowledged.advanced(by: UInt32(try steps.queued())))
+        _ = try steps.acknowledged(
+            try steps.load().acknowledged.advanced(
+                by: UInt32(try OutboundQueue(database: database, account: account.id).countable())))
     }
 
     func answerFeatures(archive: Bool) throws {
@@ -111,6 +113,30 @@ final class Desk {
             <forwarded xmlns='urn:xmpp:forward:0'><delay xmlns='urn:xmpp:delay' stamp='\(stamp)'/>\
             \(Desk.inClient(xml))</forwarded></result></message>
             """
+    }
+
+    /// The server says what it archives (XEP-0441): `always`, `roster`, `never`; or nil, that it knows no such preferences.
+    @discardableResult
+    func answerPreferences(_ policy: String?, always: [String] = [], never: [String] = []) throws -> Step.Effects {
+        let id = try #require(try questions("preferences").last)
+        func list(_ name: String, _ jids: [String]) -> String {
+            "<\(name)>\(jids.map { "<jid>\($0)</jid>" }.joined())</\(name)>"
+        }
+        guard let policy else { return try refuse("preferences", "feature-not-implemented") }
+        return try receive(
+            """
+            <iq type='result' id='\(id)'><prefs xmlns='urn:xmpp:mam:2' default='\(policy)'>\(list("always", always))\
+            \(list("never", never))</prefs></iq>
+            """)
+    }
+
+    /// The roster is known, and these have a subscription to the account's presence.
+    func subscribe(_ contacts: String...) throws {
+        try database.run("UPDATE session SET subscribers = 1")
+        for contact in contacts {
+            try database.run(
+                "INSERT INTO subscriber(account, jid) VALUES (?, ?)", [.integer(account.id), .text(contact)])
+        }
     }
 
     @discardableResult
@@ -195,7 +221,8 @@ final class Desk {
         try [
             "account", "session", "queue", "message", "request", "timer", "promise", "waiter", "dead_letter",
             "question",
-            "archive_range", "catchup", "filling", "quarantine", "attempt", "capability", "entity", "notification",
+            "archive_range", "archive_preference", "catchup", "filling", "subscriber", "asker", "quarantine", "attempt",
+            "capability", "entity", "notification",
         ].flatMap { table in
             let columns = try database.prepare("SELECT name FROM pragma_table_info('\(table)')").all { $0.text(0) }
             let row = columns.map { "quote(\($0))" }.joined(separator: "||' '||")

@@ -132,6 +132,7 @@ struct ResponderTests {
     func type(_ type: String) throws {
         let desk = try Desk.logging()
         let id = try desk.ask("one", to: "romeo@example.net")
+        try desk.subscribe()
         try desk.receive("<iq type='\(type)' id='\(id)' from='romeo@example.net'><query xmlns='urn:example:x'/></iq>")
         #expect(try desk.log().isEmpty && desk.count("request") == 1)
     }

@@ -13,6 +13,9 @@ struct Archive: Equatable {
     init(room: JID) { key = room.bare.description }
 
     var isOwn: Bool { key.isEmpty }
+    /// Whether `text` can be the id of a message in an archive. An id goes back to the archive in questions, so that its length is
+    /// bounded.
+    static func isID(_ text: String) -> Bool { !text.isEmpty && text.utf8.count <= 1000 }
     /// Whom to ask: nobody in particular for the account's own, which its server answers for.
     var recipient: JID? { isOwn ? nil : JID.received(key) }
 }
@@ -36,7 +39,7 @@ struct ArchivedMessage {
 
     /// Reads a `<result/>`; nil if it holds no message.
     init?(_ result: Element, of archive: Archive) {
-        guard let id = result["id"], !id.isEmpty, let forwarded = result.child("forwarded", "urn:xmpp:forward:0"),
+        guard let id = result["id"], Archive.isID(id), let forwarded = result.child("forwarded", "urn:xmpp:forward:0"),
             let message = forwarded.child("message", "jabber:client")
         else { return nil }
         self.archive = archive

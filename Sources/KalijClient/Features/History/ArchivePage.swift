@@ -66,8 +66,8 @@ struct ArchivePage {
         guard iq["type"] == "result", let fin = iq.child("fin", "urn:xmpp:mam:2") else { return nil }
         isComplete = fin["complete"] == "true" || fin["complete"] == "1"
         let set = fin.child("set", Self.paging)
-        first = set?.child("first", Self.paging).flatMap { $0.text.isEmpty ? nil : $0.text }
-        last = set?.child("last", Self.paging).flatMap { $0.text.isEmpty ? nil : $0.text }
+        first = set?.child("first", Self.paging).flatMap { Archive.isID($0.text) ? $0.text : nil }
+        last = set?.child("last", Self.paging).flatMap { Archive.isID($0.text) ? $0.text : nil }
     }
 
     /// Why an archive refused to give a page.

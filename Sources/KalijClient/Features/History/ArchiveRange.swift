@@ -88,6 +88,19 @@ struct ArchiveRanges {
         ).first(values + [.text(id)]) { ($0.integer(0), $0.integer(1)) }
     }
 
+    /// The message before that with the archive's id `id`, among those that were stored at about the same time; nil if there is
+    /// none in `range`.
+    func place(before id: String, in range: ArchiveRange) throws -> (id: String, position: Int64)? {
+        try database.statement(
+            """
+            SELECT m.stanza_id, m.position FROM message a JOIN message m ON m.id BETWEEN a.id - 50 AND a.id + 50
+            WHERE a.account = ?1 AND a.archive = ?2 AND a.stanza_id = ?3 AND m.account = ?1 AND m.archive = ?2
+                AND m.stanza_id IS NOT NULL AND m.catchup > 0 AND m.position < a.position AND m.position >= ?4
+            ORDER BY m.position DESC LIMIT 1
+            """
+        ).first(values + [.text(id), .integer(range.firstPosition)]) { ($0.text(0), $0.integer(1)) }
+    }
+
     /// One end of a range.
     struct End {
         let id: String

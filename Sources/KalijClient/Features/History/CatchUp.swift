@@ -43,6 +43,7 @@ struct CatchUp {
     func begin(hasArchive: Bool) throws {
         try newRound(.beforePresence)
         if hasArchive {
+            if archive.isOwn, try queue.holding() == .bound { try ArchivePreferences(step: step).ask() }
             try askPage()
         } else {
             try announcePresence()
@@ -163,7 +164,8 @@ struct CatchUp {
             let place = try ranges.place(of: anchor), place.position <= unfinished?.changedBehind ?? .max,
             place.position < begin.position, place.position >= range.firstPosition
         else { return begin }
-        return (anchor, place.position)
+        // That the archive has it still is to be seen.
+        return try ranges.place(before: anchor, in: range) ?? (anchor, place.position)
     }
 
     /// The page that was open is asked for again: what it has shown is where it is.
@@ -285,11 +287,24 @@ struct CatchUp {
         }
     }
 
+    /// The archive was read to its end meanwhile, or is being read.
+    func preferencesTold() throws {
+        if try round()?.phase == .done { try release(problem: nil) }
+    }
+
     private var queue: OutboundQueue { OutboundQueue(database: database, account: step.account.id) }
 
     /// Messages that waited for the archive leave, unless it has shown that they arrived.
     private func release(problem: String?) throws {
-        if problem != nil, try queue.holding() == .bound { try Unsettled(step: step).reportAll() }
+        if try queue.holding() == .bound {
+            if problem != nil {
+                try Unsettled(step: step).reportAll()
+            } else if try ArchivePreferences(step: step).isAwaited {
+                return
+            } else if let round = try round() {
+                try Unsettled(step: step).report(try ArchiveEvidence(step: step).unknown(after: round))
+            }
+        }
         guard try queue.release() else { return }
         step.flush()
         // They get their places behind what came while they waited.

@@ -130,7 +130,11 @@ struct Messages {
         ).first([
             account, .text(id), .text(sender?.bare.description ?? ""), .integer(isOurs ? 1 : 0),
         ]) { $0.integer(0) }
-        guard let row else { return }
+        if let row { try fail(row, reason) }
+    }
+
+    /// The message in `row` will not arrive.
+    func fail(_ row: Int64, _ reason: String) throws {
         try database.run(
             "UPDATE message SET state = 'failed', error = ?, settled = 1 WHERE id = ?", [.text(reason), .integer(row)])
         try emitState(of: row)

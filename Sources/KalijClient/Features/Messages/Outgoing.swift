@@ -56,8 +56,23 @@ struct OutgoingText {
     /// Stores the message and queues it.
     func store(in step: Step, sentAt: Int64) throws -> Message {
         let row = try insert(in: step, sentAt: sentAt)
-        try OutboundQueue(database: step.database, account: step.account.id).append(stanza, message: row)
+        try queue(row, in: step)
         return message(of: step.account, row: row, sentAt: sentAt)
+    }
+
+    private func queue(_ row: Int64, in step: Step) throws {
+        try OutboundQueue(database: step.database, account: step.account.id).append(stanza, message: row)
+    }
+
+    /// Stores the message, which was accepted before, and queues it; as failed if the server does not take so much by now.
+    func storeOrFail(in step: Step, sentAt: Int64) throws -> Message {
+        let row = try insert(in: step, sentAt: sentAt)
+        do {
+            try queue(row, in: step)
+        } catch let error as StanzaTooLong {
+            try Messages(step: step).fail(row, "\(error)")
+        }
+        return try Message.load(row, from: step.database) ?? message(of: step.account, row: row, sentAt: sentAt)
     }
 
     func message(of account: Account, row: Int64, sentAt: Int64) -> Message {

@@ -75,7 +75,7 @@ struct Received {
 
     private static func stanzaID(in message: Element, by archiver: JID) -> String? {
         for child in message.children where child.isNamed("stanza-id", "urn:xmpp:sid:0") {
-            if let by = child["by"], JID.received(by) == archiver, let id = child["id"], !id.isEmpty { return id }
+            if let by = child["by"], JID.received(by) == archiver, let id = child["id"], Archive.isID(id) { return id }
         }
         return nil
     }

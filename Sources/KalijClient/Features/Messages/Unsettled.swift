@@ -34,8 +34,15 @@ struct Unsettled {
     }
 
     private func report(_ statement: Statement) throws {
-        for id in try statement.all([account], { $0.integer(0) }) {
+        try report(try statement.all([account]) { $0.integer(0) })
+    }
+
+    /// Reports the messages in `rows`; they leave the queue.
+    func report(_ rows: [Int64]) throws {
+        for id in rows {
             try step.database.run("UPDATE message SET settled = 0 WHERE id = ?", [.integer(id)])
+            try step.database.run(
+                "DELETE FROM queue WHERE account = ? AND message = ?", [account, .integer(id)])
             if let message = try Message.load(id, from: step.database) { step.emit(.unsettled(message)) }
         }
     }

@@ -1,3 +1,4 @@
+import KalijAddress
 import KalijStream
 import KalijXML
 
@@ -7,11 +8,28 @@ struct Responder {
 
     /// An `<iq/>` of type get or set; each gets exactly one answer (RFC 6120 8.2.3).
     func answer(_ iq: Element) throws {
+        let subscribers = Subscribers(step: step)
+        if try subscribers.push(iq) { return try send(result(of: iq)) }
+        switch try subscribers.mayKnow(iq["from"].map(JID.received)) {
+        case .may: try answerFriend(iq)
+        case .mayNot: try refuse(iq, .serviceUnavailable)
+        case .unknown: if try !subscribers.postpone(iq) { try refuse(iq, .serviceUnavailable) }
+        }
+    }
+
+    /// One that has waited for the roster. Where that is not known nobody is answered whom it could have named.
+    func answerPostponed(_ iq: Element) throws {
+        let isFriend = try Subscribers(step: step).mayKnow(iq["from"].map(JID.received)) == .may
+        if isFriend { try answerFriend(iq) } else { try refuse(iq, .serviceUnavailable) }
+    }
+
+    /// Whoever else asks gets what a server says of a client that is not there (RFC 6121 8.5.3.2.3).
+    private func answerFriend(_ iq: Element) throws {
         if iq["type"] == "get", iq.child("ping", "urn:xmpp:ping") != nil {
-            try step.send(result(of: iq))
+            try send(result(of: iq))
         } else if iq["type"] == "get", let query = discoveryQuery(in: iq) {
             guard let answer = OwnCapabilities.current.answer(query) else { return try refuse(iq, .itemNotFound) }
-            try step.send(result(of: iq, answer))
+            try send(result(of: iq, answer))
         } else {
             try refuse(iq, .serviceUnavailable)
         }
@@ -23,7 +41,12 @@ struct Responder {
 
     private func refuse(_ iq: Element, _ condition: StanzaError.Condition) throws {
         guard let error = StanzaError(condition).reply(to: iq) else { return }
-        try step.send(error)
+        try send(error)
+    }
+
+    /// An answer repeats the question's id. Who asks under an id that is too long for the server to take back gets none.
+    private func send(_ answer: Element) throws {
+        do { try step.send(answer) } catch is StanzaTooLong {}
     }
 
     private func result(of iq: Element, _ payload: Element? = nil) -> Element {

@@ -83,7 +83,7 @@ struct Taking {
             """
         ).first([.integer(step.account.id), .text(text.id)]) { _ in true }
         guard isKnown == nil else { return }
-        step.emit(.state(try text.store(in: step, sentAt: parcel.at)))
+        step.emit(.state(try text.storeOrFail(in: step, sentAt: parcel.at)))
     }
 
     private static func write(_ place: ParcelShelf.Place, in database: Database) throws {
