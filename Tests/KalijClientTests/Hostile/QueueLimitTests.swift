@@ -97,13 +97,13 @@ struct QueueLimitTests {
         #expect(try write() == [], "one is not acknowledged")
         try desk.accept("four")
         _ = try desk.steps.acknowledged(try desk.steps.load().acknowledged.advanced())
-        writer.acknowledged(1)
+        _ = writer.acknowledged(1)
         #expect(try write() == ["two"])
         #expect(try desk.steps.blamed(through: writer.position, for: error).told == ["two is failed"])
         #expect(try desk.text("SELECT error FROM message WHERE body = 'two'")?.contains("too big") == true)
         writer = OutboundWriter()
         #expect(try write() == ["three"])
-        writer.acknowledged(1)
+        _ = writer.acknowledged(1)
         #expect(try write() == ["four"], "what was never blamed leaves as always")
     }
 
