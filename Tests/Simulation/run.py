@@ -17,6 +17,7 @@ ROWS = [
     ("wakes", "wake runs"), ("pushesHandedOver", "pushes handed over"), ("backgrounds", "background runs"),
     ("notifications", "notifications"), ("repeated", "of those shown again"),
     ("withdrawn", "of those withdrawn"),
+    ("failedOutputs", "outputs failed"),
     ("cuts", "connections cut"), ("powerFailures", "power failures"), ("ioErrors", "I/O errors"),
     ("restarts", "server restarts"), ("expiries", "sessions expired"), ("forgotten", "expired in the archive"),
     ("resumes", "resumed"),

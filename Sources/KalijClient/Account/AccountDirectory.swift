@@ -90,6 +90,12 @@ public struct AccountDirectory: Sendable {
         // After a power failure the number must not be given twice: the mailbox may remember its first owner.
         try database.execute("PRAGMA synchronous=FULL")
         let (fence, previous) = try migrate(database, role: role, now: now, over: abandoned)
+        if let previous, !previous.letGo {
+            try database.transaction {
+                try fence.check(database)
+                try Telling.leaveNumbersOut(in: database, now: now)
+            }
+        }
         try database.execute("PRAGMA synchronous=NORMAL; PRAGMA busy_timeout=10000")
         return (database, fence, previous.map { !$0.letGo } ?? false)
     }

@@ -2,7 +2,7 @@ import KalijStore
 
 extension Schema {
     /// What version 2 adds, a piece for each feature.
-    static let version2 = [stanzaLimits, archivePreferences, subscribers].joined(separator: "\n")
+    static let version2 = [stanzaLimits, archivePreferences, subscribers, events].joined(separator: "\n")
 
     /// What the server takes, and which stanzas it perhaps does not.
     private static let stanzaLimits = """

@@ -1,4 +1,7 @@
+import KalijAddress
 import KalijRoles
+import KalijStore
+import KalijTransport
 
 extension Engine {
     /// Drives `directory` for as long as the role wants, on this thread: with one engine after the other, if this process is
@@ -8,6 +11,9 @@ extension Engine {
     ///   - onEvent: told each event, after what it tells is committed.
     ///   - begins: called before each engine is made, which may wait for another process.
     ///   - began: gets each engine before it runs, for what is to be watched on its loop.
+    ///   - blocked: called where the directory cannot be written and so nothing can begin, with the seconds after which it is worth
+    ///     trying again; waits for them, and returns true if it is to be tried again. `onEvent` is told before, and when there is
+    ///     room.
     ///   - frozen: called once everything is let go after ``prepareForFreeze()``; returns when this process was thawed, true if
     ///     it is to go on.
     ///   - clock: where time comes from.
@@ -19,13 +25,16 @@ extension Engine {
     public static func drive(
         _ directory: AccountDirectory, options: Options = Options(), clock: Clock = .system,
         onEvent: @escaping (EngineEvent) -> Void = { _ in }, begins: () -> Void = {},
-        frozen: () throws -> Bool = { false }, began: (Engine) throws -> Void = { _ in }
+        blocked: (Double) throws -> Bool = { _ in false }, frozen: () throws -> Bool = { false },
+        began: (Engine) throws -> Void = { _ in }
     ) throws -> Ending {
         let budget = Budget(options, clock)
+        var room = Room(directory, clock, onEvent)
         while true {
             do {
                 begins()
                 let engine = try Engine(directory, options: budget.options, clock: clock, onEvent: onEvent)
+                room.isThere()
                 try began(engine)
                 let ending = try engine.run()
                 guard ending == .frozen, try frozen() else { return ending }
@@ -36,7 +45,48 @@ extension Engine {
                 if options.role == .background { return .handedOver }
             } catch FenceError.held(let owner) where options.role == .background && owner.role != .share {
                 return .handedOver
+            } catch let error where Room.isMissing(error) {
+                guard try blocked(room.missing(error)) else { throw error }
             }
+        }
+    }
+
+    /// Whether the directory can be written.
+    private struct Room {
+        private let directory: AccountDirectory
+        private let clock: Clock
+        private let onEvent: (EngineEvent) -> Void
+        private var backoff = Backoff(base: 1, limit: Timing().longestStorageRetry)
+        /// Who was told that it cannot.
+        private var told: [JID] = []
+
+        init(_ directory: AccountDirectory, _ clock: Clock, _ onEvent: @escaping (EngineEvent) -> Void) {
+            (self.directory, self.clock, self.onEvent) = (directory, clock, onEvent)
+        }
+
+        static func isMissing(_ error: any Error) -> Bool {
+            // A directory that may not be written, and one that another process keeps, are said at once.
+            guard let error = error as? StoreError else { return false }
+            return [.full, .inputOutput, .outOfMemory].contains(error.code)
+        }
+
+        /// - Returns: the seconds after which it is tried again.
+        mutating func missing(_ error: any Error) -> Double {
+            let delay = backoff.next(random: .random(in: 0..<1))
+            let accounts = try? AccountTable(directory.read()).all().filter { $0.state == .active }.map(\.jid)
+            told = accounts ?? told
+            tell(.waitingForStorage(reason: "\(error)", retryIn: delay))
+            return delay
+        }
+
+        mutating func isThere() {
+            tell(.storageAvailable)
+            told = []
+            backoff.reset()
+        }
+
+        private func tell(_ kind: EngineEvent.Kind) {
+            for account in told { onEvent(EngineEvent(account: account, at: clock.now(), kind: kind)) }
         }
     }
 

@@ -63,8 +63,8 @@ extension Engine {
                 }
                 // The next driver has to be careful if this one was, to the end.
                 if !drivers.values.contains(where: \.isCareful) { try fence.letGo(database) }
-            } catch let error as StoreError where error.code == .busy {
-                // Another process is within a transaction: the next driver is careful.
+            } catch let error as StoreError where error.isMachineError {
+                // Another process is within a transaction, or the disk is full: the next driver is careful.
             } catch {
                 failure = error
             }

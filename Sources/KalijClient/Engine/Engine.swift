@@ -29,8 +29,9 @@ public final class Engine {
         /// Whether messages that come are to be notified of: not where the user sees them anyway. Nil: not by a `main`, but by
         /// the others.
         public var notifies: Bool?
-        /// Shows a notification; it was shown once this returns. Nil: what is owed waits for a process that can.
-        public var onNotification: ((Notification) -> Void)?
+        /// Shows a notification; it was shown once this returns. If it throws, the notification is still owed: it comes again after
+        /// a while, or from the next process. Nil: what is owed waits for a process that can show it.
+        public var onNotification: ((Notification) throws -> Void)?
         /// Hands notifications out to tasks instead.
         var desk: NotificationDesk?
         /// How many days the first reading of an archive looks back; nil: as stored with the account, at first 14.
@@ -66,7 +67,7 @@ public final class Engine {
     var doorbell: DoorbellWatch
     let mailbox: Mailbox
     var wake: WakeRun?
-    var areNotificationsPlanned = false
+    var showing = Showing()
     /// Tries again to take over what waits in the mailbox.
     var takingAgain: Timer?
     private var network: NetworkMonitor?
@@ -87,7 +88,8 @@ public final class Engine {
         case stopped
         /// ``prepareForFreeze()`` was called.
         case frozen
-        /// A `wake` or `background` came to the end of its budget before it was done.
+        /// A `wake` or `background` came to the end of its budget before it was done; or a notification could not be shown, and is
+        /// still owed.
         case unfinished
         /// Another process drives, and takes care of what this `wake` or `background` was started for.
         case handedOver
@@ -193,7 +195,7 @@ public final class Engine {
     func over() throws -> Ending {
         awaiter.close()
         if let failure { throw failure }
-        return ending
+        return ending == .stopped && owesNotifications ? .unfinished : ending
     }
 
     /// Lets everything go in order, within a second; ``run()`` then returns.
@@ -215,16 +217,21 @@ public final class Engine {
 
     /// Accepts a message of the account `sender`, or of the only one, and sends it, behind what other processes have accepted
     /// before.
-    /// - Returns: the message in the state `queued`: it is on the disk.
+    /// - Parameter id: the id under which it is sent, its origin-id (XEP-0359); nil for one that is made here. What was accepted
+    ///   under it before is not sent again.
+    /// - Returns: the message in the state `queued`: it is on the disk. With an `id` that was accepted before, the message as it
+    ///   is.
     /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; `EngineError.withinStep` from within a handler. Then
     ///   nothing was accepted.
-    public func accept(_ body: String, to recipient: JID, from sender: JID? = nil) throws -> Message {
+    public func accept(
+        _ body: String, to recipient: JID, from sender: JID? = nil, id: String? = nil
+    ) throws -> Message {
         try StepRunner.checkOutside(directory.databasePath)
         takeWhatIsShared()
         let database = try accepting ?? Database(path: directory.databasePath, durability: .machine)
         accepting = database
         let account = try AccountTable(database).account(sender, in: directory)
-        let message = try Outgoing.accept(body, to: recipient, of: account, in: database, now: clock.now())
+        let message = try Outgoing.accept(body, to: recipient, of: account, in: database, now: clock.now(), id: id)
         ground.loop.enqueue { [weak self] in self?.drivers[account.id]?.queueChanged() }
         return message
     }

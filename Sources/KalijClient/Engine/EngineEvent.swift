@@ -9,6 +9,9 @@ public struct EngineEvent: Sendable {
     public let at: Int64
     /// What happened.
     public let kind: Kind
+    /// The event's place among those about messages, in all accounts of the directory: of `message`, `state` and `unsettled`,
+    /// and nil of all others. Numbers only grow, and some are left out. ``EventLog`` has what came after one.
+    public internal(set) var number: Int64?
 
     /// What there is to tell.
     public enum Kind: Sendable {

@@ -39,7 +39,7 @@ public struct StatusReader {
         /// Accepted and not sent, those in the mailbox among them.
         public let queuedMessages: Int
         /// Accepted by processes that do not drive, and not taken over yet by one that does
-        /// (``AccountDirectory/share(_:to:from:clock:)``).
+        /// (``AccountDirectory/share(_:to:from:id:clock:)``).
         public let messagesInMailbox: Int
         /// Sent and not acknowledged.
         public let sentMessages: Int

@@ -119,10 +119,10 @@ public final class Step {
     /// Says that the queue is to be looked at after the commit.
     func flush() { effects.queued = true }
 
-    /// Tells the application, after the commit.
-    func emit(_ kind: EngineEvent.Kind) {
+    /// Tells the application, after the commit; what there is to tell of a message is numbered first (``Telling``).
+    func emit(_ kind: EngineEvent.Kind, number: Int64? = nil) {
         if case .deadLetter = kind { effects.deadLetters += 1 }
-        effects.events.append(EngineEvent(account: account.jid, at: now, kind: kind))
+        effects.events.append(EngineEvent(account: account.jid, at: now, kind: kind, number: number))
     }
 
     /// Counts the `stanzas` stanzas that the step is for, the last of which makes the handled count `handled`, and gets what

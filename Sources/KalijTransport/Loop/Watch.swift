@@ -7,6 +7,8 @@ public struct Interest: OptionSet, Sendable, Hashable {
     public static let read = Interest(rawValue: 1)
     /// Something can be written, or a connection attempt has ended.
     public static let write = Interest(rawValue: 2)
+    /// Nothing but that the other side has gone, which the others tell, too.
+    public static let hangup = Interest(rawValue: 4)
 }
 
 /// What has happened on a descriptor.

@@ -9,11 +9,14 @@ import KalijTransport
     import Foundation
 #endif
 
-/// Takes JSON commands from standard input, a line each.
+/// Takes JSON commands from standard input, a line each, for one engine after the other: what was read of a command when an
+/// engine ends is kept for the next.
 final class CommandInput {
-    private let engine: Engine
+    private let output: EventOutput
+    private var engine: Engine?
     private var watch: Watch?
     private var line: [UInt8] = []
+    private var isOver = false
     private static let longestLine = 1 << 20
 
     private struct Request: Decodable {
@@ -22,6 +25,12 @@ final class CommandInput {
         let body: String?
         let account: String?
         let id: Int?
+        let originID: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case command, to, body, account, id
+            case originID = "origin_id"
+        }
     }
 
     private struct Answer: Encodable {
@@ -31,19 +40,25 @@ final class CommandInput {
         var message: MessageRecord?
     }
 
-    init(_ engine: Engine) throws {
+    init(_ output: EventOutput) { self.output = output }
+
+    /// From now on commands are for `engine`.
+    func attach(_ engine: Engine) {
+        detach()
         self.engine = engine
         // A file or /dev/null cannot be watched: nobody gives commands there.
         var status = stat()
-        guard fstat(STDIN_FILENO, &status) == 0, status.st_mode & S_IFMT != S_IFREG, !Self.isNullDevice(status) else {
-            return
-        }
+        guard !isOver, fstat(STDIN_FILENO, &status) == 0, status.st_mode & S_IFMT != S_IFREG,
+            !Self.isNullDevice(status)
+        else { return }
         watch = try? engine.loop.watch(STDIN_FILENO, .read) { [weak self] _ in self?.readSome() }
     }
 
-    func stop() {
+    /// Commands wait.
+    func detach() {
         watch?.cancel()
         watch = nil
+        engine = nil
     }
 
     private static func isNullDevice(_ status: stat) -> Bool {
@@ -54,15 +69,30 @@ final class CommandInput {
     private func readSome() {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = read(STDIN_FILENO, &buffer, buffer.count)
-        guard count > 0 else { return stop() }  // the end of input does not end the run
+        guard count > 0 else {
+            if count < 0, errno == EINTR || errno == EAGAIN { return }
+            return end()
+        }
         for byte in buffer[..<count] {
             if byte == 0x0A {
-                handle(line)
-                line = []
+                finishLine()
             } else if line.count < Self.longestLine {
                 line.append(byte)
             }
         }
+    }
+
+    /// The end of input does not end the run.
+    private func end() {
+        isOver = true
+        finishLine()
+        watch?.cancel()
+        watch = nil
+    }
+
+    private func finishLine() {
+        defer { line = [] }
+        handle(line)
     }
 
     private func handle(_ line: [UInt8]) {
@@ -81,12 +111,14 @@ final class CommandInput {
     }
 
     private func perform(_ request: Request) throws {
+        guard let engine else { throw EngineError.notRunning }
         switch request.command {
         case "send":
             guard let to = request.to, let body = request.body else {
                 throw Failure(.badInput, "`send` needs `to` and `body`")
             }
-            let message = try engine.accept(body, to: JID(to), from: request.account.map { try JID($0) })
+            let message = try engine.accept(
+                body, to: JID(to), from: request.account.map { try JID($0) }, id: request.originID)
             let record = MessageRecord(message, account: message.from, at: message.sentAt)
             answer(Answer(event: "accepted", id: request.id, message: record))
         case "stop": engine.stop()
@@ -95,7 +127,7 @@ final class CommandInput {
     }
 
     private func answer(_ answer: Answer) {
-        do { Output.line(try JSONLine.of(answer)) } catch { Output.error("\(error)") }
+        do { output.answer(try JSONLine.of(answer)) } catch { Output.error("\(error)") }
     }
 
     private static func explain(_ error: DecodingError) -> String {

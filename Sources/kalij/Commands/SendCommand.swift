@@ -6,7 +6,7 @@ import KalijTransport
 
 enum SendCommand: Command {
     static let name = "send"
-    static let usage = "TO [TEXT] [--account JID] [--queue-only]"
+    static let usage = "TO [TEXT] [--account JID] [--id ID] [--queue-only]"
     static let summary = "accept a message and see that it is sent"
     static let details = """
         Accepts a chat message, without waiting for any process: with exit status 0 it is on the disk and will reach your
@@ -20,6 +20,7 @@ enum SendCommand: Command {
         """
     static let options: [Arguments.Option] = [
         .value("--account", "JID", "which account sends, if several are stored"),
+        .value("--id", "ID", "the message's own id (origin-id): what has it already is not sent again"),
         .flag("--queue-only", "never go online, only accept"),
     ]
 
@@ -28,7 +29,7 @@ enum SendCommand: Command {
         let recipient = try JID(arguments.words[0])
         let sender = try arguments.value("--account").map { try JID($0) }
         let text = try arguments.words.count == 2 ? arguments.words[1] : standardInput()
-        let message = try shared.directory.share(text, to: recipient, from: sender)
+        let message = try shared.directory.share(text, to: recipient, from: sender, id: arguments.value("--id"))
         if shared.json {
             Output.line(try JSONLine.of(MessageRecord(message, account: message.from, at: message.sentAt)))
         } else {

@@ -12,15 +12,18 @@ enum WakeCommand: Command {
         of, and ends when it has caught up and no push has come for 1.5 seconds. Prints nothing if there is nothing.
         If another `wake` or `run` drives, that one is told of the push, and this one ends; if it does not answer within five
         seconds, this one takes over. It never takes longer than the budget: what is left then is fetched by the next, and
-        the notification `reopen` says that there is more.
+        the notification `reopen` says that there is more, with exit status 75.
 
         With --json each line is
           {"event":"notification","kind":"show","account":"juliet@example.org","conversation":"romeo@example.org",
            "sender":"romeo@example.org/orchard","body":"Hi","identifier":"7","at":"..."}
         `kind` is `show`, `withdraw` (read on another device; with the identifier of what was shown) or `reopen`. A
-        notification can come twice with the same identifier: the second one replaces the first.
+        notification can come twice with the same identifier: the second one replaces the first. One is shown when whoever
+        reads standard output has taken it. What could not be shown (nobody reads, the disk is full) is shown by the next
+        `wake`; the exit status is 75 then, too.
 
-        With --listen it waits, and starts such a run for each connection to the Unix socket SOCKET: each is a push.
+        With --listen it waits, and starts such a run for each connection to the Unix socket SOCKET: each is a push. Whatever
+        is there already is left alone, but for the socket of a process of the same user that has ended.
         """
     static let options: [Arguments.Option] = [
         .value("--budget", "SECONDS", "how long it may take, 5 to 3600 (default: 25)"),
@@ -44,7 +47,16 @@ enum WakeCommand: Command {
             _exit(ExitStatus.tryAgain.rawValue)
         }
         awaitEnd(budget)
-        return try fetch(budget, shared)
+        let printer = NotificationPrinter(json: shared.json)
+        do {
+            guard try fetch(budget, shared, printer) == .unfinished else { return .done }
+            printer.reopen()
+            return .tryAgain
+        } catch {
+            // The disk is full, for example.
+            if Failure(error).status == .tryAgain { printer.reopen() }
+            throw error
+        }
     }
 
     /// Has the system send the last signal so early that the process is gone at the end of the budget.
@@ -59,72 +71,25 @@ enum WakeCommand: Command {
             + [name, "--budget", "\(budget)"]
     }
 
-    private static func fetch(_ budget: Int, _ shared: SharedOptions) throws -> ExitStatus {
-        let printer = NotificationPrinter(json: shared.json)
+    private static func fetch(
+        _ budget: Int, _ shared: SharedOptions, _ printer: NotificationPrinter
+    ) throws -> Engine.Ending {
         let events = EventPrinter(json: false, verbose: shared.verbose)
         var options = Engine.Options(role: .wake, budget: Double(budget) - start)
         options.onRenewal = { awaitEnd(budget) }
-        options.onNotification = { printer.print($0) }
-        let ending = try Engine.drive(
+        var isTold = false
+        options.onNotification = { notification in
+            do { try printer.print(notification) } catch {
+                if !isTold { Output.error("\(Failure(error).message); what was not shown is shown by the next `wake`") }
+                isTold = true
+                throw error
+            }
+        }
+        return try Engine.drive(
             shared.directory, options: options, onEvent: { if shared.verbose { events.note($0) } },
             begins: { Interruption.endsAtOnce() },
             began: { engine in
                 try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak engine] _ in engine?.stop() }
             })
-        guard ending == .unfinished else { return .done }
-        printer.reopen()
-        return .tryAgain
-    }
-}
-
-/// What the system would do for a push: starts a process for each connection to a socket.
-struct PushSocket {
-    private let listener: Int32
-    private let command: [String]
-
-    init(_ path: String, _ command: [String]) throws {
-        self.command = command
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        guard !bytes.isEmpty, bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
-            throw Failure(.badInput, "\(path): a socket's path has at most 107 bytes")
-        }
-        // The address starts zeroed and is longer than the path, so that it stays terminated.
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        unlink(path)
-        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        let isBound = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
-            }
-        }
-        guard isBound, listen(listener, 64) == 0 else {
-            throw Failure(.badInput, "\(path): \(String(cString: strerror(errno)))")
-        }
-    }
-
-    func serve() throws -> Never {
-        // Nobody waits for the runs.
-        signal(SIGCHLD, SIG_IGN)
-        while true {
-            let push = accept(listener, nil, nil)
-            guard push >= 0 else {
-                if errno == EINTR || errno == ECONNABORTED { continue }
-                throw Failure(.tryAgain, "waiting for a push: \(String(cString: strerror(errno)))")
-            }
-            close(push)
-            try start()
-        }
-    }
-
-    private func start() throws {
-        var words = command.map { strdup($0) } + [nil]
-        defer { words.forEach { free($0) } }
-        var pid: pid_t = 0
-        let status = posix_spawn(&pid, "/proc/self/exe", nil, nil, &words, environ)
-        guard status == 0 else {
-            throw Failure(.tryAgain, "starting a run: \(String(cString: strerror(status)))")
-        }
     }
 }

@@ -10,6 +10,7 @@ extension Failure {
     init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
+        case is OutputClosed: self.init(.tryAgain, "nobody reads standard output")
         case let error as JIDError: self.init(.badInput, "\(error)")
         case let error as AcceptError: self.init(.badInput, "\(error)")
         case let error as RequestError: self.init(.badInput, "\(error)")

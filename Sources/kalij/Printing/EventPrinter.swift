@@ -26,8 +26,11 @@ struct EventPrinter {
         }
     }
 
-    func print(_ event: EngineEvent) {
-        if json { printJSON(event) } else { printText(event) }
+    func print(_ event: EngineEvent) { try? write(event) }
+
+    /// - Throws: `OutputClosed`, `Failure`: it was not printed.
+    func write(_ event: EngineEvent) throws {
+        if json { try Output.results(json(event) + "\n") } else { try writeText(event) }
     }
 
     /// Says it on standard error, whatever it is.
@@ -35,9 +38,9 @@ struct EventPrinter {
         if let text = text(event) { Output.note("\(event.account): \(text)") }
     }
 
-    private func printText(_ event: EngineEvent) {
+    private func writeText(_ event: EngineEvent) throws {
         guard let line = line(event) else { return }
-        if case .message = event.kind { Output.line(line) } else { Output.note(line) }
+        if case .message = event.kind { try Output.results(line + "\n") } else { Output.note(line) }
     }
 
     /// What a person is told of it, and of which account it is; nil if it is of no interest.
@@ -76,19 +79,14 @@ struct EventPrinter {
         }
     }
 
-    private func printJSON(_ event: EngineEvent) {
-        do { Output.line(try json(event)) } catch { Output.error("\(error)") }
-    }
-
     /// The line of JSON for it.
     func json(_ event: EngineEvent) throws -> PrintedText {
         let account = event.account.description
         switch event.kind {
-        case .message(let message): return try JSONLine.of(MessageRecord(message, account: account, at: event.at))
-        case .state(let message):
-            return try JSONLine.of(MessageRecord(message, event: "state", account: account, at: event.at))
-        case .unsettled(let message):
-            return try JSONLine.of(MessageRecord(message, event: "unsettled", account: account, at: event.at))
+        case .message(let message), .state(let message), .unsettled(let message):
+            var record = MessageRecord(message, event: event.kind.name, account: account, at: event.at)
+            record.number = event.number
+            return try JSONLine.of(record)
         default: return try JSONLine.of(record(event, account: account))
         }
     }

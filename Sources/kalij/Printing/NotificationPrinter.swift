@@ -1,9 +1,16 @@
 import KalijClient
 import KalijText
 
-/// Prints what the user is to be notified of to standard output.
-struct NotificationPrinter {
-    let json: Bool
+/// Prints what the user is to be notified of to standard output. It was shown when whoever reads there has it.
+final class NotificationPrinter {
+    private let json: Bool
+    /// What was printed, and not taken by then.
+    private var unread: Notification?
+
+    /// Seconds that a reader may take.
+    private static let patience = 0.5
+
+    init(json: Bool) { self.json = json }
 
     private struct Record: Encodable {
         var event = "notification"
@@ -16,8 +23,17 @@ struct NotificationPrinter {
         var at: String?
     }
 
-    func print(_ notification: Notification) {
-        do { Output.line(try line(notification)) } catch { Output.error("\(error)") }
+    /// - Throws: `OutputClosed`, `Failure`: nobody has read it, as far as can be told.
+    func print(_ notification: Notification) throws {
+        let isRepeated = unread == notification
+        // What is in the pipe still is not printed again.
+        if unread != nil { try Output.awaitReader(within: isRepeated ? Self.patience : 0) }
+        unread = nil
+        if isRepeated { return }
+        try Output.results(line(notification) + "\n")
+        unread = notification
+        try Output.awaitReader(within: Self.patience)
+        unread = nil
     }
 
     /// What is printed of it.

@@ -8,7 +8,14 @@ import KalijText
 
 /// Standard output for results, standard error for everything else. Nothing is printed but by this.
 enum Output {
-    /// Writes a line of results; false if nobody reads any more.
+    /// Where results go.
+    static let descriptor = STDOUT_FILENO
+
+    // Only one thread of a command prints.
+    /// Whether a line was begun that could not be finished.
+    private nonisolated(unsafe) static var isTorn = false
+
+    /// Writes a line of results; false if it could not be written.
     @discardableResult
     static func line(_ text: PrintedText) -> Bool { write(text.description + "\n", to: STDOUT_FILENO) }
 
@@ -22,26 +29,85 @@ enum Output {
         throw Failure(.tryAgain, "standard output: \(String(cString: strerror(error)))")
     }
 
+    /// Waits until whoever reads standard output has taken all of it, where that can be known: of a pipe or a socket.
+    /// - Throws: `OutputClosed` if nobody reads any more, `Failure` if it was not taken within `seconds`.
+    static func awaitReader(within seconds: Double) throws {
+        guard let question = unreadQuestion else { return }
+        let deadline = now() + seconds
+        var pause: UInt32 = 20
+        while true {
+            var unread: Int32 = 0
+            guard ioctl(STDOUT_FILENO, question, &unread) == 0, unread > 0 else { return }
+            var request = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+            // Nothing is asked for, and so only told that the other side has gone.
+            if poll(&request, 1, 0) > 0 { throw OutputClosed() }
+            guard now() < deadline else { throw Failure(.tryAgain, "standard output: nobody reads it") }
+            usleep(pause)
+            pause = min(2 * pause, 10_000)
+        }
+    }
+
+    /// What asks how many bytes are not read yet; nil where that cannot be asked.
+    private static var unreadQuestion: UInt? {
+        var status = stat()
+        guard fstat(STDOUT_FILENO, &status) == 0 else { return nil }
+        return switch status.st_mode & S_IFMT {
+        case S_IFIFO: UInt(FIONREAD)
+        case S_IFSOCK: UInt(TIOCOUTQ)
+        default: nil
+        }
+    }
+
+    private static func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
     static func error(_ text: PrintedText) { note("kalij: \(text)") }
     static func note(_ text: PrintedText) { write(text.description + "\n", to: STDERR_FILENO) }
 
     @discardableResult
     private static func write(_ text: String, to descriptor: Int32) -> Bool {
-        var text = text
+        var text = isTorn && descriptor == STDOUT_FILENO ? "\n" + text : text
         return text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
     }
 
     private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
         var rest = bytes[...]
+        defer { if descriptor == STDOUT_FILENO, rest.count < bytes.count { isTorn = !rest.isEmpty } }
+        let waits = descriptor == STDOUT_FILENO && isPipe
         while !rest.isEmpty {
+            // Who waits for a reader can be told to end meanwhile: a pipe that is ready takes a piece of this size at once.
+            if waits, !awaitRoom() { return false }
+            let piece = waits ? rest.prefix(Int(PIPE_BUF)) : rest
             // The slice lies within the lent buffer, so its address is valid for its count.
-            let count = unistdWrite(descriptor, UnsafeRawBufferPointer(rebasing: rest))
+            let count = unistdWrite(descriptor, UnsafeRawBufferPointer(rebasing: piece))
             if count < 0 {
                 if errno == EINTR { continue }
                 guard errno == EAGAIN, wait(for: descriptor) else { return false }
                 continue
             }
             rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    private static let isPipe: Bool = {
+        var status = stat()
+        return fstat(STDOUT_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+    }()
+
+    /// Waits until standard output takes more; false if this process is told to end, by a signal that a loop is to see.
+    private static func awaitRoom() -> Bool {
+        var request = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+        while poll(&request, 1, 200) <= 0 {
+            var pending = sigset_t()
+            sigpending(&pending)
+            guard sigismember(&pending, SIGTERM) == 0, sigismember(&pending, SIGINT) == 0 else {
+                errno = ECANCELED
+                return false
+            }
         }
         return true
     }

@@ -46,9 +46,11 @@ struct MessageRecord: Encodable {
     let state: String?
     let error: String?
     let settled: Bool?
+    /// Of the event, if it is one.
+    var number: Int64?
 
     private enum CodingKeys: String, CodingKey {
-        case event, account, at, direction, id, from, to, type, body, state, error, settled
+        case event, number, account, at, direction, id, from, to, type, body, state, error, settled
         case stanzaID = "stanza_id"
         case originID = "origin_id"
         case sentAt = "sent_at"

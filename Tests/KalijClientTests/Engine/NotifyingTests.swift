@@ -55,6 +55,37 @@ import Testing
         #expect(try drive.number("SELECT min(done) FROM notification") == 1)
     }
 
+    struct OutputFailed: Error {}
+
+    /// "Showing can fail, in the API too: then the row stays owed and the exit status says so."
+    @Test("what could not be shown is owed still, is tried again, and otherwise left for the next", arguments: [1, 1000])
+    func fails(_ failures: Int) throws {
+        let scratch = try ScratchDirectory()
+        try Self.message.write(toFile: scratch.file("recording.xml"), atomically: true, encoding: .utf8)
+        let server = try ScriptedServer("replay", scratch.file("recording.xml"))
+        defer { server.stop() }
+        let drive = try Drive(server)
+        var options = Engine.Options(role: .wake, timing: Drive.timing)
+        options.budget = 30
+        var (tried, shown) = (0, 0)
+        var engine: Engine?
+        options.onNotification = { _ in
+            tried += 1
+            if tried <= failures { throw OutputFailed() }
+            shown += 1
+            engine?.loop.schedule(after: 0.2) { engine?.stop() }
+        }
+        let made = try Engine(drive.directory, options: options) { _ in }
+        engine = made
+        defer { engine = nil }
+        made.loop.schedule(after: failures == 1 ? 20 : 3) { engine?.stop() }
+        let ending = try made.run()
+        #expect(tried > 1)
+        let owed = try drive.number("SELECT count(*) FROM notification WHERE done = 0") ?? -1
+        #expect(failures == 1 ? shown > 0 && owed == 0 : shown == 0 && owed > 0)
+        #expect(ending == (failures == 1 ? .stopped : .unfinished))
+    }
+
     @Test("the fence was taken with a sync: what was committed before needs no barrier, what is committed then does")
     func firstBarrier() throws {
         let desk = try Desk(notifies: true)

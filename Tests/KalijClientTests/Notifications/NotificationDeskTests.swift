@@ -56,6 +56,36 @@ import Testing
         #expect(await third == nil)
     }
 
+    @Test("what a task could not show is still owed when it goes on, and comes again when it is tried again")
+    func notShown() async throws {
+        try receive("one")
+        try receive("two")
+        let hand = NotificationDesk.Hand(handing)
+        async let first = hand.next()
+        try await wait { handing.isAwaited }
+        try handing.serve(outbox, desk.fence)
+        let failed = try #require(await first)
+        Notifications(desk: handing).notShown(failed)
+        #expect(handing.hasFailed && !handing.isBusy)
+        async let second = hand.next()
+        try await wait { handing.isAwaited }
+        try handing.serve(outbox, desk.fence)
+        #expect(await second?.body == "two", "what failed does not come at once")
+        async let third = hand.next()
+        try await wait { handing.isAwaited }
+        try handing.serve(outbox, desk.fence)
+        #expect(try outbox.pending(limit: 9).map(\.notification) == [failed])
+        handing.retry()
+        try handing.serve(outbox, desk.fence)
+        #expect(await third == failed)
+        async let fourth = hand.next()
+        try await wait { handing.isAwaited }
+        try handing.serve(outbox, desk.fence)
+        #expect(try outbox.pending(limit: 9).isEmpty && !handing.hasFailed)
+        handing.end()
+        #expect(await fourth == nil)
+    }
+
     @Test("one whose engine was overtaken gets nothing that another one shows")
     func overtaken() async throws {
         try receive("one")

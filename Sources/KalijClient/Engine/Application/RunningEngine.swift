@@ -91,15 +91,20 @@ public final class RunningEngine: Sendable {
     public func pushArrived() { thread.submit { $0?.pushArrived() } }
 
     /// Accepts a message of the account `sender`, or of the only one, and sends it. While the engine is frozen or has ended it
-    /// is left for the next one, as ``AccountDirectory/share(_:to:from:clock:)`` does.
-    /// - Returns: the message in the state `queued`: it is on the disk.
+    /// is left for the next one, as ``AccountDirectory/share(_:to:from:id:clock:)`` does.
+    /// - Parameter id: the id under which it is sent, its origin-id (XEP-0359); nil for one that is made here. What was accepted
+    ///   under it before is not sent again: who was killed before this returned calls it again with the same id.
+    /// - Returns: the message in the state `queued`: it is on the disk. With an `id` that was accepted before, the message as it
+    ///   is.
     /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; then nothing was accepted.
     @discardableResult
-    public func accept(_ body: String, to recipient: JID, from sender: JID? = nil) async throws -> Message {
+    public func accept(
+        _ body: String, to recipient: JID, from sender: JID? = nil, id: String? = nil
+    ) async throws -> Message {
         do {
-            return try await onThread { try $0.accept(body, to: recipient, from: sender) }
+            return try await onThread { try $0.accept(body, to: recipient, from: sender, id: id) }
         } catch EngineError.notRunning {
-            return try directory.share(body, to: recipient, from: sender, clock: clock)
+            return try directory.share(body, to: recipient, from: sender, id: id, clock: clock)
         }
     }
 

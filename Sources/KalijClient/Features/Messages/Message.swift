@@ -2,7 +2,7 @@ import KalijStore
 
 /// A message as it is stored.
 public struct Message: Sendable, Equatable {
-    /// The local row: unique, not an order. Negative while the message waits in the mailbox (``AccountDirectory/share(_:to:from:clock:)``)
+    /// The local row: unique, not an order. Negative while the message waits in the mailbox (``AccountDirectory/share(_:to:from:id:clock:)``)
     /// for the process that drives.
     public let id: Int64
     /// Whether it came or went.
@@ -48,7 +48,7 @@ public struct Message: Sendable, Equatable {
 
     init(
         id: Int64, direction: Direction, stanzaID: String?, originID: String?, from: String, to: String, type: String,
-        body: String?, sentAt: Int64, state: MessageState?
+        body: String?, sentAt: Int64, state: MessageState?, error: String? = nil, isSettled: Bool = true
     ) {
         self.id = id
         self.direction = direction
@@ -60,8 +60,25 @@ public struct Message: Sendable, Equatable {
         self.body = body
         self.sentAt = sentAt
         self.state = state
-        error = nil
-        isSettled = true
+        self.error = error
+        self.isSettled = isSettled
+    }
+
+    /// The message as it was when it had come to `state`.
+    func inState(_ state: MessageState, isSettled: Bool = true) -> Message {
+        Message(
+            id: id, direction: direction, stanzaID: stanzaID, originID: originID, from: from, to: to, type: type,
+            body: body, sentAt: sentAt, state: state, error: state == .failed ? error : nil, isSettled: isSettled)
+    }
+
+    /// The message that was accepted here under `id`, whatever has become of it.
+    static func accepted(_ id: String, by account: Account, in database: Database) throws -> Message? {
+        try database.statement(
+            """
+            SELECT id, direction, stanza_id, origin_id, sender, recipient, type, body, sent_at, state, error, settled
+            FROM message WHERE account = ? AND direction = 'out' AND origin_id = ? AND received_at IS NULL
+            """
+        ).first([.integer(account.id), .text(id)]) { Message($0) }
     }
 
     /// The message in row `id`.

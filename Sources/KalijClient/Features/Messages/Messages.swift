@@ -59,7 +59,7 @@ struct Messages {
         guard database.changes > 0 else { return false }
         let row = database.lastInsertedRow
         try Notifying(step: step).stored(received, row: row, isArchived: catchup > 0)
-        step.emit(
+        try Telling(step: step).tell(
             .message(
                 Message(
                     id: row, direction: received.direction, stanzaID: received.stanzaID,
@@ -141,6 +141,6 @@ struct Messages {
     }
 
     private func emitState(of id: Int64) throws {
-        if let message = try Message.load(id, from: database) { step.emit(.state(message)) }
+        if let message = try Message.load(id, from: database) { try Telling(step: step).tell(.state(message)) }
     }
 }

@@ -22,13 +22,18 @@ public enum Outgoing {
     ///   - account: whose.
     ///   - body: what it says.
     ///   - recipient: who gets it.
-    /// - Returns: the message in the state `queued`.
+    ///   - id: the id under which it is sent, its origin-id (XEP-0359); nil for one that is made here. What was accepted under it
+    ///     before is not sent again: the message is given back as it is.
+    /// - Returns: the message in the state `queued`, or the one that has the id already.
     /// - Throws: `AcceptError` for a text that cannot be sent, `StoreError`. Then nothing was accepted.
     public static func accept(
-        _ body: String, to recipient: JID, of account: Account, in database: Database, now: Int64
+        _ body: String, to recipient: JID, of account: Account, in database: Database, now: Int64, id: String? = nil
     ) throws -> Message {
-        let text = try OutgoingText(body, to: recipient)
-        return try Step.accept(for: account, in: database, now: now) { try text.store(in: $0, sentAt: now) }
+        let text = try OutgoingText(body, to: recipient, id: id)
+        return try Step.accept(for: account, in: database, now: now) { step in
+            if id != nil, let known = try Message.accepted(text.id, by: account, in: step.database) { return known }
+            return try text.store(in: step, sentAt: now)
+        }
     }
 }
 
@@ -40,8 +45,16 @@ struct OutgoingText {
     let id: String
     private let stanza: [UInt8]
 
-    /// - Throws: `AcceptError` for a text that cannot be sent.
-    init(_ body: String, to recipient: JID, id: String = UUID().uuidString.lowercased()) throws(AcceptError) {
+    /// The longest id that may be brought along, in bytes.
+    private static let longestID = 256
+
+    /// - Parameter id: nil for a new one.
+    /// - Throws: `AcceptError` for a text or an id that cannot be sent.
+    init(_ body: String, to recipient: JID, id given: String? = nil) throws(AcceptError) {
+        let id = given ?? UUID().uuidString.lowercased()
+        guard !id.isEmpty, id.utf8.count <= Self.longestID, id.unicodeScalars.allSatisfy(Self.mayBeInID) else {
+            throw AcceptError.badID
+        }
         guard !body.isEmpty else { throw AcceptError.empty }
         if let scalar = body.unicodeScalars.first(where: { !Self.isXML($0) }) {
             throw AcceptError.notXML(scalar.value)
@@ -104,6 +117,11 @@ struct OutgoingText {
         return step.database.lastInsertedRow
     }
 
+    /// What servers and clients could change on the way is left out: white space and controls.
+    private static func mayBeInID(_ scalar: Unicode.Scalar) -> Bool {
+        isXML(scalar) && scalar.value > 0x20 && !(0x7F...0xA0).contains(scalar.value)
+    }
+
     /// The characters that XML 1.0 allows (section 2.2); a stanza with another one would end the stream.
     private static func isXML(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
@@ -121,11 +139,14 @@ public enum AcceptError: Error, CustomStringConvertible, Sendable, Equatable {
     case notXML(UInt32)
     /// Its stanza would have this many bytes.
     case tooLong(Int)
+    /// The id that was brought along cannot be one.
+    case badID
 
     public var description: String {
         switch self {
         case .empty: "the message is empty"
         case .notXML(let code): "the message holds the character U+\(Self.hex(code)), which XMPP cannot carry"
+        case .badID: "an id has 1 to 256 bytes, and neither spaces nor control characters"
         case .tooLong(let bytes): "the message takes \(bytes) bytes, at most \(Outgoing.largestStanza) can be sent"
         }
     }

@@ -43,7 +43,8 @@ struct Unsettled {
             try step.database.run("UPDATE message SET settled = 0 WHERE id = ?", [.integer(id)])
             try step.database.run(
                 "DELETE FROM queue WHERE account = ? AND message = ?", [account, .integer(id)])
-            if let message = try Message.load(id, from: step.database) { step.emit(.unsettled(message)) }
+            guard let message = try Message.load(id, from: step.database) else { continue }
+            try Telling(step: step).tell(.unsettled(message))
         }
     }
 }

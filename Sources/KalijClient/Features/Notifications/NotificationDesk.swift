@@ -13,6 +13,8 @@ final class NotificationDesk: Sendable {
         var waiting: [Int: CheckedContinuation<Notification?, Never>] = [:]
         /// Shown, and not marked yet.
         var shown: [Entry] = []
+        /// Rows of what could not be shown, and is not tried again yet.
+        var failed: Set<Int64> = []
         var isEnded = false
         var ring: @Sendable () -> Void = {}
     }
@@ -70,6 +72,19 @@ final class NotificationDesk: Sendable {
         ring()
     }
 
+    /// What some hand holds could not be shown.
+    func fail(_ notification: Notification) {
+        let ring = state.withLock { state in
+            guard let (hand, entry) = state.held.first(where: { $0.value.notification == notification }) else {
+                return {}
+            }
+            state.held[hand] = nil
+            state.failed.insert(entry.id)
+            return state.ring
+        }
+        ring()
+    }
+
     // MARK: The engine's side
 
     /// Has `ring` bring the engine here when something was shown or asked for.
@@ -92,6 +107,12 @@ final class NotificationDesk: Sendable {
     /// Whether a notification is being shown, or was and is not marked.
     var isBusy: Bool { state.withLock { !$0.held.isEmpty || !$0.shown.isEmpty } }
 
+    /// Whether something could not be shown, and is not tried again yet.
+    var hasFailed: Bool { state.withLock { !$0.failed.isEmpty } }
+
+    /// What could not be shown is to be tried again.
+    func retry() { state.withLock { $0.failed = [] } }
+
     /// Whether a task waits for the next.
     var isAwaited: Bool { state.withLock { !$0.waiting.isEmpty } }
 
@@ -110,7 +131,7 @@ final class NotificationDesk: Sendable {
     /// Marks what was shown, and gives what is owed to those who wait.
     func serve(_ outbox: NotificationOutbox, _ fence: Fence) throws {
         try settle(outbox, fence)
-        let (wanted, held) = state.withLock { ($0.waiting.count, Set($0.held.values.map(\.id))) }
+        let (wanted, held) = state.withLock { ($0.waiting.count, $0.failed.union($0.held.values.map(\.id))) }
         guard wanted > 0 else { return }
         let entries = try outbox.pending(limit: wanted + held.count).filter { !held.contains($0.id) }
         guard !entries.isEmpty else { return }

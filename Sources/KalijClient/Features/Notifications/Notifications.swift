@@ -5,11 +5,18 @@
 /// ``Notification/identifier`` is the same it replaces what was shown. A `wake` does not end while one is in the hands of a
 /// loop, until its budget does.
 ///
+/// If a notification cannot be shown, say so (``notShown(_:)``) before the loop asks for the next: it is still owed, and comes
+/// again after a while, or from the next process.
+///
 /// Several loops share the notifications: each gets some of them.
 public struct Notifications: AsyncSequence, Sendable {
     public typealias Element = Notification
     public typealias Failure = Never
     let desk: NotificationDesk
+
+    /// Says that `notification`, which a loop has in its hands, could not be shown. It is not marked as shown when the loop goes
+    /// on; other notifications come meanwhile. An engine that ends with such a one ends as ``Engine/Ending/unfinished``.
+    public func notShown(_ notification: Notification) { desk.fail(notification) }
 
     /// Begins a loop.
     public func makeAsyncIterator() -> Iterator { Iterator(hand: NotificationDesk.Hand(desk)) }
@@ -19,7 +26,7 @@ public struct Notifications: AsyncSequence, Sendable {
         public typealias Failure = Never
         let hand: NotificationDesk.Hand
 
-        /// Says that the one before was shown, and waits for the next; nil once the engine has ended, or if the task is
+        /// Says that the one before was shown, unless ``Notifications/notShown(_:)`` has said that it was not, and waits for the next; nil once the engine has ended, or if the task is
         /// cancelled.
         public mutating func next() async -> Notification? { await hand.next() }
     }

@@ -76,14 +76,8 @@ struct Taking {
                 .bury(parcel.payload, named: parcel.name, because: "\(error)", from: .share)
         }
         // The place says that it is new; its id does, too, where a database was put back.
-        let isKnown = try step.database.statement(
-            """
-            SELECT 1 FROM message
-            WHERE account = ? AND direction = 'out' AND origin_id = ? AND received_at IS NULL
-            """
-        ).first([.integer(step.account.id), .text(text.id)]) { _ in true }
-        guard isKnown == nil else { return }
-        step.emit(.state(try text.storeOrFail(in: step, sentAt: parcel.at)))
+        guard try Message.accepted(text.id, by: step.account, in: step.database) == nil else { return }
+        try Telling(step: step).tell(.state(try text.storeOrFail(in: step, sentAt: parcel.at)))
     }
 
     private static func write(_ place: ParcelShelf.Place, in database: Database) throws {

@@ -6,6 +6,9 @@ import KalijTransport
 
 @testable import KalijClient
 
+/// A notification could not be shown.
+struct OutputFailed: Error {}
+
 /// What processes have in common.
 struct Surroundings {
     let world: World
@@ -19,6 +22,10 @@ struct Surroundings {
     /// Kills whoever is frozen within a transaction of the database at a path.
     let killWriter: (String) -> Bool
     let shown: (Notification) -> Void
+    /// Whether what is about to be shown cannot be: nobody reads it, or the disk behind it is full.
+    let outputFails: () -> Bool
+    /// A process tells of something.
+    let told: (EngineEvent) -> Void
     /// A process begins to drive, on this database.
     let drives: (SimulatedProcess, Database) -> Void
     /// One that was overtaken writes to the server all the same.
@@ -206,6 +213,10 @@ final class SimulatedProcess {
         options.onNotification = { [weak self] notification in
             guard let self, !isDead else { return }
             if diesShowing { return machine_kill(id) }
+            if surroundings.outputFails() {
+                world.trace("   \(name) cannot show \(notification.kind) \(notification.body)")
+                throw OutputFailed()
+            }
             world.trace("   \(name) shows: \(notification.kind) \(notification.identifier) \(notification.body)")
             surroundings.shown(notification)
         }
@@ -218,7 +229,8 @@ final class SimulatedProcess {
         if case .online(_, let resumed) = event.kind {
             if resumed { world.counts.resumes += 1 } else { world.counts.binds += 1 }
         }
-        world.trace("   \(number): \(event.kind)")
+        world.trace("   \(number): \(event.number.map { "\($0) " } ?? "")\(event.kind)")
+        surroundings.told(event)
     }
 
     /// The engine has come to its end.

@@ -14,6 +14,8 @@ public struct Violation: Sendable, CustomStringConvertible {
         case promise4 = "4 (notified)"
         /// What `roles.md` says of the processes that share an account.
         case roles = "roles"
+        /// Each event about a message has a number of its own.
+        case events = "events numbered"
         /// No acknowledged stanza is ever missing.
         case acknowledged = "acknowledged is stored"
         /// What XEP-0198 demands of a client.
@@ -100,10 +102,11 @@ struct Oracle {
 
     /// At rest everything holds.
     func check() throws -> [Violation] {
-        let (rows, calls, notices) = try reading { database in
-            (try readRows(database), try readCalls(database), try readNotices(database))
+        let (rows, calls, notices, untold) = try reading { database in
+            (try readRows(database), try readCalls(database), try readNotices(database), try readUntold(database))
         }
         return received(rows) + sent(rows) + called(calls) + notified(notices)
+            + untold.map { Violation(.events, "\($0) is not in one event") }
             + simulation.server.faults.map { Violation(.stream, $0) }
     }
 
@@ -186,6 +189,16 @@ struct Oracle {
             violations.append(Violation(.promise3, "callback \(number) was called \(times) times: \(outcomes)"))
         }
         return violations
+    }
+
+    /// The messages that came and of which there is no event, or more than one.
+    private func readUntold(_ database: Database) throws -> [String] {
+        try database.prepare(
+            """
+            SELECT m.body FROM message m LEFT JOIN event e ON e.message = m.id AND e.kind = 'message'
+            WHERE m.received_at IS NOT NULL GROUP BY m.id HAVING count(e.number) <> 1
+            """
+        ).all { $0.text(0) }
     }
 
     private struct Notice {

@@ -6,6 +6,8 @@ struct Plan {
     let latency: ClosedRange<Int64>
     /// Whether `main` writes down what is to be notified of, too.
     let mainNotifies: Bool
+    /// Of a hundred notifications so many cannot be shown when it is tried.
+    let failingOutputs: Int
     var actions: [Action]
 
     struct Action {
@@ -99,6 +101,8 @@ extension Plan {
             (5, 200...2000), (3, 1000...40_000), (1, 20_000...300_000),
         ])
         mainNotifies = random.chance(60)
+        // No number more is drawn for that: other plans stay as they were.
+        failingOutputs = [0, 0, 0, 5, 20, 60][Int(seed / 4 % 6)]
         let length = Int64(random.pick(10...40)) * 1_000_000
         var actions: [Action] = []
         for number in 0..<random.pick(60...80) {

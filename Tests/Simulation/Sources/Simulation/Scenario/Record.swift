@@ -9,6 +9,9 @@ final class Record {
     /// What was shown last of each message, by its text.
     private(set) var shown: [String: Shown] = [:]
 
+    /// What was told under each number, in short.
+    private var told: [Int64: String] = [:]
+
     struct Shown {
         /// Nil after a power failure.
         var identifier: String?
@@ -23,6 +26,21 @@ final class Record {
         for body in shown.keys {
             shown[body]?.identifier = nil
             shown[body]?.isVisible = false
+        }
+    }
+
+    /// An application is told of a message: no number is given twice, whatever was forgotten meanwhile.
+    func tell(_ event: EngineEvent, _ violated: (Violation) -> Void) {
+        guard let number = event.number else { return }
+        let text: String
+        switch event.kind {
+        case .message(let message): text = "message \(message.body ?? "")"
+        case .state(let message): text = "\(message.state?.rawValue ?? "") \(message.body ?? "")"
+        case .unsettled(let message): text = "unsettled \(message.body ?? "")"
+        default: return
+        }
+        if let before = told.updateValue(text, forKey: number), before != text {
+            violated(Violation(.events, "event \(number) is \"\(before)\" and \"\(text)\""))
         }
     }
 

@@ -21,6 +21,8 @@ public final class Simulation {
     var share: Share?
     private var processes = 1
     private(set) var isCalm = false
+    /// Draws which outputs fail, and nothing else.
+    private var outputs: Seeded
     private var isAway = false
     private var areBellsPlanned = false
     /// How often one that was frozen went on just when another one had taken over.
@@ -35,6 +37,7 @@ public final class Simulation {
         self.plan = plan
         world = World(seed: plan.seed, trace: trace)
         server = SimulatedServer(world, plan.profile)
+        outputs = Seeded(~plan.seed)
         server.latency = plan.latency
         directory = AccountDirectory(path)
         machine_install()
@@ -111,7 +114,8 @@ public final class Simulation {
             world: world, directory: directory, timing: Self.timing, mainNotifies: plan.mainNotifies,
             dial: { [weak self] in self?.server.connect() }, bells: { [weak self] in self?.planBells() },
             killWriter: { [weak self] in self?.killWriter(of: $0) ?? false },
-            shown: { [weak self] in self?.shown($0) }, drives: { [weak self] in self?.began($0, $1) },
+            shown: { [weak self] in self?.shown($0) },
+            outputFails: { [weak self] in self?.outputFails() ?? false }, told: { [weak self] in self?.told($0) }, drives: { [weak self] in self?.began($0, $1) },
             wrote: { [weak self] in self?.wrote($1, $0) })
     }
 
@@ -381,6 +385,15 @@ public final class Simulation {
             violations.append(Violation(.promise1, "the database cannot be read: \(error)"))
         }
     }
+
+    /// Not in the calm.
+    private func outputFails() -> Bool {
+        guard !isCalm, outputs.chance(plan.failingOutputs) else { return false }
+        world.counts.failedOutputs += 1
+        return true
+    }
+
+    private func told(_ event: EngineEvent) { record.tell(event) { violations.append($0) } }
 
     private func shown(_ notification: Notification) {
         world.counts.notifications += 1

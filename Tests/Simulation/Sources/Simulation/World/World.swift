@@ -129,6 +129,8 @@ public struct Counts: Sendable, Encodable {
     /// Those that were shown once more.
     public var repeated = 0
     public var withdrawn = 0
+    /// How often one could not be shown.
+    public var failedOutputs = 0
     public var cuts = 0
     public var restarts = 0
     public var expiries = 0

@@ -1,0 +1,108 @@
+import KalijStore
+
+/// Reads what happened to messages, by the numbers of the events; never waits for a running process.
+///
+/// Each event about a message has a number (``EngineEvent/number``), a row of the step's own. Who has handled the events up to
+/// a number, and stores that number with what came of them, goes on after it: so nothing is missed and nothing comes twice,
+/// whatever dies. Numbers only grow; some are left out.
+///
+/// ```swift
+/// let log = try EventLog(directory)
+/// for event in try log.events(after: 41) { print(event.number ?? 0, event.kind) }
+/// ```
+///
+/// Events are kept for 30 days, and the newest 10,000 however old they are.
+public struct EventLog {
+    private let database: Database
+    private let isThere: Bool
+
+    /// How much the bodies of a page may take, and how many events have one.
+    private static let pageBytes = 1 << 20
+    private static let pageLimit = 500
+
+    /// Reads the events of `directory`.
+    /// - Throws: `DirectoryError.noAccount`, `StoreError`
+    public init(_ directory: AccountDirectory) throws {
+        database = try directory.read()
+        // An earlier version has not numbered anything.
+        isThere = try Schema.accounts.version(of: database) > 1
+    }
+
+    /// The last number that was given; 0 if none was. Who begins with it gets what happens from now on.
+    public var last: Int64 {
+        get throws {
+            guard isThere else { return 0 }
+            return try database.statement("SELECT max(number) FROM event").first { $0.optionalInteger(0) ?? 0 } ?? 0
+        }
+    }
+
+    /// The next events after the one with `number`, oldest first, of all accounts: a page of them, empty if there are none. An
+    /// event of a message's state has that state; everything else about the message is as it is now.
+    /// - Parameters:
+    ///   - number: the last one that the reader has; 0 for all that are kept.
+    ///   - limit: how many at most. There are fewer if the messages are large.
+    /// - Throws: `EventLogError.forgotten` if some after `number` are kept no longer, `.unknown` if no event can have had
+    ///   that number; `StoreError`.
+    public func events(after number: Int64, limit: Int = 500) throws -> [EngineEvent] {
+        // All as of the same moment.
+        try database.reading {
+            let last = try last
+            guard number <= last else { throw EventLogError.unknown(number, last: last) }
+            guard isThere else { return [] }
+            let forgotten = try database.statement("SELECT number FROM event_forgotten").first { $0.integer(0) } ?? 0
+            guard number >= forgotten else { throw EventLogError.forgotten(through: forgotten) }
+            return try page(after: number, limit: min(limit, Self.pageLimit))
+        }
+    }
+
+    private func page(after number: Int64, limit: Int) throws -> [EngineEvent] {
+        var (events, bytes, last): ([EngineEvent], Int, Int64) = ([], 0, number)
+        while events.count < limit, bytes < Self.pageBytes, let (event, size) = try next(after: last) {
+            events.append(event)
+            bytes += size
+            last = event.number ?? last
+        }
+        return events
+    }
+
+    private func next(after number: Int64) throws -> (event: EngineEvent, size: Int)? {
+        try database.statement(
+            """
+            SELECT m.id, m.direction, m.stanza_id, m.origin_id, m.sender, m.recipient, m.type, m.body, m.sent_at, m.state,
+                m.error, m.settled, e.number, e.at, e.kind, a.jid
+            FROM event e JOIN message m ON m.id = e.message JOIN account a ON a.id = e.account
+            WHERE e.number > ? ORDER BY e.number LIMIT 1
+            """
+        ).first([.integer(number)]) { row in
+            let message = Message(row)
+            let event = EngineEvent(
+                account: .received(row.text(15)), at: row.integer(13), kind: Self.kind(row.text(14), message),
+                number: row.integer(12))
+            return (event, message.body?.utf8.count ?? 0)
+        }
+    }
+
+    private static func kind(_ name: String, _ message: Message) -> EngineEvent.Kind {
+        if let state = MessageState(rawValue: name) { return .state(message.inState(state)) }
+        return name == "unsettled" ? .unsettled(message.inState(.sent, isSettled: false)) : .message(message)
+    }
+}
+
+/// Why a reader cannot go on where it was.
+public enum EventLogError: Error, Equatable, CustomStringConvertible, Sendable {
+    /// Events up to this number are kept no longer, some of which the reader has not seen. The messages are still there.
+    case forgotten(through: Int64)
+    /// No event has had that number: it is of another directory, or the database was put back to an earlier state.
+    case unknown(Int64, last: Int64)
+
+    public var description: String {
+        switch self {
+        case .forgotten(let number):
+            "events up to \(number) are kept no longer; `kalij history` has the messages, and what came after them follows "
+                + "number \(number)"
+        case .unknown(let number, let last):
+            "no event has had the number \(number), the last one is \(last): the number is of another directory, or the "
+                + "database was put back to an earlier state"
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import KalijAddress
+import KalijRoles
+import KalijStore
+import KalijXML
+import Testing
+
+@testable import KalijClient
+
+/// "Every event about a message has a number that only grows", "a cursor that is older than what is kept must be told clearly".
+@Suite struct EventLogTests {
+    private func incoming(_ id: String) -> String {
+        "<message from='romeo@example.net/o' to='juliet@example.org' type='chat' id='\(id)'><body>\(id)</body></message>"
+    }
+
+    private func short(_ events: [EngineEvent]) -> [String] {
+        events.map { "\($0.number ?? 0) \(Step.Effects(events: [$0]).told.first ?? "?")" }
+    }
+
+    @Test("what is told of messages has numbers, and is read after any of them as it was told")
+    func reads() throws {
+        let desk = try Desk.online()
+        var told = try desk.receive(incoming("one")).events
+        let message = try desk.accept("two")
+        let entries = try OutboundQueue(database: desk.database, account: desk.account.id).entries(after: 0, limit: 9)
+        told += try desk.steps.leaving(entries).events
+        told += try desk.steps.acknowledged(try desk.steps.load().acknowledged.advanced(by: UInt32(entries.count)))
+            .events
+        told += try desk.receive(incoming("three")).events
+        let log = try EventLog(desk.directory)
+        #expect(told.compactMap(\.number) == [1, 2, 3, 4])
+        #expect(try short(log.events(after: 0)) == short(told))
+        #expect(try short(log.events(after: 0)).contains("2 two is sent"), "though it is acked by now")
+        for number in 0...4 as ClosedRange<Int64> {
+            #expect(try short(log.events(after: number)) == short(told).suffix(4 - Int(number)))
+        }
+        #expect(try log.events(after: 1, limit: 2).map(\.number) == [2, 3])
+        #expect(try log.events(after: 0).map(\.at) == told.map(\.at))
+        #expect(try log.last == 4 && message.id > 0)
+    }
+
+    @Test("a step that is rolled back has no event")
+    func rolledBack() throws {
+        let desk = try Desk.online()
+        #expect(throws: (any Error).self) {
+            try desk.runner.run("test", for: desk.account) { step in
+                try Messages(step: step).receive(try Element.parse(Desk.inClient(incoming("one"))))
+                throw StoreError(.full, "test")
+            }
+        }
+        try desk.receive(incoming("two"))
+        #expect(try short(EventLog(desk.directory).events(after: 0)) == ["1 message two"])
+    }
+
+    @Test("a page of large messages is a short one")
+    func pages() throws {
+        let desk = try Desk.online()
+        let body = String(repeating: "x", count: 400_000)
+        for number in 0..<5 { try desk.receive(incoming("\(number)").replacing("<body>", with: "<body>\(body)")) }
+        let log = try EventLog(desk.directory)
+        #expect(try log.events(after: 0).map(\.number) == [1, 2, 3])
+        #expect(try log.events(after: 3).map(\.number) == [4, 5])
+    }
+
+    @Test("events older than 30 days go, but for the newest 10,000; who has not read them is told")
+    func forgets() throws {
+        let desk = try Desk.online()
+        try desk.receive(incoming("old"))
+        try fill(desk, 11_998, at: desk.clock.now)
+        desk.clock.move(by: 29 * 86_400_000)
+        try desk.receive(incoming("12000"))
+        let log = try EventLog(desk.directory)
+        #expect(try log.events(after: 0, limit: 1).map(\.number) == [1], "not old enough")
+        try fill(desk, 999, at: desk.clock.now)
+        desk.clock.move(by: 2 * 86_400_000)
+        try desk.receive(incoming("13000"))
+        #expect(try desk.number("SELECT min(number) FROM event") == 2001)
+        #expect(throws: EventLogError.forgotten(through: 2000)) { try log.events(after: 1999) }
+        #expect(try log.events(after: 2000, limit: 1).map(\.number) == [2001])
+        try fill(desk, 999, at: desk.clock.now)
+        try desk.receive(incoming("14000"))
+        #expect(try desk.number("SELECT count(*) FROM event WHERE number > 4000") == 10_000)
+        #expect(try desk.number("SELECT min(number) FROM event") ?? 0 > 2001)
+        #expect(try desk.number("SELECT min(number) FROM event") ?? 9999 <= 4001, "10,000 stay however old they are")
+    }
+
+    private func fill(_ desk: Desk, _ count: Int, at time: Int64) throws {
+        try desk.database.execute(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+            INSERT INTO event(account, at, kind, message) SELECT \(desk.account.id), \(time), 'message', 1 FROM n
+            """)
+    }
+
+    @Test("a number that no event has had is told of: it is of another directory, or the database was put back")
+    func unknown() throws {
+        let desk = try Desk.online()
+        try desk.receive(incoming("one"))
+        let log = try EventLog(desk.directory)
+        #expect(try log.events(after: 1).isEmpty)
+        #expect(throws: EventLogError.unknown(2, last: 1)) { try log.events(after: 2) }
+    }
+
+    /// A power failure takes back commits that were not synced: events that were told are gone, and their numbers must not be
+    /// given to others.
+    @Test("after a driver that has not let go numbers are left out; after one that has, none")
+    func leftOut() throws {
+        let desk = try Desk.online()
+        try desk.receive(incoming("one"))
+        let second = try desk.directory.drive(role: .main, now: 1, over: desk.fence.owner)
+        #expect(try EventLog(desk.directory).last == 10_001)
+        try second.fence.letGo(second.database)
+        _ = try desk.directory.drive(role: .main, now: 2)
+        #expect(try EventLog(desk.directory).last == 10_001)
+        #expect(try EventLog(desk.directory).events(after: 0).map(\.number) == [1])
+    }
+
+    @Test("the events of an account that is removed go with it; their numbers are not given again")
+    func removed() throws {
+        let desk = try Desk.online()
+        try desk.receive(incoming("one"))
+        try desk.database.run("DELETE FROM account")
+        let log = try EventLog(desk.directory)
+        #expect(try log.events(after: 0).isEmpty)
+        #expect(try log.last == 1)
+    }
+}

@@ -1,0 +1,78 @@
+import KalijAddress
+import KalijRoles
+import KalijStore
+import Testing
+
+@testable import KalijClient
+
+/// "A second `send` with the same own id is not sent again but answered with the stored message's state."
+@Suite struct OwnIDTests {
+    private func romeo() throws -> JID { try JID("romeo@example.net") }
+
+    private func accept(_ desk: Desk, _ body: String, id: String?) throws -> Message {
+        try Outgoing.accept(body, to: romeo(), of: desk.account, in: desk.database, now: desk.clock.now, id: id)
+    }
+
+    @Test("what is accepted twice under one id is sent once, and the second time answered as it is by then")
+    func accepted() throws {
+        let desk = try Desk.online()
+        try desk.acknowledgeAll()
+        let first = try accept(desk, "hello", id: "answer-1")
+        #expect(first.originID == "answer-1")
+        #expect(try accept(desk, "hello", id: "answer-1") == first)
+        #expect(try desk.queue() == ["message chat hello"])
+        try desk.write()
+        #expect(try accept(desk, "hello", id: "answer-1").state == .sent)
+        try desk.acknowledgeAll()
+        #expect(try accept(desk, "hello again", id: "answer-1").body == "hello")
+        #expect(try accept(desk, "hello", id: "answer-1").state == .acked)
+        #expect(try desk.queue().isEmpty && desk.history() == ["out hello (acked)"])
+        #expect(try accept(desk, "hello", id: "answer-2").state == .queued)
+    }
+
+    @Test("what is shared twice under one id is sent once, whether it was taken over or not")
+    func shared() throws {
+        let desk = try Desk.online()
+        try desk.acknowledgeAll()
+        let taking = Taking(runner: desk.runner, shelf: try Mailbox(directory: desk.scratch.path).shelf)
+        for _ in 0..<2 {
+            #expect(try desk.directory.share("hello", to: romeo(), id: "answer-1").state == .queued)
+        }
+        let shown = try HistoryReader(desk.directory).messages(of: desk.account, with: nil, limit: 9)
+        #expect(shown.map(\.originID) == ["answer-1"])
+        try taking.run { _, _ in }
+        #expect(try desk.queue() == ["message chat hello"])
+        try desk.write()
+        try desk.acknowledgeAll()
+        #expect(try desk.directory.share("hello", to: romeo(), id: "answer-1").state == .acked)
+        #expect(try accept(desk, "hello", id: "answer-1").state == .acked)
+        #expect(try !taking.isWanted)
+        #expect(try desk.history() == ["out hello (acked)"])
+    }
+
+    @Test("the ids of two accounts are their own; one that came from another device is nobody's")
+    func others() throws {
+        let desk = try Desk.online()
+        try desk.acknowledgeAll()
+        try desk.receive(
+            """
+            <message from='juliet@example.org' to='juliet@example.org/balcony' type='chat'>\
+            <sent xmlns='urn:xmpp:carbons:2'><forwarded xmlns='urn:xmpp:forward:0'>\
+            <message xmlns='jabber:client' from='juliet@example.org/phone' to='romeo@example.net' type='chat' id='answer-1'>\
+            <body>other</body><origin-id xmlns='urn:xmpp:sid:0' id='answer-1'/></message></forwarded></sent></message>
+            """)
+        #expect(try accept(desk, "hello", id: "answer-1").body == "hello")
+        #expect(try desk.queue() == ["message chat hello"])
+    }
+
+    @Test(
+        "an id that could be changed on the way is refused",
+        arguments: ["", " ", "a b", "a\n", "\u{1}", "\u{A0}", "\u{FFFE}", String(repeating: "x", count: 257)])
+    func refused(_ id: String) throws {
+        let desk = try Desk()
+        #expect(throws: AcceptError.badID) { _ = try accept(desk, "hello", id: id) }
+        #expect(throws: AcceptError.badID) { try desk.directory.share("hello", to: romeo(), id: id) }
+        #expect(try desk.history().isEmpty)
+        #expect(try accept(desk, "hello", id: "é<&'\"" + String(repeating: "x", count: 200)).state == .queued)
+    }
+}
