@@ -1,0 +1,41 @@
+import Foundation
+import KalijLab
+import Testing
+
+/// A shell pipeline with the command in it, whose readers a test chooses.
+struct Pipeline {
+    let kalij: Kalij
+
+    struct Outcome {
+        /// Of `kalij`, which is the first in the pipeline.
+        let status: Int
+        let output: String
+        let errors: String
+        let seconds: Double
+    }
+
+    /// Runs `kalij` with `arguments`, and what follows in the shell's words: `| true`, `>/dev/full`.
+    func callAsFunction(_ arguments: String, _ rest: String, input: String = "", within seconds: Double = 60) throws -> Outcome {
+        let folder = try TemporaryDirectory(prefix: "kalij-output")
+        defer { folder.remove() }
+        var launch = Launch(executable: "/bin/bash")
+        launch.arguments = [
+            "-c", "\"$KALIJ\" --data \"$DATA\" \(arguments) \(rest); echo ${PIPESTATUS[0]} >\"$FOLDER/status\"",
+        ]
+        launch.environment["KALIJ"] = kalij.executable
+        launch.environment["DATA"] = kalij.data
+        launch.environment["FOLDER"] = folder.path
+        launch.output = .file(folder.path + "/output")
+        launch.errors = .file(folder.path + "/errors")
+        let start = Date()
+        let process = try Subprocess(launch, writable: true)
+        try? process.write(input)
+        process.ended(within: seconds)
+        func text(_ name: String) -> String {
+            (try? String(contentsOfFile: folder.path + "/" + name, encoding: .utf8)) ?? ""
+        }
+        return Outcome(
+            status: Int(text("status").trimmingCharacters(in: .whitespacesAndNewlines)) ?? -1, output: text("output"),
+            errors: text("errors"), seconds: Date().timeIntervalSince(start))
+    }
+}
