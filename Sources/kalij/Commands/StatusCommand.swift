@@ -17,10 +17,11 @@ enum StatusCommand: Command {
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...0)
         let status = StatusReader(shared.directory, try shared.directory.read())
-        let record = StatusRecord(
+        var record = StatusRecord(
             directory: shared.directory.path, driver: try status.driver(), accounts: try status.accounts(),
             quarantine: try status.quarantined(), deadLetters: try status.deadLetters(),
             slowSteps: try status.slowSteps())
+        record.lastEvent = try EventLog(shared.directory).last
         if shared.json {
             Output.line(try JSONLine.of(record))
         } else {

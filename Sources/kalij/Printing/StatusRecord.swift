@@ -10,11 +10,14 @@ struct StatusRecord: Encodable {
     private let quarantine: [QuarantineRecord]
     private let deadLetters: [LetterRecord]
     private let slowSteps: [SlowRecord]
+    /// The number of the last event, for who begins with `run --since`.
+    var lastEvent: Int64?
 
     private enum CodingKeys: String, CodingKey {
         case directory, driver, accounts, quarantine
         case deadLetters = "dead_letters"
         case slowSteps = "slow_steps"
+        case lastEvent = "last_event"
     }
 
     private struct Driver: Encodable {

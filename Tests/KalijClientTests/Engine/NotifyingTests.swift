@@ -58,7 +58,8 @@ import Testing
     struct OutputFailed: Error {}
 
     /// "Showing can fail, in the API too: then the row stays owed and the exit status says so."
-    @Test("what could not be shown is owed still, is tried again, and otherwise left for the next", arguments: [1, 1000])
+    @Test(
+        "what could not be shown is owed still, is tried again, and otherwise left for the next", arguments: [1, 1000])
     func fails(_ failures: Int) throws {
         let scratch = try ScratchDirectory()
         try Self.message.write(toFile: scratch.file("recording.xml"), atomically: true, encoding: .utf8)

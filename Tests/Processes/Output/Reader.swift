@@ -15,7 +15,9 @@ struct Pipeline {
     }
 
     /// Runs `kalij` with `arguments`, and what follows in the shell's words: `| true`, `>/dev/full`.
-    func callAsFunction(_ arguments: String, _ rest: String, input: String = "", within seconds: Double = 60) throws -> Outcome {
+    func callAsFunction(_ arguments: String, _ rest: String, input: String = "", within seconds: Double = 60) throws
+        -> Outcome
+    {
         let folder = try TemporaryDirectory(prefix: "kalij-output")
         defer { folder.remove() }
         var launch = Launch(executable: "/bin/bash")

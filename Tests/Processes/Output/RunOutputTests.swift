@@ -53,13 +53,17 @@ import Testing
         process.ended(within: 10)
         #expect(Date().timeIntervalSince(start) < 2)
         // And nothing was lost by that.
-        let events = try await numbered(world.kalij, since: 0) { $0.contains { ($0["body"] as? String)?.hasPrefix("7") ?? false } }
+        let events = try await numbered(world.kalij, since: 0) {
+            $0.contains { ($0["body"] as? String)?.hasPrefix("7") ?? false }
+        }
         #expect(events.filter { $0["event"] as? String == "message" }.count == 8)
     }
 
     private func makeEnds() throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [0, 0]
-        try #require(pipe2(&ends, Int32(O_CLOEXEC)) == 0)
+        let isMade = pipe(&ends) == 0
+        try #require(isMade)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
     }
 
@@ -73,7 +77,8 @@ import Testing
             events = try run.events().filter { $0["number"] != nil }
             return isEnough(events)
         }
-        #expect(isDone, "\(try run.errors)")
+        let errors = try run.errors
+        #expect(isDone, "\(errors)")
         #expect(run.end(SIGTERM).status == 0)
         return events
     }
@@ -118,7 +123,8 @@ import Testing
         defer { world.close() }
         let unknown = try world.kalij("--json", "run", "--since", "7")
         #expect(unknown.status == 65 && unknown.errors.contains("no event has had the number 7"))
-        _ = try await world.sql("UPDATE event_forgotten SET number = 5; INSERT INTO event VALUES (9, NULL, 1, 'message', 0)")
+        _ = try await world.sql(
+            "UPDATE event_forgotten SET number = 5; INSERT INTO event VALUES (9, NULL, 1, 'message', 0)")
         let forgotten = try world.kalij("--json", "run", "--since", "4")
         #expect(forgotten.status == 65 && forgotten.errors.contains("events up to 5 are kept no longer"))
         #expect(try world.kalij("run", "--since", "9").status == 64)
@@ -128,7 +134,7 @@ import Testing
     func ownID() async throws {
         let world = try await RolesWorld()
         defer { world.close() }
-        let command = #"{"command":"send","to":"bob@localhost","body":"hi","origin_id":"answer-1","id":"# 
+        let command = #"{"command":"send","to":"bob@localhost","body":"hi","origin_id":"answer-1","id":"#
         let run = try world.kalij.running()
         try await run.event("caught_up")
         try run.process.write(line: command + "1}")

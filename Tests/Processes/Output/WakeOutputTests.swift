@@ -37,7 +37,9 @@ import Testing
         var shown: [String: Set<String>] = [:]
         for line in lines {
             let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
-            guard let body = object["body"] as? String, let identifier = object["identifier"] as? String else { continue }
+            guard let body = object["body"] as? String, let identifier = object["identifier"] as? String else {
+                continue
+            }
             shown[body, default: []].insert(identifier)
         }
         #expect(Set(shown.keys) == Set(bodies), "\(run.output)\(run.errors)")
