@@ -89,7 +89,7 @@ struct PushSocket {
         guard ![EINTR, ECONNABORTED, EAGAIN].contains(errno) else { return false }
         Output.error("taking a push: \(String(cString: strerror(errno))); it is tried again in a second")
         // It waits where it is.
-        usleep(UInt32(Self.pause) * 1000)
+        usleep(UInt32(Self.pause) * 1000)  // fits: a second
         return false
     }
 

@@ -39,6 +39,84 @@ import Testing
         #expect(await listener.end(within: 1) != nil)
     }
 
+    /// "It must refuse anything that is not a socket of ours that nobody listens on."
+    @Test("what is there already is left alone: a file, a folder, a link to a socket, a socket where somebody listens")
+    func refuses() async throws {
+        let world = try await RolesWorld()
+        defer { world.close() }
+        func path(_ name: String) -> String { world.laboratory.path(name) }
+        try "precious".write(toFile: path("file"), atomically: false, encoding: .utf8)
+        try FileManager.default.createDirectory(atPath: path("folder"), withIntermediateDirectories: false)
+        let listener = try world.kalij.begun(["wake", "--listen", path("taken.sock")])
+        #expect(await until(5) { FileManager.default.fileExists(atPath: path("taken.sock")) })
+        try FileManager.default.createSymbolicLink(atPath: path("link"), withDestinationPath: path("taken.sock"))
+        for (name, status) in [("file", 65), ("folder", 65), ("link", 65), ("taken.sock", 75)] as [(String, Int32)] {
+            let run = try world.kalij.begun(["wake", "--listen", path(name)])
+            #expect(run.process.ended(within: 5)?.status == status)
+            #expect(try run.errors.contains(name))
+        }
+        #expect(try String(contentsOfFile: path("file"), encoding: .utf8) == "precious")
+        #expect(listener.isRunning)
+        let mode = try FileManager.default.attributesOfItem(atPath: path("taken.sock"))[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        // One that was killed leaves its socket, which the next one takes.
+        _ = listener.end(SIGKILL)
+        let next = try world.kalij.begun(["wake", "--listen", path("taken.sock")])
+        try await Task.sleep(for: .milliseconds(500))
+        #expect(next.isRunning)
+    }
+
+    @Test("a push that cannot be taken, because the process has no descriptors left, is said, and served later")
+    func shortage() async throws {
+        let world = try await RolesWorld()
+        defer { world.close() }
+        try await world.online()
+        let socket = world.laboratory.path("push.sock")
+        let listener = try world.kalij.begun(["--json", "wake", "--listen", socket, "--budget", "20"])
+        #expect(await until(5) { FileManager.default.fileExists(atPath: socket) })
+        func limit(_ files: String) async throws {
+            try await world.laboratory.run("/usr/bin/prlimit", ["--pid", "\(listener.pid)", "--nofile=\(files):"])
+        }
+        try await world.send(["one"])
+        try await limit("4")
+        try await push(socket, world)
+        #expect(try await until(5) { try listener.errors.contains("taking a push: ") })
+        #expect(listener.isRunning)
+        try await limit("1024")
+        #expect(try await until(10) { try listener.output.contains("\"one\"") }, "not served")
+    }
+
+    /// EAGAIN of fork, which root never sees.
+    @Test("a run that cannot be started is said, and started later")
+    func noProcess() async throws {
+        let world = try await RolesWorld()
+        defer { world.close() }
+        // As a user that may have no process but this one; its directory is its own.
+        let data = world.laboratory.path("theirs")
+        try FileManager.default.copyItem(atPath: world.kalij.data, toPath: data)
+        let user = 61_234 + Int.random(in: 0...900)
+        let folder = (data as NSString).deletingLastPathComponent
+        try await world.laboratory.run(
+            "/bin/sh",
+            ["-c", "chmod 711 \(folder); chown -R \(user) \(data); mkdir \(data)/s; chown \(user) \(data)/s"])
+        let copy = data + "/kalij"
+        try FileManager.default.copyItem(atPath: world.kalij.executable, toPath: copy)
+        var launch = Launch(executable: "/usr/bin/setpriv")
+        launch.arguments = [
+            "--reuid", "\(user)", "--clear-groups", copy, "--data", data, "wake", "--listen", data + "/s/push.sock",
+        ]
+        let listener = try Running(launch)
+        #expect(
+            await until(5) { FileManager.default.fileExists(atPath: data + "/s/push.sock") },
+            "\((try? listener.errors) ?? "")")
+        try await world.laboratory.run("/usr/bin/prlimit", ["--pid", "\(listener.pid)", "--nproc=1:"])
+        try await push(data + "/s/push.sock", world)
+        #expect(try await until(5) { try listener.errors.contains("starting a run: ") })
+        #expect(listener.isRunning)
+        try await world.laboratory.run("/usr/bin/prlimit", ["--pid", "\(listener.pid)", "--nproc=100:"])
+        #expect(try await until(8) { try !children(of: listener.pid).isEmpty }, "no run was started")
+    }
+
     /// What the push service's stand-in does.
     private func push(_ socket: String, _ world: RolesWorld) async throws {
         let script = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"

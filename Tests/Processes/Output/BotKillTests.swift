@@ -1,0 +1,81 @@
+import Foundation
+import Glibc
+import KalijLab
+import TestSupport
+import Testing
+
+/// "A bot killed in between neither misses nor doubles anything": it reads `run --json --since N`, answers each message with a
+/// `send` whose id is made from the message, and stores N in a file of its own.
+@Suite(.serialized) struct BotKillTests {
+    /// `BOT_KILLS=500` gives the long form.
+    private let kills = Int(ProcessInfo.processInfo.environment["BOT_KILLS"] ?? "") ?? 50
+
+    @Test("a bot is killed again and again, alone or with its `run`: the other side has each answer exactly once")
+    func killed() async throws {
+        let seed = ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) } ?? .random(in: 0...999_999)
+        var random = Seeded(seed)
+        print("bot: seed \(seed)")
+        let world = try await RolesWorld()
+        defer { world.close() }
+        try await world.online()
+        let peer = Peer("bob", password: "secret", server: world.server, laboratory: world.laboratory)
+        let chat = try await peer.chat(with: "alice@localhost", label: "question", rate: 25)
+        let runs = world.laboratory.path("runs")
+        var (alone, together, runAlone) = (0, 0, 0)
+        for _ in 0..<kills {
+            let bot = try start(world, runs)
+            try await Task.sleep(for: .milliseconds(Int.random(in: 30...900, using: &random)))
+            #expect(
+                bot.ending() == nil,
+                "\((try? String(contentsOfFile: world.laboratory.path("bot.err"), encoding: .utf8)) ?? "")")
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0:
+                // Its `run` goes by itself, when nobody reads it any more.
+                alone += 1
+                kill(bot.pid, SIGKILL)
+            case 1:
+                together += 1
+                bot.signal(SIGKILL)
+            default:
+                // The bot starts another one.
+                runAlone += 1
+                if let pid = try lastRun(runs) { kill(pid, SIGKILL) }
+                try await Task.sleep(for: .milliseconds(Int.random(in: 30...500, using: &random)))
+                bot.signal(SIGKILL)
+            }
+            bot.ended(within: 10)
+        }
+        let sent = try await chat.stopSending()
+        let bot = try start(world, runs)
+        defer { bot.signal(SIGKILL) }
+        let expected = (1...sent).map { "answer to question \($0)" }
+        var answers: [String] = []
+        let isDone = try await until(60, every: 100) {
+            answers = try chat.events().filter { $0.event == "received" }.compactMap(\.body)
+            return Set(answers).isSuperset(of: expected)
+        }
+        // What comes twice may come a little later.
+        try await Task.sleep(for: .seconds(2))
+        answers = try chat.events().filter { $0.event == "received" }.compactMap(\.body)
+        print(
+            "bot: \(kills) kills (\(alone) of the bot alone, \(together) of both, \(runAlone) of its run); \(sent) questions"
+        )
+        #expect(isDone, "missing: \(Set(expected).subtracting(answers).sorted())")
+        #expect(answers.sorted() == expected.sorted())
+        await chat.quit()
+    }
+
+    private func start(_ world: RolesWorld, _ runs: String) throws -> Subprocess {
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Programs/bot.py").path
+        var launch = world.laboratory.launch(
+            "/usr/bin/python3",
+            [script, world.kalij.executable, world.kalij.data, world.laboratory.path("number"), runs])
+        launch.errors = .file(world.laboratory.path("bot.err"))
+        return try Subprocess(launch)
+    }
+
+    private func lastRun(_ runs: String) throws -> pid_t? {
+        (try? String(contentsOfFile: runs, encoding: .utf8))?.split(separator: "\n").last.flatMap { pid_t($0) }
+    }
+}

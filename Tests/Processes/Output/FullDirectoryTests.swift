@@ -1,0 +1,103 @@
+import Foundation
+import Glibc
+import KalijLab
+import Testing
+
+/// "A full disk: `wake` ends with 75 and the `reopen` that its help promises; `run` started on a full disk waits for room."
+@Suite(.serialized) struct FullDirectoryTests {
+    /// The account's directory on a file system of its own, of a few megabytes, which only what is started here sees.
+    private final class SmallDisk {
+        let world: RolesWorld
+        let folder: String
+        private let keeper: Running
+
+        init(_ world: RolesWorld) async throws {
+            self.world = world
+            folder = world.laboratory.path("disk")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            var launch = Launch(executable: "/usr/bin/unshare")
+            // Root is who the laboratory is in a namespace of its own, elsewhere it is asked for.
+            launch.arguments =
+                (geteuid() == 0 ? ["-m"] : ["-rm"]) + [
+                    "/bin/sh", "-c", "mount -t tmpfs -o size=4m none '\(folder)' && echo mounted && exec sleep 600",
+                ]
+            keeper = try Running(launch)
+            let isMounted = try await until(5) { try keeper.output.contains("mounted") }
+            try #require(isMounted)
+            try await inside("cp -a '\(world.kalij.data)' '\(folder)/data'")
+        }
+
+        private var enter: [String] {
+            ["-t", "\(keeper.pid)", "-m"] + (geteuid() == 0 ? [] : ["-U", "--preserve-credentials"])
+        }
+
+        func inside(_ script: String) async throws {
+            try await world.laboratory.run("/usr/bin/nsenter", enter + ["/bin/sh", "-c", script])
+        }
+
+        func fill() async throws {
+            try await inside("dd if=/dev/zero of='\(folder)/filler' bs=1k 2>/dev/null; true")
+        }
+
+        func makeRoom() async throws { try await inside("rm '\(folder)/filler'") }
+
+        func begun(_ arguments: [String]) throws -> Running {
+            var launch = Launch(executable: "/usr/bin/nsenter")
+            launch.arguments = enter + [world.kalij.executable, "--data", folder + "/data"] + arguments
+            return try Running(launch)
+        }
+    }
+
+    @Test("`run` started on a full disk says so, waits for room, and goes on by itself")
+    func run() async throws {
+        let world = try await RolesWorld()
+        defer { world.close() }
+        try await world.online()
+        let disk = try await SmallDisk(world)
+        try await disk.fill()
+        let run = try disk.begun(["--json", "run"])
+        try await run.event("waiting_for_storage", seconds: 10)
+        #expect(run.isRunning)
+        try await world.send(["meanwhile"])
+        try await disk.makeRoom()
+        try await run.event("message", seconds: 30) { $0["body"] as? String == "meanwhile" }
+        #expect(try run.events().contains { $0["event"] as? String == "storage_available" })
+        #expect(run.end(SIGTERM).status == 0)
+    }
+
+    @Test("told to end while it waits for room, or while there is none any more, `run` ends in time")
+    func ends() async throws {
+        let world = try await RolesWorld()
+        defer { world.close() }
+        try await world.online()
+        let disk = try await SmallDisk(world)
+        let run = try disk.begun(["--json", "run"])
+        try await run.event("caught_up")
+        try await disk.fill()
+        try await world.send(["one", "two"])
+        try await Task.sleep(for: .seconds(1))
+        let end = run.end(SIGTERM)
+        #expect(end.status == 0 && end.seconds < 2)
+        let waiting = try disk.begun(["--json", "run"])
+        try await waiting.event("waiting_for_storage", seconds: 10)
+        let other = waiting.end(SIGTERM)
+        #expect(other.status == 0 && other.seconds < 1)
+    }
+
+    @Test("`wake` on a full disk ends with 75 and `reopen`; with room the next one shows everything")
+    func wake() async throws {
+        let world = try await RolesWorld()
+        defer { world.close() }
+        try await world.online()
+        let disk = try await SmallDisk(world)
+        try await disk.fill()
+        try await world.send(["meanwhile"])
+        let wake = try disk.begun(["--json", "wake", "--budget", "6"])
+        #expect(wake.process.ended(within: 10)?.status == 75)
+        #expect(try wake.events().last?["kind"] as? String == "reopen")
+        try await disk.makeRoom()
+        let next = try disk.begun(["--json", "wake"])
+        #expect(next.process.ended(within: 30)?.status == 0)
+        #expect(try next.events().map { $0["body"] as? String } == ["meanwhile"])
+    }
+}
