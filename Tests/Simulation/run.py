@@ -20,6 +20,7 @@ ROWS = [
     ("failedOutputs", "outputs failed"),
     ("cuts", "connections cut"), ("powerFailures", "power failures"), ("ioErrors", "I/O errors"),
     ("restarts", "server restarts"), ("expiries", "sessions expired"), ("forgotten", "expired in the archive"),
+    ("purges", "archives emptied"), ("unknown", "reported as of unknown outcome"), ("forged", "forged archives read"),
     ("resumes", "resumed"),
     ("failedResumes", "failed resumes"), ("binds", "bound anew"),
 ]

@@ -48,6 +48,7 @@ struct Oracle {
         let direction: String
         let state: String?
         let isUnsettled: Bool
+        let recipient: String
     }
 
     private struct Call {
@@ -68,13 +69,14 @@ struct Oracle {
     private func readRows(_ database: Database) throws -> [Row] {
         try database.prepare(
             """
-            SELECT stanza_id, sender, message_id, origin_id, body, direction, state, settled FROM message ORDER BY position, id
+            SELECT stanza_id, sender, message_id, origin_id, body, direction, state, settled, recipient FROM message
+            ORDER BY position, id
             """
         ).all { row in
             Row(
                 key: "\(row.text(0)) \(row.text(1)) \(row.text(2))", origin: row.optionalText(3),
                 body: row.optionalText(4), direction: row.text(5), state: row.optionalText(6),
-                isUnsettled: !row.bool(7))
+                isUnsettled: !row.bool(7), recipient: row.text(8))
         }
     }
 
@@ -105,7 +107,7 @@ struct Oracle {
         let (rows, calls, notices, untold) = try reading { database in
             (try readRows(database), try readCalls(database), try readNotices(database), try readUntold(database))
         }
-        return received(rows) + sent(rows) + called(calls) + notified(notices)
+        return received(rows) + sent(rows) + forged(rows) + called(calls) + notified(notices)
             + untold.map { Violation(.events, "\($0) is not in one event") }
             + simulation.server.faults.map { Violation(.stream, $0) }
     }
@@ -118,12 +120,17 @@ struct Oracle {
         let archived = simulation.expected
         let archive = simulation.server.archive
         let older = Set(archive.messages.lazy.filter { archive.older.contains($0.number) }.map(\.body))
-        for body in archived where count[body] != 1 && !(older.contains(body) && count[body] == nil) {
+        let gone = Set(archive.messages.lazy.filter { archive.gone.contains($0.number) }.map(\.body))
+        for body in archived
+        where count[body] != 1 && !((older.contains(body) || gone.contains(body)) && count[body] == nil) {
             violations.append(Violation(.promise1, "\(body) is there \(count[body] ?? 0) times"))
         }
         // Of what expired before anybody asked for it nobody can say where it stood. All others stand where the archive has
         // them.
-        let unplaced = Set(archive.messages.lazy.filter { archive.unplaced.contains($0.number) }.map(\.body))
+        let unplaced = Set(
+            archive.messages.lazy.filter {
+                archive.unplaced.contains($0.number) || simulation.plan.profile.hasArchive && !$0.isKept
+            }.map(\.body))
         let placed = archived.filter { !unplaced.contains($0) && !older.contains($0) }
         let known = Set(placed)
         let shown = rows.compactMap(\.body).filter { known.contains($0) }
@@ -137,9 +144,9 @@ struct Oracle {
 
     /// Promise 2: what was accepted reached the server, once, and in order; what perhaps was, did so if it is stored.
     private func sent(_ rows: [Row]) -> [Violation] {
-        let isArchived = simulation.plan.profile.hasArchive
-        // Where nobody can be asked, what left in a session that was lost is reported, and not sent again.
-        let unknown = Set(isArchived ? [] : rows.filter(\.isUnsettled).compactMap(\.body))
+        // Where the archive can prove nothing, what left in a session that was lost is reported, and not sent again.
+        let unknown = Set(rows.filter { $0.isUnsettled && mayBeUnknown($0) }.compactMap(\.body))
+        simulation.world.counts.unknown += unknown.count
         // Nobody may say so of a session that was resumed each time. A process that is killed may not have told of a new one.
         let isLost = simulation.server.begun > 1
         let accepted = simulation.record.accepted
@@ -172,6 +179,26 @@ struct Oracle {
             violations.append(Violation(.promise2, "\(row.body ?? "-") is still \(row.state ?? "-")"))
         }
         return violations
+    }
+
+    /// Whether nothing can tell the outcome of a message. Prosody's archive can, where it keeps everything, says so, was never
+    /// emptied, and had something that the client knew when the message was accepted.
+    private func mayBeUnknown(_ row: Row) -> Bool {
+        let profile = simulation.plan.profile
+        return !profile.hasArchive || profile.policy != .always || !profile.hasPreferences || profile.archivedLate > 0
+            || simulation.world.counts.forgotten > 0 || !simulation.record.acceptedLate.contains(row.body ?? "")
+    }
+
+    /// What a hostile room has shown changes nothing outside the room.
+    private func forged(_ rows: [Row]) -> [Violation] {
+        let bounced = "\(SimulatedServer.nobody)"
+        return rows.compactMap { row in
+            if row.body?.hasPrefix("forged-") ?? false {
+                return Violation(.promise1, "\(row.body ?? "-") is there, which a room has forged")
+            }
+            guard row.direction == "out", row.state == "failed", row.recipient != bounced else { return nil }
+            return Violation(.promise2, "\(row.body ?? "-") has failed, and only a room says so")
+        }
     }
 
     /// Promise 3: each callback is called or invalidated, once.
@@ -232,13 +259,22 @@ struct Oracle {
         let server = simulation.server
         let incoming = server.archive.messages.filter { !$0.from.hasPrefix(server.account) }
         // What was read on another device need not be shown any more.
+        let gone = server.archive.gone
         for message in incoming
-        where simulation.plan.mainNotifies && shown[message.body] == nil && !server.readings.contains(message.number) {
+        where simulation.plan.mainNotifies && shown[message.body] == nil && !server.readings.contains(message.number)
+            && !gone.contains(message.number)
+        {
             violations.append(Violation(.promise4, "\(message.body) was never shown"))
         }
         for message in incoming
         where server.acknowledgedReadings.contains(message.number) && shown[message.body]?.isVisible ?? false {
             violations.append(Violation(.promise4, "\(message.body) was read elsewhere and is shown still"))
+        }
+        // After a power failure nothing is shown, and nobody has withdrawn it.
+        for message in incoming where !server.readings.contains(message.number) {
+            if let shown = shown[message.body], !shown.isVisible, shown.identifier != nil {
+                violations.append(Violation(.promise4, "\(message.body) was withdrawn, and nobody has read it"))
+            }
         }
         return violations
     }

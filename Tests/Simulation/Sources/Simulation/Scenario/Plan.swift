@@ -59,13 +59,17 @@ struct Plan {
         case expire(operations: Int?, turns: Int)
         /// The archive forgets so many percent of its messages, of those that the client has.
         case expireArchive(percent: Int)
+        /// The archive forgets all of its messages, read or not.
+        case purgeArchive
+        /// The archive of a room is read, in which everything is forged.
+        case readRoom
     }
 }
 
 extension Plan.Kind {
     fileprivate var needsArchive: Bool {
         switch self {
-        case .elsewhere, .hidden, .expireArchive: true
+        case .elsewhere, .hidden, .expireArchive, .purgeArchive: true
         default: false
         }
     }
@@ -80,7 +84,7 @@ extension Plan.Kind {
     var isFault: Bool {
         switch self {
         case .kill, .killShowing, .replace, .freeze, .freezeInMailbox, .leave, .cut, .powerFailure, .ioErrors,
-            .restartServer, .expire, .expireArchive:
+            .restartServer, .expire, .expireArchive, .purgeArchive:
             true
         case .accept(_, _, let operations): operations != nil
         default: false
@@ -96,7 +100,9 @@ extension Plan {
         let profiles = Profile.all
         let server = profiles[Int(seed % UInt64(profiles.count))]
         let hasArchive = random.chance(85)
-        self.profile = profile ?? (hasArchive ? server : server.withoutArchive)
+        // Drawn apart, so that the rest of a plan stays as it was.
+        var archiving = Seeded(seed &* 0x9E6C_63D0_876A_68DE &+ 3)
+        self.profile = profile ?? (hasArchive ? Self.archived(server, &archiving) : server.withoutArchive)
         latency = random.pick(weighted: [
             (5, 200...2000), (3, 1000...40_000), (1, 20_000...300_000),
         ])
@@ -108,7 +114,7 @@ extension Plan {
         for number in 0..<random.pick(60...80) {
             var kind = Self.traffic(number, &random)
             // What is for others alone nobody can find where there is no archive.
-            if !self.profile.hasArchive, kind.needsArchive { kind = .incoming(number, contact: 0) }
+            if !self.profile.keepsAny, kind.needsArchive { kind = .incoming(number, contact: 0) }
             actions.append(Action(time: random.pick(0...length), kind: kind))
         }
         for _ in 0..<random.pick(0...5) {
@@ -117,7 +123,7 @@ extension Plan {
         for number in 0..<random.pick(4...10) {
             var kind = Self.fault(&random)
             // What is not there cannot expire.
-            if !self.profile.hasArchive, kind.needsArchive { kind = .cut(silently: false) }
+            if !self.profile.keepsAny, kind.needsArchive { kind = .cut(silently: false) }
             let time = random.pick(0...length)
             actions.append(Action(time: time, kind: kind))
             // Traffic comes in bursts, and faults are worst in the middle of them.
@@ -132,7 +138,16 @@ extension Plan {
                             : .accept(message, contact: random.pick(0...1), operations: nil)))
             }
         }
+        if self.profile.keepsAny, archiving.chance(15) {
+            actions.append(Action(time: archiving.pick(0...length), kind: .purgeArchive))
+        }
+        if archiving.chance(30) { actions.append(Action(time: archiving.pick(0...length), kind: .readRoom)) }
         self.actions = actions.enumerated().sorted { ($0.1.time, $0.0) < ($1.1.time, $1.0) }.map(\.1)
+    }
+
+    private static func archived(_ server: Profile, _ random: inout Seeded) -> Profile {
+        server.archiving(
+            random.pick(weighted: [(7, .always), (2, .roster), (1, .never)]), hasPreferences: random.chance(80))
     }
 
     private static func traffic(_ number: Int, _ random: inout Seeded) -> Kind {

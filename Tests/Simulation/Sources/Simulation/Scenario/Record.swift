@@ -4,6 +4,8 @@
 final class Record {
     /// Messages, in their order.
     var accepted: [String] = []
+    /// Those that were accepted when the client had read some of the archive.
+    var acceptedLate: Set<String> = []
     /// Callbacks.
     var waiting: Set<Int> = []
     /// What was shown last of each message, by its text.

@@ -90,7 +90,9 @@ extension Simulation {
             _ = try Outgoing.accept(body, to: recipient, of: account, in: database, now: world.milliseconds)
         }
         world.trace("   \(body) is \(isAccepted ? "accepted" : "perhaps accepted")")
-        if isAccepted { record.accepted.append(body) }
+        guard isAccepted else { return }
+        record.accepted.append(body)
+        if server.hasShownPage { record.acceptedLate.insert(body) }
     }
 
     func ask(_ number: Int, _ answer: Int?, _ patience: Int) {
@@ -107,6 +109,16 @@ extension Simulation {
             }
         }
         if isAccepted { record.waiting.insert(number) }
+    }
+
+    /// The application reads the archive of a room.
+    func readRoom() {
+        guard let account else { return }
+        _ = accept(operations: nil) { [world] database in
+            try Step.accept(for: account, in: database, now: world.milliseconds) { step in
+                try step.readArchive(of: try JID(HostileRoom.address))
+            }
+        }
     }
 
     func setTimer(_ number: Int, _ seconds: Int) {

@@ -255,6 +255,8 @@ public final class Simulation {
             server.restart(after: Int64(milliseconds) * 1000)
         case .expire(let operations, let turns): expire(operations, turns)
         case .expireArchive(let percent): server.expireArchive(percent: percent)
+        case .purgeArchive: server.purgeArchive()
+        case .readRoom: readRoom()
         }
     }
 

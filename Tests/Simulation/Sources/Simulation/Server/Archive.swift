@@ -16,6 +16,8 @@ struct ArchivedMessage {
     var visible: Int64
     /// Tells it from all others.
     let number: Int
+    /// Whether the archive keeps it, or it is only in the record.
+    let isKept: Bool
 
     /// What tells it from all others for the client.
     var key: String { "\(id) \(from) \(messageID)" }
@@ -90,6 +92,24 @@ struct Archive {
         return forgotten - before
     }
 
+    /// Forgets everything, read or not: its owner has it emptied, or all of it was too old.
+    /// - Parameter known: messages that the client has acknowledged.
+    /// - Returns: how many it has forgotten now.
+    mutating func purge(known: Set<Int>) -> Int {
+        let before = forgotten
+        for (index, message) in messages.enumerated().dropFirst(forgotten) {
+            unplaced.insert(message.number)
+            if (index >= claimed || late.contains(message.number)) && !known.contains(message.number) {
+                gone.insert(message.number)
+            }
+        }
+        forgotten = messages.count
+        return forgotten - before
+    }
+
+    /// Messages that it has forgotten and the client perhaps never had.
+    private(set) var gone: Set<Int> = []
+
     /// Messages whose place it has forgotten before the client could ask for it.
     private(set) var unplaced: Set<Int> = []
 
@@ -111,7 +131,8 @@ struct Archive {
     /// What a query asks for; nil if it refers to a message that there is not.
     func page(_ query: Query, now: Int64) -> Page? {
         var found = messages.dropFirst(forgotten).filter { message in
-            message.visible <= now && message.at >= query.start ?? .min && message.at <= query.end ?? .max
+            message.isKept && message.visible <= now && message.at >= query.start ?? .min
+                && message.at <= query.end ?? .max
                 && query.with.map { message.from.hasPrefix($0) || message.to.hasPrefix($0) } ?? true
         }
         if let after = query.after {

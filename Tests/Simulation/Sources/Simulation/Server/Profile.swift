@@ -26,6 +26,18 @@ public struct Profile: Sendable {
     var archiveStartsSlowly = false
     /// Whether the account's messages are archived.
     var hasArchive = true
+    /// Which messages the archive keeps.
+    var policy = Policy.always
+    /// Whether the server tells which (XEP-0441).
+    var hasPreferences = true
+
+    /// Prosody's `default_archive_policy`, ejabberd's `default` of mod_mam.
+    public enum Policy: String, Sendable {
+        case always
+        /// What is exchanged with contacts.
+        case roster
+        case never
+    }
 
     enum StaleCount { case close, resume, fail }
 
@@ -59,6 +71,28 @@ public struct Profile: Sendable {
         var profile = self
         (profile.hasArchive, profile.hasSeveralHeirs, profile.deliveredLate) = (false, false, 0)
         return profile
+    }
+
+    /// The same server with an archive that does not keep everything. What it does not keep nobody can ask for: so it has no
+    /// several heirs, between which messages get lost.
+    func archiving(_ policy: Policy, hasPreferences: Bool) -> Profile {
+        var profile = self
+        (profile.policy, profile.hasPreferences) = (policy, hasPreferences)
+        if policy != .always { profile.hasSeveralHeirs = false }
+        return profile
+    }
+
+    /// Whether the archive keeps anything.
+    var keepsAny: Bool { hasArchive && policy != .never }
+
+    /// Whether what is exchanged with the bare address `peer` is kept. The account has one contact.
+    func keeps(_ peer: String) -> Bool {
+        guard hasArchive else { return false }
+        return switch policy {
+        case .always: true
+        case .roster: peer == "romeo@example.net"
+        case .never: false
+        }
     }
 
     public static let all = [prosody12, ejabberd23, prosody13, ejabberd24]

@@ -12,6 +12,7 @@ extension SimulatedServer {
 
     private func answer(_ iq: Element, to session: ServerSession) {
         let recipient = iq["to"] ?? account
+        if recipient == HostileRoom.address { return answer(ofRoom: iq, to: session) }
         if !recipient.hasPrefix(account), recipient != domain {
             return forward(iq, to: recipient, from: session)
         }
@@ -26,6 +27,10 @@ extension SimulatedServer {
                     + features.map { "<feature var='\($0)'/>" }.joined() + "</query>")
         } else if profile.hasArchive, let query = iq.child("query", "urn:xmpp:mam:2") {
             show(Archive.Query(query), iq, to: session)
+        } else if profile.hasArchive, profile.hasPreferences, iq.child("prefs", "urn:xmpp:mam:2") != nil {
+            result(
+                iq, to: session,
+                "<prefs xmlns='urn:xmpp:mam:2' default='\(profile.policy.rawValue)'><always/><never/></prefs>")
         } else if iq.child("enable", "urn:xmpp:carbons:2") != nil {
             session.wantsCarbons = true
             result(iq, to: session, "")

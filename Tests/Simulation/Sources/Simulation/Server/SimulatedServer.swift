@@ -7,7 +7,7 @@ final class SimulatedServer {
     let account: String
     let domain: String
     private(set) var archive = Archive()
-    /// The messages that the client sent, as they came.
+    /// The messages that the client sent, as they came: what the recipients have, since each is passed on once.
     private(set) var taken: [Taken] = []
     /// The archived messages that were delivered live and acknowledged, by their number.
     private(set) var acknowledgedMessages: Set<Int> = []
@@ -15,6 +15,8 @@ final class SimulatedServer {
     private(set) var acknowledgedReadings: Set<Int> = []
     /// Those that perhaps it knows of.
     private(set) var readings: Set<Int> = []
+    /// Whether the client has taken results of a page.
+    private(set) var hasShownPage = false
     /// What the client did that it must not.
     private(set) var faults: [String] = []
     /// Whether others than the account can log in.
@@ -37,6 +39,8 @@ final class SimulatedServer {
     struct Taken {
         let originID: String
         let body: String
+        /// Its number in the record.
+        let number: Int
     }
 
     init(_ world: World, _ profile: Profile, account: String = "juliet@example.org") {
@@ -130,10 +134,10 @@ final class SimulatedServer {
         sessions.remove(at: index)
         if session.isManaged, !inOrder { remembered[session.id] = session.handled }
         session.stream = nil
-        guard !profile.hasArchive else { return }
-        // Without an archive what was not acknowledged is kept for whoever comes next.
+        guard !profile.hasArchive || profile.policy != .always else { return }
+        // What is not archived and was not acknowledged is kept for whoever comes next.
         let messages = session.takeUnacknowledged().compactMap(\.message)
-        offline += archive.messages.filter { messages.contains($0.number) }
+        offline += archive.messages.filter { messages.contains($0.number) && !$0.isKept }
     }
 
     func resume(_ element: Element, on stream: ServerStream) {
@@ -199,6 +203,7 @@ final class SimulatedServer {
 
     func acknowledged(_ stanzas: [ServerSession.Sent]) {
         // A result of a page that nobody waits for any more is dropped, and read again.
+        if stanzas.contains(where: \.isPage) { hasShownPage = true }
         for sent in stanzas where !sent.isPage {
             if let message = sent.message { acknowledgedMessages.insert(message) }
             if let read = sent.read { acknowledgedReadings.insert(read) }
@@ -250,7 +255,7 @@ final class SimulatedServer {
     }
 
     private func distribute(_ message: ArchivedMessage, isOwn: Bool) {
-        let stanza = message.delivered(to: account, isStamped: profile.hasArchive)
+        let stanza = message.delivered(to: account, isStamped: message.isKept)
         if isOwn {
             for session in sessions where session.wantsCarbons {
                 send(carbon(stanza, to: session), to: session, message: message.number)
@@ -258,7 +263,7 @@ final class SimulatedServer {
             return
         }
         let available = sessions.filter(\.isAvailable)
-        if available.isEmpty, profile.deliversOffline || !profile.hasArchive { offline.append(message) }
+        if available.isEmpty, profile.deliversOffline || !message.isKept { offline.append(message) }
         for session in available { send(stanza, to: session, message: message.number) }
     }
 
@@ -282,7 +287,7 @@ final class SimulatedServer {
         let messages = offline
         offline = []
         for message in messages {
-            let stanza = message.delivered(to: account, isStamped: profile.hasArchive, isLate: true)
+            let stanza = message.delivered(to: account, isStamped: message.isKept, isLate: true)
             send(stanza, to: session, message: message.number)
         }
     }
@@ -295,8 +300,10 @@ final class SimulatedServer {
         activity += 1
         lastNumber += 1
         let previous = archive.messages.last
+        let peer = from.hasPrefix(account) ? to : from
+        let isKept = profile.keeps(String(peer.prefix { $0 != "/" }))
         let isTwin =
-            isLive && profile.hasArchive && world.random.pick(0...999) < profile.twins
+            isLive && isKept && previous?.isKept ?? false && world.random.pick(0...999) < profile.twins
             && previous.map { $0.from != from } ?? false
         let archiveID = isTwin ? previous?.id ?? "" : newID("a")
         let isLate = world.random.pick(0...999) < profile.archivedLate
@@ -304,15 +311,19 @@ final class SimulatedServer {
             id: archiveID, from: from, to: to, messageID: id, body: body,
             stanza: "<message from='\(from)' to='\(to)' type='chat' id='\(id)'><body>\(body)</body>\(extra)</message>",
             at: world.milliseconds, visible: world.now + (isLate ? world.random.pick(10_000...1_100_000) : 0),
-            number: lastNumber)
+            number: lastNumber, isKept: isKept)
         archive.add(message, now: world.now)
         return message
     }
 
+    /// The message that the account has sent last and whose bytes a hostile room may know.
+    private(set) var lastTaken: (id: String, to: String)?
+
     func take(_ stanza: Element, from session: ServerSession) {
         guard let body = stanza.child("body", "jabber:client")?.text, let id = stanza["id"] else { return }
         world.counts.stanzas += 1
-        taken.append(Taken(originID: id, body: body))
+        taken.append(Taken(originID: id, body: body, number: lastNumber + 1))
+        lastTaken = (id, stanza["to"] ?? "")
         if stanza["to"] == Self.nobody { bounce(id, to: session) }
         file(
             body, id: id, from: "\(account)/\(session.resource)", to: stanza["to"] ?? "",
@@ -322,6 +333,12 @@ final class SimulatedServer {
     /// Forgets old messages, of those that the client says it has, by asking for what is behind them.
     func expireArchive(percent: Int) {
         world.counts.forgotten += archive.expire(percent: percent, known: acknowledgedMessages)
+    }
+
+    /// Forgets all messages.
+    func purgeArchive() {
+        world.counts.purges += 1
+        world.counts.forgotten += archive.purge(known: acknowledgedMessages)
     }
 
     /// Whether a page can be given now.

@@ -136,6 +136,12 @@ public struct Counts: Sendable, Encodable {
     public var expiries = 0
     /// Messages that the archive has forgotten.
     public var forgotten = 0
+    /// How often the archive was emptied.
+    public var purges = 0
+    /// Messages that were reported as of unknown outcome.
+    public var unknown = 0
+    /// Archives of a room that were all forged.
+    public var forged = 0
     public var powerFailures = 0
     public var ioErrors = 0
     public var resumes = 0
