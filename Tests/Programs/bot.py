@@ -5,7 +5,7 @@ It reads `kalij run --json --since N`, answers each message with a `send` whose 
 accepted, and only then stores the event's number in the file STATE. Without KALIJ's `run` it starts it anew. RUNS gets the
 pid of each one.
 """
-import hashlib, json, os, subprocess, sys, time
+import json, os, subprocess, sys, time
 
 kalij, data, state, runs = sys.argv[1:5]
 
@@ -25,8 +25,9 @@ def store(number):
 
 
 def answer(run, event):
-    own = "answer-" + hashlib.sha256((event["from"] + " " + event["origin_id"]).encode()).hexdigest()[:32]
-    command = {"command": "send", "to": event["from"].split("/")[0], "body": "answer to " + event["body"], "origin_id": own}
+    command = {
+        "command": "send", "to": event["from"].split("/")[0], "body": "answer to " + event["body"],
+        "origin_id": "answer-%d" % event["id"]}
     run.stdin.write(json.dumps(command) + "\n")
     run.stdin.flush()
 

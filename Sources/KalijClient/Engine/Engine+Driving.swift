@@ -11,9 +11,8 @@ extension Engine {
     ///   - onEvent: told each event, after what it tells is committed.
     ///   - begins: called before each engine is made, which may wait for another process.
     ///   - began: gets each engine before it runs, for what is to be watched on its loop.
-    ///   - blocked: called where the directory cannot be written and so nothing can begin, with the seconds after which it is worth
-    ///     trying again; waits for them, and returns true if it is to be tried again. `onEvent` is told before, and when there is
-    ///     room.
+    ///   - blocked: called where the directory cannot be written and so nothing can begin; waits for as long as it is told, and
+    ///     returns true if it is to be tried again. `onEvent` is told before, and when there is room.
     ///   - frozen: called once everything is let go after ``prepareForFreeze()``; returns when this process was thawed, true if
     ///     it is to go on.
     ///   - clock: where time comes from.
@@ -25,7 +24,7 @@ extension Engine {
     public static func drive(
         _ directory: AccountDirectory, options: Options = Options(), clock: Clock = .system,
         onEvent: @escaping (EngineEvent) -> Void = { _ in }, begins: () -> Void = {},
-        blocked: (Double) throws -> Bool = { _ in false }, frozen: () throws -> Bool = { false },
+        blocked: (Blocked) throws -> Bool = { _ in false }, frozen: () throws -> Bool = { false },
         began: (Engine) throws -> Void = { _ in }
     ) throws -> Ending {
         let budget = Budget(options, clock)
@@ -51,6 +50,16 @@ extension Engine {
         }
     }
 
+    /// Why nothing can begin.
+    public struct Blocked: Sendable {
+        /// What is wrong with the directory.
+        public let reason: String
+        /// After how many seconds it is worth trying again.
+        public let retryIn: Double
+        /// Whether there was an account to tell an event of; on a disk that is full not even they can be read, perhaps.
+        public let isTold: Bool
+    }
+
     /// Whether the directory can be written.
     private struct Room {
         private let directory: AccountDirectory
@@ -70,13 +79,12 @@ extension Engine {
             return [.full, .inputOutput, .outOfMemory].contains(error.code)
         }
 
-        /// - Returns: the seconds after which it is tried again.
-        mutating func missing(_ error: any Error) -> Double {
+        mutating func missing(_ error: any Error) -> Blocked {
             let delay = backoff.next(random: .random(in: 0..<1))
             let accounts = try? AccountTable(directory.read()).all().filter { $0.state == .active }.map(\.jid)
             told = accounts ?? told
             tell(.waitingForStorage(reason: "\(error)", retryIn: delay))
-            return delay
+            return Blocked(reason: "\(error)", retryIn: delay, isTold: !told.isEmpty)
         }
 
         mutating func isThere() {

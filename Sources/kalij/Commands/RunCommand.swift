@@ -27,8 +27,8 @@ enum RunCommand: Command {
         dealt with misses none, whoever is killed. Events are kept for 30 days, and the newest 10,000 in any case; that some
         are kept no longer is said with exit status 65. `kalij status --json` has the last number as `last_event`; 0 is
         before all.
-        A command `send` may bring an id of its own, of at most 256 bytes, as `origin_id`: made from the message that it
-        answers, for example. A second one with the same id is not sent again: it is answered with the message as it is by
+        A command `send` may bring an id of its own, of at most 256 bytes, as `origin_id`: made from the `id` of the message
+        that it answers, for example. A second one with the same id is not sent again: it is answered with the message as it is by
         then. So a program that may be killed before it has stored the number sends its answers again.
 
         example:
@@ -65,8 +65,12 @@ enum RunCommand: Command {
         var engines = 0
         _ = try Engine.drive(
             shared.directory, options: options, onEvent: { output.print($0) }, begins: { Interruption.endsAtOnce() },
-            blocked: { seconds in
-                usleep(UInt32(seconds * 1_000_000))  // fits: half a minute at most
+            blocked: { blocked in
+                if !blocked.isTold {
+                    let seconds = Int(blocked.retryIn.rounded(.up))
+                    Output.error("cannot store: \(blocked.reason); trying again in \(seconds) s")
+                }
+                usleep(UInt32(blocked.retryIn * 1_000_000))  // fits: half a minute at most
                 return output.failure == nil
             },
             frozen: {

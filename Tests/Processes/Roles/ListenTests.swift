@@ -100,7 +100,8 @@ import Testing
             "/bin/sh",
             ["-c", "chmod 711 \(folder); chown -R \(user) \(data); mkdir \(data)/s; chown \(user) \(data)/s"])
         let copy = data + "/kalij"
-        try FileManager.default.copyItem(atPath: world.kalij.executable, toPath: copy)
+        // By another process: one that is being written cannot be started.
+        try await world.laboratory.run("/bin/cp", [world.kalij.executable, copy])
         var launch = Launch(executable: "/usr/bin/setpriv")
         launch.arguments = [
             "--reuid", "\(user)", "--clear-groups", copy, "--data", data, "wake", "--listen", data + "/s/push.sock",
@@ -109,11 +110,19 @@ import Testing
         #expect(
             await until(5) { FileManager.default.fileExists(atPath: data + "/s/push.sock") },
             "\((try? listener.errors) ?? "")")
-        try await world.laboratory.run("/usr/bin/prlimit", ["--pid", "\(listener.pid)", "--nproc=1:"])
+        func limit(_ processes: String) async throws {
+            try await world.laboratory.run(
+                "/usr/bin/setpriv",
+                [
+                    "--reuid", "\(user)", "--clear-groups", "prlimit", "--pid", "\(listener.pid)",
+                    "--nproc=\(processes):",
+                ])
+        }
+        try await limit("1")
         try await push(data + "/s/push.sock", world)
         #expect(try await until(5) { try listener.errors.contains("starting a run: ") })
         #expect(listener.isRunning)
-        try await world.laboratory.run("/usr/bin/prlimit", ["--pid", "\(listener.pid)", "--nproc=100:"])
+        try await limit("100")
         #expect(try await until(8) { try !children(of: listener.pid).isEmpty }, "no run was started")
     }
 

@@ -54,7 +54,8 @@ struct SharedReader {
         let last = place?.mailbox == mailbox ? place?.last ?? 0 : 0
         var ids: Set<String> = []
         return parcels.compactMap { parcel in
-            guard parcel.id > last, parcel.sender == account.jid.description, let text = try? SharedMessage(parcel).text,
+            guard parcel.id > last, parcel.sender == account.jid.description,
+                let text = try? SharedMessage(parcel).text,
                 // Accepted twice under one id, it is sent once.
                 ids.insert(text.id).inserted
             else { return nil }

@@ -115,7 +115,8 @@ public final class Simulation {
             dial: { [weak self] in self?.server.connect() }, bells: { [weak self] in self?.planBells() },
             killWriter: { [weak self] in self?.killWriter(of: $0) ?? false },
             shown: { [weak self] in self?.shown($0) },
-            outputFails: { [weak self] in self?.outputFails() ?? false }, told: { [weak self] in self?.told($0) }, drives: { [weak self] in self?.began($0, $1) },
+            outputFails: { [weak self] in self?.outputFails() ?? false }, told: { [weak self] in self?.told($0) },
+            drives: { [weak self] in self?.began($0, $1) },
             wrote: { [weak self] in self?.wrote($1, $0) })
     }
 
