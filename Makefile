@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help install install-build build release demo push-demo test nested lint model simulate mutations docs examples format \
-    bench fuzz fuzz-coverage clean
+    bench fuzz fuzz-coverage sanitize clean
 
 KILLS ?= 50
 MESSAGES ?= 500
@@ -15,6 +15,8 @@ TARGET ?=
 SEEDS ?= 1000
 FIRST ?= 1
 TRACE ?=
+# Of the sanitizers.
+PART ?= address processes thread
 
 EXAMPLES := Question AppAndExtension
 SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
@@ -24,12 +26,18 @@ RELEASE := .build/release/kalij
 PUSH := .build/release/kalij-push
 BUILT := Examples/.build/debug
 STRICT := -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
+# `make test` tests optimized code, because that is what users get: an address that is used behind its call, for example, does
+# no harm in a debug build. Everything else is built for debugging, which is faster after an edit.
+OPTIMIZED := -c release -Xswiftc -enable-testing --scratch-path .build/optimized $(STRICT)
+CONFIGURATION := $(STRICT)
 
 help:  ## this list
 	@echo "make demo     the main job: kills on a real server, compared with its archive"
 	@echo "              KILLS=$(KILLS) MESSAGES=$(MESSAGES) SERVER=$(SERVER) SEED=... (SERVER: prosody or ejabberd)"
 	@echo "make push-demo  a push server on Prosody: a push is triggered, queued, discarded (half a minute)"
 	@echo "make test     everything: build without warnings, lint, unit tests, real servers, real kills"
+	@echo "make sanitize  unit tests with AddressSanitizer and with ThreadSanitizer, real servers and kills with the commands built"
+	@echo "              with AddressSanitizer; optimized builds, takes most of an hour"
 	@echo "make build    debug build"
 	@echo "make release  the commands $(RELEASE) and $(PUSH), linked with Swift's library statically"
 	@echo "make format   formats the sources"
@@ -51,7 +59,7 @@ install-build:
 	@Scripts/install-packages build
 
 build: install
-	swift build --build-tests $(STRICT)
+	swift build --build-tests $(CONFIGURATION)
 
 # lld packs the relocations, which saves a megabyte of memory in each process, and puts the functions that every process
 # calls side by side, which saves two (Scripts/link-order makes the list).
@@ -75,14 +83,15 @@ push-demo: release
 	@.build/release/kalij-push-demo "$(CURDIR)/$(PUSH)"
 
 PROCESSES := KALIJ_BINARY="$(CURDIR)/$(RELEASE)" KALIJ_PUSH_BINARY="$(CURDIR)/$(PUSH)" KALIJ_EXAMPLE="$(CURDIR)/$(BUILT)/question" \
-    KALIJ_EXAMPLE_APP="$(CURDIR)/$(BUILT)" Scripts/test-processes .build/debug/kalijPackageTests.xctest
+    KALIJ_EXAMPLE_APP="$(CURDIR)/$(BUILT)" Scripts/test-processes .build/optimized/release/kalijPackageTests.xctest
 
 # Runs the second, and meanwhile makes the first with what that leaves of the processors.
 beside = chrt --idle 0 $(MAKE) -s $(1) >.build/$(1).log 2>&1 & $(2); status=$$?; wait; exit $$status
 
 # If the examples do not build beside the unit tests, that is said then.
+test: CONFIGURATION := $(OPTIMIZED)
 test: build lint docs release
-	@$(call beside,examples,Scripts/run-tests swift test --skip-build $(STRICT) --skip '^(Integration|Processes)\.' --skip QueryLiteralTests)
+	@$(call beside,examples,Scripts/run-tests swift test --skip-build $(CONFIGURATION) --skip '^(Integration|Processes)\.' --skip QueryLiteralTests)
 	@$(MAKE) -s examples
 	@$(call beside,nested,$(PROCESSES))
 	@$(PROCESSES) alone
@@ -100,11 +109,11 @@ nested:
 	@cd Benchmarks && swift build -c release --product allocations
 
 # The queries come from the compiler's syntax trees, for which the modules have to be built.
-lint: install
+lint: build
 	swift format lint --strict --recursive $(SOURCES)
 	@Scripts/check-traps
 	@! grep -nE '@@[A-Z]+@@' README.md ARCHITECTURE.md CHANGELOG.md Documentation/*.md
-	swift test $(STRICT) --filter QueryLiteralTests
+	swift test --skip-build $(CONFIGURATION) --filter QueryLiteralTests
 
 model: install
 	@Scripts/check-models
@@ -118,7 +127,7 @@ mutations: install-build
 # The examples in the articles are tests, which Scripts/documentation-examples makes.
 docs: install
 	@Scripts/documentation-examples --check
-	@Scripts/build-documentation $(STRICT)
+	@Scripts/build-documentation $(CONFIGURATION)
 
 # Packages of their own, as their users have them; what they share is built once. A plan is made anew each time: files that
 # came or went in a package that is depended on by its path are not noticed.
@@ -129,9 +138,11 @@ examples: install-build
 format:
 	swift format format --in-place --recursive $(SOURCES)
 
-bench: release
-	@Scripts/install-packages bench
+bench:
 	@$(MAKE) --no-print-directory -C Benchmarks run
+
+sanitize: install
+	@for part in $(PART); do Scripts/sanitize $$part $(STRICT) || exit 1; done
 
 fuzz: install-build
 	@$(MAKE) --no-print-directory -C Fuzz fuzz MINUTES=$(MINUTES) TARGET=$(TARGET)
