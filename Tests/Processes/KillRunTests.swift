@@ -49,6 +49,26 @@ import Testing
         #expect(result.bound >= result.losses.total)
     }
 
+    /// Attacked: with such archives messages were sent twice. The judge is what the recipient has.
+    @Test(
+        "nor where the archive keeps nothing of it: each message reaches its recipient once, or is reported",
+        arguments: [(ServerKind.prosody, ArchivePolicy.roster), (.ejabberd, .never)])
+    func unarchived(_ kind: ServerKind, _ archive: ArchivePolicy) async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        var options = KillOptions(kalij: try kalijBinary(), server: kind)
+        options.archive = archive
+        options.kills = 20
+        options.messages = 100
+        options.seed = 22
+        options.failedResumes = 0.3
+        let (result, _) = try await KillRun.prepare(options, laboratory: laboratory).run()
+        let table = result.table().joined(separator: "\n")
+        print(table)
+        #expect(result.isClean, "\(table)")
+        #expect(result.losses.total > 0 && result.losses.restarted == 0, "\(table)")
+    }
+
     /// The same comparison, on copies of the database in which one thing is wrong.
     private func oracleFails(on evidence: Evidence, data: String, laboratory: Laboratory) async throws {
         let some = "(SELECT id FROM message WHERE direction = 'in' ORDER BY position LIMIT 1 OFFSET 40)"

@@ -36,6 +36,21 @@ import Testing
         #expect(sample.evidence().outgoing().twice == 1, "also when the archive hides it")
     }
 
+    @Test("what is reported as of unknown outcome is not lost; it may be there, and not twice")
+    func unknown() throws {
+        var evidence = try Sample().evidence()
+        evidence.unknown = ["r 1"]
+        #expect(evidence.outgoing().isClean && evidence.outgoing().unknown == 0)
+        evidence.accepted.insert(77)
+        #expect(evidence.outgoing().lost == 1)
+        evidence.unknown = ["r 77"]
+        #expect(evidence.outgoing().isClean && evidence.outgoing().unknown == 1)
+        evidence.isArchived = false
+        evidence.peerArchive = []
+        evidence.heard += ["r 77", "r 77"]
+        #expect(evidence.outgoing().twice == 1, "the recipient is the judge")
+    }
+
     @Test("another order than the archive's, or than that of acceptance, is out of order")
     func order() throws {
         var sample = try Sample()

@@ -57,6 +57,7 @@ private func perform(
     plan.seed = options.seed
     plan.failedResumes = Double(options.failedResumes) / 100
     plan.cuts = Double(options.cuts) / 100
+    plan.archive = options.archive
     let bar = ProgressBar()
     let run = try await KillRun.prepare(plan, laboratory: laboratory) {
         terminal.say("· \($0)")

@@ -11,6 +11,8 @@ public struct DemoOptions: Sendable {
     public var failedResumes = 0
     /// The percentage of connections that are cut on their way.
     public var cuts = 0
+    /// Which messages the server's archives keep.
+    public var archive = ArchivePolicy.always
     /// Prints the result as one JSON object instead of the table.
     public var json = false
     /// Leaves the directory with the database and the logs.

@@ -66,6 +66,9 @@ extension KillResult {
         if droppedByServer > 0 {
             lines.append("  \(droppedByServer) of bob's that the server had not archived when it was ended")
         }
+        if outgoing.unknown > 0 {
+            lines.append("  \(outgoing.unknown) of alice's that did not arrive are reported as of unknown outcome")
+        }
         if outgoing.undelivered > 0 {
             lines.append(
                 "  \(outgoing.undelivered) of alice's that the server had archived for her alone when it was ended")
@@ -76,12 +79,13 @@ extension KillResult {
         if crashes > 0 { lines.append("  kalij run ended by itself \(crashes) times") }
         if sendFailures > 0 { lines.append("  kalij send failed by itself \(sendFailures) times") }
         lines.append(
-            isClean
-                ? "  Nothing lost, nothing twice, nothing out of order: the archive of \(server.rawValue) agrees. "
-                    + "Seed \(seed)."
-                : "  FAILED: the archive of \(server.rawValue) does not agree. Seed \(seed).")
+            (isClean ? "  Nothing lost\(silently), nothing twice, nothing out of order: " : "  FAILED: ")
+                + (archive == .always ? "the archive of \(server.rawValue)" : "what bob has received")
+                + (isClean ? " agrees. Seed \(seed)." : " does not agree. Seed \(seed)."))
         return lines
     }
+
+    private var silently: String { archive == .always ? "" : " silently" }
 
     private func count(_ part: Int, of whole: Int) -> String {
         whole == 0 ? "\(part)" : "\(part) (\(part * 100 / whole) %)"

@@ -24,6 +24,9 @@ public struct KillOptions: Sendable {
     public var cuts = 0.0
     /// New accounts are taken after this many messages in one direction: archives that grow slow servers down.
     public var messagesPerAccount = 5000
+    /// Which messages the server's archives keep. Where they do not keep all, nothing is asked of them: what arrives is judged by
+    /// what the other side receives, and the server is never ended, because nobody could tell what was lost with it.
+    public var archive = ArchivePolicy.always
     /// The run gives up after this many seconds; nil for an hour, or five seconds a kill if that is more.
     public var limit: Double?
 
@@ -35,7 +38,9 @@ public struct KillOptions: Sendable {
 
     /// What the server is to be like: if sessions are to be lost, it keeps less of them, so that it takes seconds.
     var serverOptions: ServerOptions {
-        failedResumes > 0 ? ServerOptions(resumeSeconds: 4, queueLimit: 250) : ServerOptions()
+        var options = failedResumes > 0 ? ServerOptions(resumeSeconds: 4, queueLimit: 250) : ServerOptions()
+        options.archive = archive
+        return options
     }
 }
 

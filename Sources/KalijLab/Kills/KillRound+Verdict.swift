@@ -43,12 +43,12 @@ extension KillRound {
         return Evidence(
             ownArchive: try await archive(of: alice), peerArchive: try await bob.archive(),
             offered: offered, received: try await table.messages("in"), heard: heard, accepted: counts.accepted,
-            uncertain: counts.uncertain)
+            uncertain: counts.uncertain, unknown: try await table.unknown(), isArchived: options.archive == .always)
     }
 
     func summarize(_ evidence: Evidence, seconds: Double) -> KillResult {
         let counts = tally.counts
-        var result = KillResult(server: options.server, seed: options.seed)
+        var result = KillResult(server: options.server, seed: options.seed, archive: options.archive)
         result.accounts = 1
         result.seconds = seconds
         result.offered = evidence.offered

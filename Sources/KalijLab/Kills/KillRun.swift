@@ -46,7 +46,7 @@ public struct KillRun: Sendable {
     public func run() async throws -> (result: KillResult, rounds: [KillRound.Outcome]) {
         let limit = options.limit ?? max(3600, Double(options.kills) * 5)
         let deadline = ContinuousClock.now + .seconds(limit)
-        var sum = KillResult(server: options.server, seed: options.seed)
+        var sum = KillResult(server: options.server, seed: options.seed, archive: options.archive)
         var outcomes: [KillRound.Outcome] = []
         repeat {
             let done = sum

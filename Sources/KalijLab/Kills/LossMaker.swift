@@ -21,7 +21,7 @@ struct LossMaker: Sendable {
     /// only begins here: `kalij run` is started and killed meanwhile.
     mutating func lose() async throws {
         try await finish()
-        let causes = LossCause.allCases
+        let causes = LossCause.allCases.filter { $0 != .restarted || options.archive == .always }
         let cause = causes[made % causes.count]
         made += 1
         switch cause {

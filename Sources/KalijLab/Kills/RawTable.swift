@@ -44,6 +44,13 @@ public struct RawTable: Sendable {
         return try JSONDecoder().decode([StoredMessage].self, from: Data(text.utf8))
     }
 
+    /// The texts of outgoing messages that are reported as of unknown outcome.
+    public func unknown() async throws -> Set<String> {
+        let text = try await query(
+            "SELECT body FROM message WHERE direction = 'out' AND state = 'sent' AND settled = 0")
+        return Set(text.split(separator: "\n").map(String.init))
+    }
+
     /// How many stanzas wait to be sent or acknowledged.
     public func queued() async throws -> Int {
         try await number("SELECT count(*) FROM queue")
@@ -67,7 +74,7 @@ public struct RawTable: Sendable {
         let text = try await query(
             """
             SELECT count(*) FILTER (WHERE direction = 'in'), count(*) FILTER (WHERE direction = 'out'),
-              count(*) FILTER (WHERE direction = 'out' AND state IN ('queued', 'sent')) FROM message
+              count(*) FILTER (WHERE direction = 'out' AND state IN ('queued', 'sent') AND settled = 1) FROM message
             """)
         let numbers = text.split(whereSeparator: { $0 == "|" || $0 == "\n" }).compactMap { Int($0) }
         guard numbers.count == 3 else { throw LaboratoryError("sqlite3 answered: \(text)") }

@@ -19,6 +19,8 @@ public struct DirectionVerdict: Codable, Sendable, Equatable {
     /// Sent, taken in by the server, as the sender's archive there shows, and missing in the recipient's: lost by the
     /// server when it was ended, counted for information.
     public var undelivered = 0
+    /// Not found, and reported to be of unknown outcome.
+    public var unknown = 0
 
     /// Figures that are 0 unless given.
     public init(expected: Int = 0, unconfirmed: Int = 0, found: Int = 0) {
@@ -40,6 +42,7 @@ public struct DirectionVerdict: Codable, Sendable, Equatable {
         sum.invented += more.invented
         sum.unarchived += more.unarchived
         sum.undelivered += more.undelivered
+        sum.unknown += more.unknown
     }
 }
 
@@ -60,11 +63,17 @@ public struct Evidence: Sendable {
     public var accepted: Set<Int>
     /// Numbers of replies whose `send` was killed or failed: each may be there, once, or not.
     public var uncertain: Set<Int>
+    /// Texts of replies that are reported to be of unknown outcome: each may be there, once, or not.
+    public var unknown: Set<String>
+    /// Whether the archives keep everything.
+    public var isArchived: Bool
 
     public init(
         ownArchive: [ArchiveEntry], peerArchive: [ArchiveEntry], offered: Int, received: [StoredMessage],
-        heard: [String], accepted: Set<Int>, uncertain: Set<Int>
+        heard: [String], accepted: Set<Int>, uncertain: Set<Int>, unknown: Set<String> = [], isArchived: Bool = true
     ) {
+        self.unknown = unknown
+        self.isArchived = isArchived
         self.ownArchive = ownArchive
         self.peerArchive = peerArchive
         self.offered = offered
@@ -76,10 +85,11 @@ public struct Evidence: Sendable {
 
     /// Received messages: those of the archive, each once, in the archive's order.
     public func incoming() -> DirectionVerdict {
-        let order = ownArchive.compactMap { numberIn($0.body, label: "m") }
+        // Without an archive the order is that of arrival, and what the server has given away nobody knows.
+        let stored = received.compactMap { numberIn($0.body, label: "m") }
+        let order = isArchived ? ownArchive.compactMap { numberIn($0.body, label: "m") } : Array(1...max(1, offered))
         var place: [Int: Int] = [:]
         for (index, number) in order.enumerated() where place[number] == nil { place[number] = index }
-        let stored = received.compactMap { numberIn($0.body, label: "m") }
         let different = Set(stored)
         var verdict = DirectionVerdict()
         verdict.expected = place.count
@@ -88,7 +98,7 @@ public struct Evidence: Sendable {
         verdict.twice = stored.count - verdict.found
         verdict.invented = different.count { $0 < 1 || $0 > offered } + (received.count - stored.count)
         verdict.unarchived = different.count { place[$0] == nil }
-        verdict.outOfOrder = descents(stored.compactMap { place[$0] })
+        verdict.outOfOrder = isArchived ? descents(stored.compactMap { place[$0] }) : 0
         return verdict
     }
 
@@ -106,15 +116,17 @@ public struct Evidence: Sendable {
         verdict.expected = accepted.count
         verdict.found = different.count
         let taken = ownArchive.compactMap { numberIn($0.body, label: "r") }
-        let missing = accepted.filter { !different.contains($0) }
+        let reported = Set(unknown.compactMap { numberIn($0, label: "r") })
+        let missing = accepted.filter { !different.contains($0) && !reported.contains($0) }
+        verdict.unknown = reported.count { !different.contains($0) }
         verdict.undelivered = missing.intersection(taken).count
         verdict.lost = missing.count - verdict.undelivered
         verdict.twice = max(
             archived.count - inArchive.count, live.count - Set(live).count, taken.count - Set(taken).count)
         verdict.invented = different.count { !accepted.contains($0) && !uncertain.contains($0) }
-        verdict.unarchived = different.count - inArchive.count
+        verdict.unarchived = isArchived ? different.count - inArchive.count : 0
         verdict.unconfirmed = uncertain.count { different.contains($0) }
-        verdict.outOfOrder = descents(archived)
+        verdict.outOfOrder = descents(isArchived ? archived : live)
         return verdict
     }
 }

@@ -30,6 +30,7 @@ public final class Ejabberd: XMPPServer {
             readText(of: certificate.key) + readText(of: certificate.certificate), to: folder + "/localhost.pem")
         let values = [
             "@DIR@": folder, "@PORT@": "\(port)", "@PORT1@": "\(port + 1)", "@PORT2@": "\(port + 2)",
+            "@ARCHIVE@": options.archive.rawValue, "@ASSUME@": options.archive == .always ? "true" : "false",
             "@RESUME@": "\(options.resumeSeconds)", "@QUEUE@": "\(options.queueLimit ?? 5000)",
         ]
         var configuration = resourceText(PackageResources.ejabberd_yml)
@@ -43,6 +44,9 @@ public final class Ejabberd: XMPPServer {
                     hosts: {push.localhost: {password: component-key}}
                 """
             configuration = configuration.replacing("listen:", with: listener)
+        }
+        if options.archive != .always {
+            configuration = configuration.replacing("modules:\n", with: "modules:\n  mod_offline: {}\n")
         }
         for (name, value) in values { configuration = configuration.replacing(name, with: value) }
         try writeText(configuration, to: folder + "/ejabberd.yml")

@@ -30,6 +30,7 @@ public final class Prosody: XMPPServer {
     private var environment: [String: String] {
         var values = ["SERVER_DIR": folder, "SERVER_PORT": "\(port)", "SMACKS_TTL": "\(options.resumeSeconds)"]
         if let limit = options.queueLimit { values["SMACKS_QUEUE"] = "\(limit)" }
+        values["ARCHIVE_POLICY"] = options.archive.rawValue
         if let port = options.componentPort { values["COMPONENT_PORT"] = "\(port)" }
         return values
     }

@@ -4,6 +4,15 @@ public enum ServerKind: String, Sendable, CaseIterable, Codable {
     case ejabberd
 }
 
+/// Which messages a user's archive keeps, where the user has said nothing (XEP-0441). What is not kept waits for whoever is
+/// offline as a message of old does (XEP-0160).
+public enum ArchivePolicy: String, Sendable, CaseIterable, Codable {
+    case always
+    /// What is exchanged with contacts. The laboratory's accounts have none.
+    case roster
+    case never
+}
+
 /// What can be chosen about a server.
 public struct ServerOptions: Sendable {
     /// How long a session without a connection can be resumed, in seconds.
@@ -13,6 +22,8 @@ public struct ServerOptions: Sendable {
     /// A session with more unacknowledged stanzas cannot be resumed; nil for the server's own limit (Prosody 500,
     /// ejabberd 5,000).
     public var queueLimit: Int?
+    /// Which messages the users' archives keep.
+    public var archive = ArchivePolicy.always
 
     /// Sessions can be resumed for ten minutes unless told otherwise.
     public init(resumeSeconds: Int = 600, componentPort: Int? = nil, queueLimit: Int? = nil) {

@@ -5,7 +5,7 @@ import KalijLab
 enum DemoCommand: Command {
     static let name = "demo"
     static let usage =
-        "[--kills N] [--messages N] [--seed N] [--server prosody|ejabberd] [--failed-resumes P] [--cuts P] [--keep]"
+        "[--kills N] [--messages N] [--seed N] [--server prosody|ejabberd] [--archive POLICY] [--failed-resumes P] [--cuts P] [--keep]"
     static let summary = "the main job on a local server: kill it, lose nothing"
     static let details = """
         Starts a server on loopback in a temporary directory, logs an account in and runs it as `kalij run`, while an
@@ -19,6 +19,9 @@ enum DemoCommand: Command {
         For that the server keeps sessions for 4 s, and 250 stanzas in each. With --cuts, P % of Kalij's connections
         are cut somewhere by a proxy: with a reset, with an end, or by letting nothing through for up to 3 s.
 
+        With --archive roster or never the server's archive keeps nothing of this. The judge is then what the other side has
+        received: each message once, or reported as of unknown outcome. The server is not ended then.
+
         Needs Debian's prosody, lua-dbi-sqlite3, python3-slixmpp, sqlite3 and openssl (`make demo` installs them), or
         ejabberd and erlang-p1-sqlite3. It leaves nothing running and nothing outside its temporary directory.
         Exit status 1 if anything was lost, came twice or out of order (the directory is left then), 69 if the demo could not be carried out.
@@ -28,6 +31,7 @@ enum DemoCommand: Command {
         .value("--messages", "N", "at least N messages each way (default 500)"),
         .value("--seed", "N", "decides the moments of the kills (default: a new one each time)"),
         .value("--server", "NAME", "prosody (default) or ejabberd"),
+        .value("--archive", "POLICY", "what the server's archive keeps: always (default), roster or never"),
         .value("--failed-resumes", "P", "lose the session after P percent of the kills (default 0)"),
         .value("--cuts", "P", "cut P percent of the connections (default 0)"),
         .flag("--keep", "leave the directory with the database and the logs, and say where"),
@@ -45,6 +49,12 @@ enum DemoCommand: Command {
                 throw Failure(.usage, "--server takes prosody or ejabberd, not \"\(name)\"")
             }
             options.server = server
+        }
+        if let name = arguments.value("--archive") {
+            guard let archive = ArchivePolicy(rawValue: name) else {
+                throw Failure(.usage, "--archive takes always, roster or never, not \"\(name)\"")
+            }
+            options.archive = archive
         }
         options.failedResumes = try arguments.integer("--failed-resumes", in: 0...100) ?? 0
         options.cuts = try arguments.integer("--cuts", in: 0...100) ?? 0
