@@ -77,15 +77,16 @@ struct OutgoingText {
         try OutboundQueue(database: step.database, account: step.account.id).append(stanza, message: row)
     }
 
-    /// Stores the message, which was accepted before, and queues it; as failed if the server does not take so much by now.
-    func storeOrFail(in step: Step, sentAt: Int64) throws -> Message {
+    /// Stores the message, which was accepted before, queues it, and tells of it; as failed if the server does not take so much by
+    /// now.
+    func storeOrFail(in step: Step, sentAt: Int64) throws {
         let row = try insert(in: step, sentAt: sentAt)
         do {
             try queue(row, in: step)
         } catch let error as StanzaTooLong {
-            try Messages(step: step).fail(row, "\(error)")
+            return try Messages(step: step).fail(row, "\(error)")
         }
-        return try Message.load(row, from: step.database) ?? message(of: step.account, row: row, sentAt: sentAt)
+        try Telling(step: step).tell(.state(message(of: step.account, row: row, sentAt: sentAt)))
     }
 
     func message(of account: Account, row: Int64, sentAt: Int64) -> Message {

@@ -77,7 +77,7 @@ struct Taking {
         }
         // The place says that it is new; its id does, too, where a database was put back.
         guard try Message.accepted(text.id, by: step.account, in: step.database) == nil else { return }
-        try Telling(step: step).tell(.state(try text.storeOrFail(in: step, sentAt: parcel.at)))
+        try text.storeOrFail(in: step, sentAt: parcel.at)
     }
 
     private static func write(_ place: ParcelShelf.Place, in database: Database) throws {
