@@ -1,21 +1,31 @@
-// Tells ThreadSanitizer of Swift's Mutex. Its fast path is compiled into our code, and instrumented; who has to wait gets the
-// mutex in the library, which is not, and everything that the last owner has written would look like a race. Loaded with
-// LD_PRELOAD in front of that library.
+// Tells ThreadSanitizer of Swift's Mutex. Its fast paths are compiled into our code, and instrumented. A thread that has to wait
+// gets the mutex from the kernel, by way of the library, which is not: everything that the owner before has written would look
+// like a race. Loaded with LD_PRELOAD in front of that library.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
 
 // Missing in programs that are not instrumented, which inherit the environment.
 extern void __tsan_acquire(void *address) __attribute__((weak));
+extern void __tsan_release(void *address) __attribute__((weak));
 
-// Synchronization._MutexHandle._lockSlow(UInt32). The handle begins with the atomic number that the owner before has released.
+// Synchronization._MutexHandle._lockSlow(UInt32) and ._unlockSlow(). The handle begins with the number that the fast paths change.
 #define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
+#define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
+#define SWIFT __attribute__((swiftcall))
 #define SELF __attribute__((swift_context))
 
-__attribute__((swiftcall)) void lock(uint32_t state, SELF void *handle) __asm__(LOCK);
+SWIFT void lock(uint32_t thread, SELF void *handle) __asm__(LOCK);
+SWIFT void unlock(SELF void *handle) __asm__(UNLOCK);
 
-__attribute__((swiftcall)) void lock(uint32_t state, SELF void *handle) {
-    typedef __attribute__((swiftcall)) void (*Lock)(uint32_t, SELF void *);
-    ((Lock)dlsym(RTLD_NEXT, LOCK))(state, handle);
+SWIFT void lock(uint32_t thread, SELF void *handle) {
+    typedef SWIFT void (*Lock)(uint32_t, SELF void *);
+    ((Lock)dlsym(RTLD_NEXT, LOCK))(thread, handle);
     if (__tsan_acquire) __tsan_acquire(handle);
+}
+
+SWIFT void unlock(SELF void *handle) {
+    typedef SWIFT void (*Unlock)(SELF void *);
+    if (__tsan_release) __tsan_release(handle);
+    ((Unlock)dlsym(RTLD_NEXT, UNLOCK))(handle);
 }
