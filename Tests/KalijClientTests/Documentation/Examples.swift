@@ -40,21 +40,21 @@ for await notification in wake.notifications {
     }
 }
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 98)
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 101)
 wake.pushArrived()
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 104)
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 107)
 switch try await wake.waitUntilEnded() {
 case .stopped, .frozen: print("everything was fetched")
 case .handedOver: print("the application drives, and was told of the push")
 case .unfinished: print("there is more: the user is to open the application")
 }
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 120)
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 123)
 let message = try directory.share("Look at this", to: try JID("romeo@example.org"))
 print(message.state == .queued)
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 128)
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 131)
 let sending = try await Engine.start(role: .background, in: directory, options: .init(budget: 30))
 try await sending.waitUntilEnded()
 #sourceLocation()
