@@ -87,7 +87,9 @@ let package = Package(
             name: "KalijHTTPTests", dependencies: ["KalijHTTP", "KalijPushLab", "KalijTransport", "COpenSSL"]),
         .testTarget(
             name: "KalijPushTests",
-            dependencies: ["KalijPush", "KalijHTTP", "KalijXML", "KalijStore", "KalijPushLab", "KalijTransport"]),
+            dependencies: [
+                "KalijPush", "KalijHTTP", "KalijXML", "KalijStore", "KalijPushLab", "KalijTransport", "TestSupport",
+            ]),
         .testTarget(
             name: "KalijClientTests",
             dependencies: [

@@ -17,6 +17,10 @@ let package = Package(
         .executableTarget(
             name: "handlers",
             dependencies: ["KalijClient", "KalijHandlers"].map { .product(name: $0, package: "kalij") }),
+        // Makes directories with many messages, for what reads them.
+        .executableTarget(
+            name: "growth",
+            dependencies: ["KalijAddress", "KalijClient", "KalijStore"].map { .product(name: $0, package: "kalij") }),
         // Receives and accepts; its syncs are counted from outside.
         .executableTarget(
             name: "barrier",

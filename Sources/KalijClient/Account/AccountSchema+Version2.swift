@@ -2,7 +2,8 @@ import KalijStore
 
 extension Schema {
     /// What version 2 adds, a piece for each feature.
-    static let version2 = [stanzaLimits, archivePreferences, subscribers, events].joined(separator: "\n")
+    static let version2 = [stanzaLimits, archivePreferences, subscribers, events, growth, quarantine].joined(
+        separator: "\n")
 
     /// What the server takes, and which stanzas it perhaps does not.
     private static let stanzaLimits = """
@@ -32,5 +33,35 @@ extension Schema {
             account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
             stanza BLOB NOT NULL);
         CREATE INDEX asker_account ON asker(account);
+        """
+
+    /// So that nothing takes longer because much is stored.
+    private static let growth = """
+        -- How many messages the account has.
+        ALTER TABLE session ADD COLUMN messages INTEGER NOT NULL DEFAULT 0;
+        UPDATE session SET messages = (SELECT count(*) FROM message WHERE account = session.account);
+
+        -- What differs comes first: a look compares one column, and not three that are the same everywhere.
+        DROP INDEX message_archived;
+        CREATE UNIQUE INDEX message_archived ON message(stanza_id, account, archive, sender, message_id)
+            WHERE stanza_id IS NOT NULL;
+        -- What was not brought to a good end.
+        DROP INDEX message_pending;
+        CREATE INDEX message_unfinished ON message(account, state, settled) WHERE state IN ('queued', 'sent', 'failed');
+        -- Who was written to.
+        CREATE INDEX message_written ON message(account, conversation) WHERE direction = 'out';
+        -- Requests among what waits to be sent.
+        CREATE INDEX queue_request ON queue(account, request) WHERE request IS NOT NULL;
+        """
+
+    /// Knows what an archive has shown before, and whose share it is.
+    private static let quarantine = """
+        ALTER TABLE quarantine ADD COLUMN archive TEXT;     -- whose archive has shown it; NULL: none
+        ALTER TABLE quarantine ADD COLUMN archive_id TEXT;  -- the id that it has there
+        ALTER TABLE quarantine ADD COLUMN author TEXT NOT NULL DEFAULT ''; -- the bare address of who wrote it
+        CREATE UNIQUE INDEX quarantine_archived ON quarantine(account, archive, archive_id, author)
+            WHERE archive_id IS NOT NULL;
+        CREATE INDEX quarantine_size ON quarantine(account, size);
+        CREATE INDEX quarantine_author ON quarantine(account, author);
         """
 }

@@ -328,5 +328,5 @@ public final class Engine {
     }
 
     /// Whether anything waits to be sent or acknowledged, as far as the databases can tell.
-    var hasQueued: Bool { (try? drivers.values.contains { try $0.steps.queued() > 0 } || hasShared) ?? true }
+    var hasQueued: Bool { (try? drivers.values.contains { try $0.steps.hasQueued() } || hasShared) ?? true }
 }

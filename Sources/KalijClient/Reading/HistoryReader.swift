@@ -44,15 +44,66 @@ public struct HistoryReader {
     private func placed(
         of account: Account, with conversation: JID?, limit: Int
     ) throws -> [(message: Message, position: Int64)] {
-        let filter = conversation == nil ? "" : "AND conversation = ?3"
-        var values: [Value] = [.integer(account.id), .integer(Int64(limit))]
-        if let conversation { values.append(.text(conversation.bare.description)) }
-        return try database.prepare(
+        guard let conversation else { return try newest(limit, of: account) }
+        let newestFirst = try database.statement(
             """
-            SELECT \(Message.columns), position FROM (SELECT * FROM message WHERE account = ?1 AND body IS NOT NULL
-                \(filter) ORDER BY position DESC LIMIT ?2) ORDER BY position
+            SELECT id, direction, stanza_id, origin_id, sender, recipient, type, body, sent_at, state, error, settled,
+                position
+            FROM message WHERE account = ? AND conversation = ? AND body IS NOT NULL ORDER BY position DESC LIMIT ?
             """
-        ).all(values) { (Message($0), $0.integer(12)) }
+        ).all([.integer(account.id), .text(conversation.bare.description), .integer(Int64(limit))]) {
+            (Message($0), $0.integer(12))
+        }
+        return newestFirst.reversed()
+    }
+
+    // MARK: All conversations
+
+    /// The newest one of a conversation that was not taken yet.
+    private struct Head {
+        let conversation: String
+        let order: (position: Int64, id: Int64)
+    }
+
+    /// The newest of all conversations: again and again the newest one of those that come next in each. An index of their common
+    /// order would be another one that each message is put into.
+    private func newest(_ limit: Int, of account: Account) throws -> [(message: Message, position: Int64)] {
+        var heads = try database.statement(
+            """
+            WITH RECURSIVE c(name) AS (SELECT min(conversation) FROM message WHERE account = ?1
+                UNION ALL SELECT (SELECT min(conversation) FROM message WHERE account = ?1 AND conversation > name)
+                    FROM c WHERE name IS NOT NULL)
+            SELECT name FROM c WHERE name IS NOT NULL
+            """
+        ).all([.integer(account.id)]) { $0.text(0) }
+            .compactMap { try head(of: $0, before: (.max, .max), account) }
+        var found: [(message: Message, position: Int64)] = []
+        while found.count < limit, let place = heads.indices.max(by: { heads[$0].order < heads[$1].order }) {
+            let head = heads[place]
+            if let message = try Message.load(head.order.id, from: database) {
+                found.append((message, head.order.position))
+            }
+            if let next = try self.head(of: head.conversation, before: head.order, account) {
+                heads[place] = next
+            } else {
+                heads.remove(at: place)
+            }
+        }
+        return found.reversed()
+    }
+
+    private func head(
+        of conversation: String, before order: (position: Int64, id: Int64), _ account: Account
+    ) throws -> Head? {
+        try database.statement(
+            """
+            SELECT position, id FROM message
+            WHERE account = ? AND conversation = ? AND (position, id) < (?, ?) AND body IS NOT NULL
+            ORDER BY position DESC, id DESC LIMIT 1
+            """
+        ).first([.integer(account.id), .text(conversation), .integer(order.position), .integer(order.id)]) {
+            Head(conversation: conversation, order: ($0.integer(0), $0.integer(1)))
+        }
     }
 
     /// A message, or a place where some are missing.

@@ -101,31 +101,51 @@ public struct StatusReader {
 
     private func status(of account: Account, inMailbox: Int) throws -> AccountStatus {
         let gaps = try HistoryReader(database).gaps(of: account)
+        let counts = try MessageCounts(of: account, in: database)
         let status = try database.prepare(
             """
             SELECT s.jid, s.resume_id IS NOT NULL, s.online_at, s.archive, c.phase, c.problem,
-                (SELECT count(*) FROM message WHERE account = s.account),
-                (SELECT count(*) FROM message WHERE account = s.account AND state = 'queued'),
-                (SELECT count(*) FROM message WHERE account = s.account AND state = 'sent'),
-                (SELECT count(*) FROM message WHERE account = s.account AND state = 'sent' AND settled = 0),
-                (SELECT count(*) FROM message WHERE account = s.account AND state = 'failed'),
-                (SELECT count(*) FROM queue WHERE account = s.account), s.carbons,
-                (SELECT count(*) FROM notification WHERE account = s.account AND done = 0)
+                s.messages, s.carbons, (SELECT count(*) FROM queue WHERE account = s.account),
+                (SELECT count(*) FROM notification INDEXED BY notification_pending
+                    WHERE account = s.account AND done = 0)
             FROM session s LEFT JOIN catchup c ON c.account = s.account AND c.archive = ''
             WHERE s.account = ?
             """
         ).first([.integer(account.id)]) { row in
             AccountStatus(
                 account: account, boundJID: row.optionalText(0), isResumable: row.bool(1),
-                lastOnline: row.optionalInteger(2), hasCarbons: row.bool(12) && !row.isNull(0), hasArchive: row.bool(3),
+                lastOnline: row.optionalInteger(2), hasCarbons: row.bool(7) && !row.isNull(0), hasArchive: row.bool(3),
                 catchUp: row.optionalText(4),
                 catchUpProblem: row.optionalText(5), storedMessages: Int(row.integer(6)),
-                queuedMessages: Int(row.integer(7)) + inMailbox, messagesInMailbox: inMailbox,
-                sentMessages: Int(row.integer(8)),
-                unsettledMessages: Int(row.integer(9)), failedMessages: Int(row.integer(10)),
-                queuedStanzas: Int(row.integer(11)), pendingNotifications: Int(row.integer(13)), gaps: gaps)
+                queuedMessages: counts.queued + inMailbox, messagesInMailbox: inMailbox, sentMessages: counts.sent,
+                unsettledMessages: counts.unsettled, failedMessages: counts.failed,
+                queuedStanzas: Int(row.integer(8)), pendingNotifications: Int(row.integer(9)), gaps: gaps)
         }
         guard let status else { throw StoreError(.corrupt, "\(account.jid) has no session row") }
         return status
+    }
+}
+
+/// How many messages of an account were not brought to a good end.
+private struct MessageCounts {
+    private(set) var (queued, sent, unsettled, failed) = (0, 0, 0, 0)
+
+    init(of account: Account, in database: Database) throws {
+        try database.prepare(
+            """
+            SELECT state, settled, count(*) FROM message
+            WHERE account = ? AND state IN ('queued', 'sent', 'failed') GROUP BY state, settled
+            """
+        ).each([.integer(account.id)]) { row in
+            let count = Int(row.integer(2))
+            switch MessageState(rawValue: row.text(0)) {
+            case .queued: queued += count
+            case .sent:
+                sent += count
+                if !row.bool(1) { unsettled += count }
+            case .failed: failed += count
+            case .acked, nil: break
+            }
+        }
     }
 }

@@ -41,6 +41,8 @@ final class AccountDriver {
     var alone = 0
     /// Whether what has arrived is handled in the loop's next turn.
     private var isDrainPlanned = false
+    /// When what has arrived is handled though nothing came behind it, which it waits for.
+    private var gathering: Timer?
     private var backoff: Backoff
     private var retry: Timer?
     private var storageBackoff: Backoff
@@ -141,6 +143,11 @@ final class AccountDriver {
         // Within a session, what else is there to be read is read first, so that it can be handled together.
         guard isOnline, inbox.error == nil, inbox.waiting.count < Self.longestInbox else { return drain() }
         guard !isDrainPlanned else { return }
+        if context.timing.page > 0, inbox.endsWithinPage {
+            gathering =
+                gathering ?? context.loop.schedule(after: context.timing.page) { [weak self] in self?.drainPlanned() }
+            return
+        }
         isDrainPlanned = true
         context.loop.enqueue { [weak self] in self?.drainPlanned() }
     }
@@ -149,12 +156,14 @@ final class AccountDriver {
     private static let longestInbox = 200
 
     private func drainPlanned() {
-        if isDrainPlanned { drain() }
+        if isDrainPlanned || gathering != nil { drain() }
     }
 
     /// Handles what has arrived, up to the first thing that cannot be handled now.
     private func drain() {
         isDrainPlanned = false
+        gathering?.cancel()
+        gathering = nil
         attempt {
             while !isWaitingForStorage, connection != nil, let event = inbox.first {
                 if try handleTogether() { continue }
@@ -293,6 +302,8 @@ final class AccountDriver {
         attemptBegun = nil
         alone = 0
         isDrainPlanned = false
+        gathering?.cancel()
+        gathering = nil
         expiry = .none
     }
 

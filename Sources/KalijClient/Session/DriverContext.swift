@@ -80,6 +80,9 @@ public struct Timing: Sendable {
     public var networkCheck: Double = 10
     /// Before the archive is read once more after a bind, or asked again if it could not answer.
     public var archiveRetry: Double = 5
+    /// How long the results of an archive's page wait for the rest of it: nothing is made of them before its end, and a
+    /// transaction for each of the server's writes costs twice as much as one for the page.
+    public var page: Double = 0.25
     /// For reaching the server to end a session there, when an account is logged out.
     public var logout: Double = 5
     /// How long a session must last before the next connection is tried without the delay of the failures before.

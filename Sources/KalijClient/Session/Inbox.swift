@@ -1,3 +1,4 @@
+import KalijStream
 import KalijXML
 
 /// What has arrived and is not handled yet.
@@ -10,6 +11,16 @@ struct Inbox {
     var first: StreamParserEvent? { waiting.first }
     /// All that waits, oldest first.
     var waiting: ArraySlice<StreamParserEvent> { events[position...] }
+    /// Whether the last that has come is a result of an archive's page, or a request for an acknowledgement behind one: the
+    /// rest of the page is on its way.
+    var endsWithinPage: Bool {
+        for event in waiting.reversed() {
+            guard case .element(let element) = event else { return false }
+            if element.name == "r", !StreamManagement.isStanza(element) { continue }
+            return ArchiveResults.page(of: element) != nil
+        }
+        return false
+    }
     mutating func append(_ event: StreamParserEvent) { events.append(event) }
     mutating func fail(_ error: XMLError) { self.error = error }
 

@@ -28,23 +28,10 @@ struct OutboundQueue {
             ])
     }
 
-    /// How many entries there are.
-    func count() throws -> Int {
-        try number(database.statement("SELECT count(*) FROM queue WHERE account = ?"))
-    }
-
-    /// How many entries the server can have counted or may count next: all, or while messages are held the others.
-    func countable() throws -> Int {
-        try number(
-            database.statement(
-                """
-                SELECT count(*) FROM queue WHERE account = ?1
-                    AND (message IS NULL OR NOT (SELECT holding FROM session WHERE account = ?1))
-                """))
-    }
-
-    private func number(_ statement: Statement) throws -> Int {
-        Int(try statement.first([.integer(account)]) { $0.integer(0) } ?? 0)
+    /// Whether there are entries.
+    func isAny() throws -> Bool {
+        try database.statement("SELECT 1 FROM queue WHERE account = ? LIMIT 1").first([.integer(account)]) { _ in true }
+            ?? false
     }
 
     /// Up to `limit` entries behind the entry `id` that may leave now.
@@ -62,10 +49,12 @@ struct OutboundQueue {
         }
     }
 
-    /// Removes the first `number` countable entries; returns the messages they carried.
-    func removeFirst(_ number: Int) throws -> [Int64] {
+    /// Removes the first `number` entries of those that the server can have counted: all, or while messages are held the
+    /// others.
+    /// - Returns: the messages they carried; nil, and nothing is removed, if there are not so many.
+    func removeFirst(_ number: Int) throws -> [Int64]? {
         guard number > 0 else { return [] }
-        var last: Int64 = 0
+        var (last, found) = (Int64(0), 0)
         var messages: [Int64] = []
         try database.statement(
             """
@@ -75,8 +64,10 @@ struct OutboundQueue {
             """
         ).each([.integer(account), .integer(Int64(number))]) { row in
             last = row.integer(0)
+            found += 1
             if let message = row.optionalInteger(1) { messages.append(message) }
         }
+        guard found == number else { return nil }
         try database.run(
             """
             DELETE FROM queue WHERE account = ?1 AND id <= ?2
@@ -143,7 +134,7 @@ struct OutboundQueue {
         try database.run(
             """
             DELETE FROM queue WHERE account = ?1 AND message IS NULL AND (?2 OR (NOT lasting AND (request IS NULL
-                OR request NOT IN (SELECT id FROM request WHERE account = ?1 AND sent = 0))))
+                OR NOT EXISTS (SELECT 1 FROM request WHERE account = ?1 AND id = queue.request AND sent = 0))))
             """, [.integer(account), .integer(all ? 1 : 0)])
     }
 

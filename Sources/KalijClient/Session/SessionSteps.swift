@@ -26,8 +26,8 @@ struct SessionSteps {
         }
     }
 
-    /// How many stanzas wait to be acknowledged or sent.
-    func queued() throws -> Int { try OutboundQueue(database: runner.database, account: account.id).count() }
+    /// Whether stanzas wait to be acknowledged or sent.
+    func hasQueued() throws -> Bool { try OutboundQueue(database: runner.database, account: account.id).isAny() }
 
     /// The server has resumed the session and handled our stanzas up to `count` (XEP-0198 section 5).
     ///
@@ -94,7 +94,7 @@ struct SessionSteps {
     /// One inbound stanza, or results of one page (``ArchiveResults/page(of:)``) that arrived one after the other.
     func handle(_ stanzas: [Element], count: HandledCount?) throws -> Step.Effects {
         try runner.run("stanza", for: account) { step in
-            try step.count(count, stanzas: stanzas.count)
+            try step.count(count)
             try Dispatcher(step: step).handle(stanzas)
         }
     }
@@ -161,8 +161,8 @@ struct SessionSteps {
     private func settle(to count: HandledCount, in step: Step) throws -> Bool {
         let acknowledged = try SessionRow.load(account.id, from: step.database).acknowledged
         let newly = Int(count.distance(from: acknowledged))
-        guard newly <= (try queue(in: step).countable()) else { return false }
-        try Messages(step: step).acknowledged(try queue(in: step).removeFirst(newly))
+        guard let messages = try queue(in: step).removeFirst(newly) else { return false }
+        try Messages(step: step).acknowledged(messages)
         try SessionRow.set(acknowledged: count, of: account.id, in: step.database)
         return true
     }

@@ -29,8 +29,17 @@ public final class Step {
     public private(set) var roundTrip: Int64?
     /// Whether stanza-ids by the account's own archive are trusted; known once the stanza is counted.
     private(set) var trustsArchive = false
-    /// Order numbers that were taken already: the next one, and how many they are.
-    private var reserved: (next: Int64, count: Int) = (0, 0)
+    /// What the step changes in the session's row, which is written once, at its end; nil if no stanza is counted.
+    private var counted: Counted?
+
+    private struct Counted {
+        /// What the handled count becomes, if it changes.
+        let handled: HandledCount?
+        /// The last order number that was given to a message.
+        var position: Int64
+        /// How many messages were stored.
+        var stored: Int64 = 0
+    }
 
     init(
         database: Database, account: Account, now: Int64, known: KnownHandlers = .none, mark: CallMark? = nil,
@@ -90,15 +99,22 @@ public final class Step {
     func deliver(_ promise: Int64) { delivering.append(promise) }
 
     /// What is left to be done before the commit: the handlers that wait for promises are called, and for those that
-    /// these settle.
+    /// these settle; and the session's row is written.
     func finish() throws {
-        guard known.canCall else { return }
-        while !delivering.isEmpty { try Promises(step: self).deliver(delivering.removeFirst()) }
+        while known.canCall, !delivering.isEmpty { try Promises(step: self).deliver(delivering.removeFirst()) }
+        guard let counted else { return }
+        try database.run(
+            "UPDATE session SET handled = coalesce(?, handled), position = ?, messages = messages + ? WHERE account = ?",
+            [
+                .optional(counted.handled.map { Int64($0.value) }), .integer(counted.position),
+                .integer(counted.stored), .integer(account.id),
+            ])
+        self.counted = nil
     }
 
     /// Runs `body`; if it throws, what it changed is undone, and the step can go on.
     func undoable(_ body: () throws -> Void) throws {
-        let before = (effects, delivering)
+        let before = (effects, delivering, counted?.stored ?? 0)
         try database.run("SAVEPOINT part")
         do {
             try body()
@@ -108,7 +124,8 @@ public final class Step {
             if let error = error as? StoreError, error.isMachineError { throw error }
             try database.run("ROLLBACK TO part")
             try database.run("RELEASE part")
-            (effects, delivering) = before
+            (effects, delivering) = (before.0, before.1)
+            counted?.stored = before.2
             throw error
         }
     }
@@ -125,38 +142,39 @@ public final class Step {
         effects.events.append(EngineEvent(account: account.jid, at: now, kind: kind, number: number))
     }
 
-    /// Counts the `stanzas` stanzas that the step is for, the last of which makes the handled count `handled`, and gets what
-    /// most stanzas need of the session.
-    func count(_ handled: HandledCount?, stanzas: Int = 1) throws {
-        // Two statements, because RETURNING makes a table of its own each time, which costs more than either.
+    /// Counts the stanzas that the step is for, the last of which makes the handled count `handled`, and gets what most
+    /// stanzas need of the session.
+    func count(_ handled: HandledCount?) throws {
         let row = try database.statement("SELECT position, stamps FROM session WHERE account = ?")
             .first([.integer(account.id)]) { ($0.integer(0), $0.bool(1)) }
         guard let (position, stamps) = row else {
             throw StoreError(.corrupt, "account \(account.id) has no session row")
         }
-        try database.run(
-            "UPDATE session SET handled = coalesce(?, handled), position = ? WHERE account = ?",
-            [.optional(handled.map { Int64($0.value) }), .integer(position &+ Int64(stanzas)), .integer(account.id)])
-        reserved = (position &+ 1, stanzas)
+        counted = Counted(handled: handled, position: position)
         trustsArchive = stamps
     }
 
     /// The next order number for a message; numbers may be left out.
-    func nextPosition() throws -> Int64 {
-        if reserved.count > 0 {
-            defer { reserved = (reserved.next &+ 1, reserved.count - 1) }
-            return reserved.next
-        }
-        return try database.statement("UPDATE session SET position = position + 1 WHERE account = ? RETURNING position")
-            .first([.integer(account.id)]) { $0.integer(0) } ?? 0
-    }
+    func nextPosition() throws -> Int64 { try skipPositions(1) }
 
     /// Leaves room for `room` order numbers.
     /// - Returns: the last of them; the next number comes behind it.
     func skipPositions(_ room: Int64) throws -> Int64 {
-        reserved.count = 0
+        if counted != nil {
+            counted?.position &+= room
+            return counted?.position ?? 0
+        }
         return try database.statement("UPDATE session SET position = position + ? WHERE account = ? RETURNING position")
             .first([.integer(room), .integer(account.id)]) { $0.integer(0) } ?? 0
+    }
+
+    /// Says that a message was stored in a new row: the messages are counted here, so that nobody need count the rows.
+    func messageStored() throws {
+        if counted != nil {
+            counted?.stored &+= 1
+            return
+        }
+        try database.run("UPDATE session SET messages = messages + 1 WHERE account = ?", [.integer(account.id)])
     }
 
     /// What leaves once the step is committed.

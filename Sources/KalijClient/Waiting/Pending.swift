@@ -28,29 +28,36 @@ public struct PendingReader {
     /// Everything that waits, what is due first at the top.
     /// - Parameter limit: at most so many of each kind.
     public func all(limit: Int = 1000) throws -> [Pending] {
-        let limit = Value.integer(Int64(limit))
-        let requests = try database.prepare(
+        let accounts = try database.statement("SELECT id FROM account").all { $0.integer(0) }
+        let all = try accounts.flatMap { try ofAccount([.integer($0), .integer(Int64(limit))]) }
+        return all.sorted { $0.until < $1.until }
+    }
+
+    /// - Parameter values: the account, and how many of each kind at most.
+    private func ofAccount(_ values: [Value]) throws -> [Pending] {
+        let requests = try database.statement(
             """
             SELECT a.jid, r.name, r.id, CASE r.responder WHEN '' THEN a.jid ELSE r.responder END, r.asked_at, r.deadline
-            FROM request r JOIN account a ON a.id = r.account ORDER BY r.deadline LIMIT ?
+            FROM request r JOIN account a ON a.id = r.account WHERE r.account = ? ORDER BY r.deadline LIMIT ?
             """
-        ).all([limit]) { row in
+        ).all(values) { row in
             Pending(
                 origin: .request, account: row.text(0), handler: row.text(1), id: row.text(2),
                 responder: row.text(3), since: row.integer(4), until: row.integer(5))
         }
-        let timers = try database.prepare(
+        let timers = try database.statement(
             """
-            SELECT a.jid, t.name, t.id, t.at FROM timer t JOIN account a ON a.id = t.account ORDER BY t.at LIMIT ?
+            SELECT a.jid, t.name, t.id, t.at FROM timer t JOIN account a ON a.id = t.account
+            WHERE t.account = ? ORDER BY t.at LIMIT ?
             """
-        ).all([limit]) { Self.pending(.timer, $0) }
-        let promises = try database.prepare(
+        ).all(values) { Self.pending(.timer, $0) }
+        let promises = try database.statement(
             """
             SELECT a.jid, w.name, w.promise, coalesce(p.until, 0) FROM waiter w JOIN account a ON a.id = w.account
-            LEFT JOIN promise p ON p.id = w.promise ORDER BY w.id LIMIT ?
+            LEFT JOIN promise p ON p.id = w.promise WHERE w.account = ? ORDER BY w.promise LIMIT ?
             """
-        ).all([limit]) { Self.pending(.promise, $0) }
-        return (requests + timers + promises).sorted { $0.until < $1.until }
+        ).all(values) { Self.pending(.promise, $0) }
+        return requests + timers + promises
     }
 
     private static func pending(_ origin: DeadLetter.Origin, _ row: Row) -> Pending {

@@ -110,12 +110,13 @@ struct Requests {
         try database.run(
             """
             DELETE FROM queue WHERE account = ?1 AND request IS NOT NULL
-                AND request NOT IN (SELECT id FROM request WHERE account = ?1 AND deadline > ?2)
+                AND NOT EXISTS (SELECT 1 FROM request WHERE account = ?1 AND id = queue.request AND deadline > ?2)
             """, [account, .integer(step.now)])
     }
 
     private func unqueue(_ id: String) throws {
-        try database.run("DELETE FROM queue WHERE account = ? AND request = ?", [account, .text(id)])
+        try database.run(
+            "DELETE FROM queue WHERE account = ? AND request IS NOT NULL AND request = ?", [account, .text(id)])
     }
 
     // MARK: By name
@@ -145,7 +146,7 @@ struct Requests {
         if unqueueing {
             try database.run(
                 """
-                DELETE FROM queue WHERE account = ?1
+                DELETE FROM queue WHERE account = ?1 AND request IS NOT NULL
                     AND request IN (SELECT id FROM request WHERE account = ?1 AND name = ?2)
                 """, [account, .text(name)])
         }

@@ -35,6 +35,13 @@ public final class Statement {
         while try step() { try body(Row(handle: handle)) }
     }
 
+    /// Calls `body` with each row as long as it returns true; the rows behind that are not read.
+    public func prefix(_ values: [Value] = [], while body: (Row) throws -> Bool) throws {
+        defer { sqlite3_reset(handle) }
+        try bind(values)
+        while try step(), try body(Row(handle: handle)) {}
+    }
+
     /// The first row as `body` reads it, or nil if there is none.
     public func first<Result>(_ values: [Value] = [], _ body: (Row) throws -> Result) throws -> Result? {
         defer { sqlite3_reset(handle) }

@@ -47,6 +47,24 @@ import Testing
         #expect(try shown(desk).isEmpty)
     }
 
+    @Test("However many and however long, what is owed is read in portions of some 256 KiB, and all of it")
+    func portions() throws {
+        let desk = try desk()
+        let body = String(repeating: "long ", count: 40_000)
+        for number in 0..<20 { try desk.receive(message("\(number)", body)) }
+        try desk.receive(message("last", "short"))
+        let outbox = NotificationOutbox(database: desk.database)
+        var all: [String] = []
+        while true {
+            let entries = try outbox.pending(limit: 100)
+            guard !entries.isEmpty else { break }
+            #expect(entries.map(\.notification.body.utf8.count).reduce(0, +) <= 2 * body.utf8.count)
+            try desk.database.transaction { try outbox.done(entries) }
+            all += entries.map(\.notification.identifier)
+        }
+        #expect(all.count == 21 && Set(all).count == 21)
+    }
+
     @Test("What another device has displayed is withdrawn if it was shown, and not shown if it was not")
     func withdraws() throws {
         let desk = try desk()

@@ -25,6 +25,92 @@ struct QuarantineTests {
         #expect(try desk.number("SELECT size > 2000000 FROM quarantine WHERE sender = 'mallory@example.net/x'") == 1)
     }
 
+    /// A stanza over the limit as the parser gives it.
+    private func skipped(_ start: String, _ end: String) throws -> QuarantinedStanza {
+        let parser = StreamParser()
+        var skipped: SkippedElement?
+        let header = "<stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'>"
+        for piece in [header, start, String(repeating: "x", count: 1 << 20), end] {
+            try parser.feed(Array(piece.utf8)) { if case .skipped(let element) = $0 { skipped = element } }
+        }
+        return QuarantinedStanza(try #require(skipped))
+    }
+
+    private func setAside(_ stanza: QuarantinedStanza, at desk: Desk) throws {
+        _ = try desk.steps.quarantine(stanza, count: try desk.steps.load().handled.advanced())
+    }
+
+    private func result(_ id: String, query: String, from sender: String, to: String = "juliet@example.org/balcony")
+        -> String
+    {
+        """
+        <message to='\(to)'><result xmlns='urn:xmpp:mam:2' queryid='\(query)' id='\(id)'><forwarded \
+        xmlns='urn:xmpp:forward:0'><delay xmlns='urn:xmpp:delay' stamp='2026-11-20T10:00:00Z'/>\
+        <message xmlns='jabber:client' from='\(sender)' id='a>b'><body>
+        """
+    }
+
+    private let end = "</body></message></forwarded></result></message>"
+
+    @Test("what an archive shows again and again is set aside once, whatever its wrapper says")
+    func archivedAgain() throws {
+        let desk = try Desk.caughtUp()
+        for reading in 0..<5 {
+            let start = result(
+                "a1", query: "query-\(reading)", from: "mallory@example.net/x", to: "juliet@example.org/\(reading)")
+            try setAside(try skipped(start, end), at: desk)
+        }
+        #expect(try desk.number("SELECT count(*) FROM quarantine") == 1)
+        #expect(try desk.text("SELECT author || archive || archive_id FROM quarantine") == "mallory@example.neta1")
+        // Some archives give two messages one id.
+        try setAside(try skipped(result("a1", query: "q", from: "romeo@example.net/x"), end), at: desk)
+        #expect(try desk.number("SELECT count(*) FROM quarantine") == 2)
+        // Nobody speaks for the account's archive but its server.
+        let forged = result("a1", query: "q", from: "romeo@example.net/x").replacing(
+            "<message to", with: "<message from='m@e.net' to")
+        try setAside(try skipped(forged, end), at: desk)
+        #expect(try desk.number("SELECT count(*) FROM quarantine") == 3)
+    }
+
+    @Test("where the archive's id cannot be read, it is known by its bytes without the query's id")
+    func archivedUnread() throws {
+        let desk = try Desk.reading()
+        for reading in 0..<5 {
+            try desk.database.execute("UPDATE catchup SET query_id = 'query-number-\(reading)'")
+            let start = "<message><m:result xmlns:m='urn:xmpp:mam:2' queryid='query-number-\(reading)' id='a1'>"
+            try setAside(try skipped(start, "</m:result></message>"), at: desk)
+        }
+        #expect(try desk.number("SELECT count(*) FROM quarantine") == 1)
+        #expect(try desk.number("SELECT archive_id IS NULL FROM quarantine") == 1)
+    }
+
+    @Test("a page that is read five times, with a stanza in it that is not processed, gives one row")
+    func readAgain() throws {
+        let desk = try Desk.reading()
+        for _ in 0..<5 {
+            let message = "<message from='mallory@example.net/x' type='chat' id='m'><body>boo</body></message>"
+            let stanza = try Element.parse(Desk.inClient(try desk.archived("a1", message)))
+            try setAside(QuarantinedStanza(stanza, attempts: 3), at: desk)
+            try desk.answerPage(complete: true)
+            _ = try desk.steps.readArchive()
+        }
+        #expect(try desk.number("SELECT count(*) FROM quarantine") == 1)
+    }
+
+    @Test("a stranger's flood pushes out the stranger's own, and nobody else's")
+    func flood() throws {
+        let desk = try Desk.caughtUp()
+        func send(_ number: Int, from sender: String) throws {
+            let stanza = try Element.parse("<message from='\(sender)' id='\(number)'/>")
+            try setAside(QuarantinedStanza(stanza, attempts: 3), at: desk)
+        }
+        for number in 0..<5 { try send(number, from: "romeo@example.net/orchard") }
+        for number in 0..<1100 { try send(number, from: "mallory@example.net/\(number)") }
+        #expect(try desk.number("SELECT count(*) FROM quarantine WHERE author = 'romeo@example.net'") == 5)
+        #expect(try desk.number("SELECT count(*) FROM quarantine") == 1000)
+        #expect(try desk.number("SELECT max(id) FROM quarantine") == 1105)
+    }
+
     @Test("an attempt is counted for the same stanza of the same session only")
     func attempts() throws {
         let desk = try Desk.caughtUp()

@@ -105,6 +105,27 @@ struct TogetherTests {
         #expect(driven.wire.sent.contains("<a xmlns='urn:xmpp:sm:3' h='7'/>"), "\(driven.wire.sent)")
     }
 
+    @Test("results wait for the rest of their page, however it is cut into pieces, but not for ever")
+    func gathering() throws {
+        let driven = try Connected(try Desk.reading(), page: 0.2)
+        let outside = try Database(reading: driven.desk.directory.databasePath)
+        var storedWhenTold: [Int64] = []
+        driven.onEvent = { _ in
+            storedWhenTold.append((try? outside.prepare("SELECT count(*) FROM message").first { $0.integer(0) }) ?? -1)
+        }
+        driven.receive(try driven.desk.result("1"))
+        driven.receive(try driven.desk.result("2") + Self.request)
+        #expect(driven.told.isEmpty && !driven.wire.sent.contains { $0.hasPrefix("<a ") })
+        // A message of another kind waits for nothing, and nothing waits behind it.
+        driven.receive(Self.message("live"))
+        #expect(driven.told == ["message 1", "message 2", "message live"])
+        #expect(storedWhenTold == [3, 3, 3])
+        #expect(driven.wire.sent.contains("<a xmlns='urn:xmpp:sm:3' h='3'/>"), "\(driven.wire.sent)")
+        driven.receive(try driven.desk.result("3"))
+        driven.turn(for: 5) { driven.told.last == "message 3" }
+        #expect(driven.told.last == "message 3")
+    }
+
     @Test("how far a reading has come is written once for fifty results")
     func fifty() throws {
         let driven = try Connected(try Desk.reading())
@@ -249,14 +270,17 @@ private final class Connected {
     private(set) var told: [String] = []
     var onEvent: (EngineEvent) -> Void = { _ in }
 
-    init(_ desk: Desk? = nil) throws {
+    /// - Parameter page: how long results wait for the rest of their page, in seconds.
+    init(_ desk: Desk? = nil, page: Double = 0) throws {
+        var timing = Drive.timing
+        timing.page = page
         self.desk = try desk ?? Desk()
         loop = try EventLoop()
         let wire = Wire()
         self.wire = wire
         var report: (EngineEvent) -> Void = { _ in }
         let context = DriverContext(
-            loop: loop, runner: self.desk.runner, timing: Drive.timing, report: { report($0) },
+            loop: loop, runner: self.desk.runner, timing: timing, report: { report($0) },
             fatal: { Issue.record($0) }, changed: {}, awaiter: PromiseAwaiter { _ in }, random: { 0.5 },
             connect: { _, events in
                 wire.events = events

@@ -92,7 +92,7 @@ final class Desk {
     func acknowledgeAll() throws {
         _ = try steps.acknowledged(
             try steps.load().acknowledged.advanced(
-                by: UInt32(try OutboundQueue(database: database, account: account.id).countable())))
+                by: UInt32(try countable())))
     }
 
     func answerFeatures(archive: Bool) throws {
@@ -265,5 +265,25 @@ extension Step.Effects {
             default: "\(event.kind)"
             }
         }
+    }
+}
+
+extension Desk {
+    /// How many stanzas the server can have counted: all that wait, or while messages are held the others.
+    private func countable() throws -> Int64 {
+        try number(
+            """
+            SELECT count(*) FROM queue q JOIN session s ON s.account = q.account
+            WHERE q.message IS NULL OR NOT s.holding
+            """) ?? 0
+    }
+}
+
+extension SessionSteps {
+    /// How many stanzas wait to be acknowledged or sent.
+    func queued() throws -> Int {
+        Int(
+            try runner.database.statement("SELECT count(*) FROM queue WHERE account = ?")
+                .first([.integer(account.id)]) { $0.integer(0) } ?? 0)
     }
 }

@@ -26,7 +26,8 @@ struct Inquiries {
                 "SELECT count(*) FROM entity WHERE hash = ? AND state = 1 AND asked_at > ?", [.text(hash), current])
                 == 0,
             try number(
-                "SELECT count(*) FROM entity WHERE account = ? AND state = 1 AND asked_at > ?", [account, current])
+                "SELECT count(*) FROM entity WHERE account = ? AND state < 2 AND state = 1 AND asked_at > ?",
+                [account, current])
                 < Self.mostOpen
         else { return }
         guard
@@ -74,7 +75,7 @@ struct Inquiries {
     private func goOn() throws {
         let hash = try database.statement(
             """
-            SELECT hash FROM entity e WHERE account = ? AND state = 0 AND NOT EXISTS
+            SELECT hash FROM entity e WHERE account = ? AND state < 2 AND state = 0 AND NOT EXISTS
                 (SELECT 1 FROM entity o WHERE o.hash = e.hash AND o.state = 1 AND o.asked_at > ?) ORDER BY id LIMIT 1
             """
         ).first([account, current]) { $0.text(0) }

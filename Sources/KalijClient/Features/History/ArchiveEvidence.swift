@@ -52,7 +52,7 @@ struct ArchiveEvidence {
         if isAnchorThere ?? false { return true }
         return try database.statement(
             """
-            SELECT 1 FROM message WHERE id < ?2 AND id > ?2 - 1000 AND account = ?1 AND direction = 'out'
+            SELECT 1 FROM message NOT INDEXED WHERE id < ?2 AND id > ?2 - 1000 AND account = ?1 AND direction = 'out'
                 AND received_at IS NULL AND archive = '' AND catchup = ?3 LIMIT 1
             """
         ).first([account, .integer(message.row), .integer(round.number)]) { _ in true } ?? false

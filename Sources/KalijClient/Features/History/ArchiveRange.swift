@@ -93,7 +93,7 @@ struct ArchiveRanges {
     func place(before id: String, in range: ArchiveRange) throws -> (id: String, position: Int64)? {
         try database.statement(
             """
-            SELECT m.stanza_id, m.position FROM message a JOIN message m ON m.id BETWEEN a.id - 50 AND a.id + 50
+            SELECT m.stanza_id, m.position FROM message a JOIN message m NOT INDEXED ON m.id BETWEEN a.id - 50 AND a.id + 50
             WHERE a.account = ?1 AND a.archive = ?2 AND a.stanza_id = ?3 AND m.account = ?1 AND m.archive = ?2
                 AND m.stanza_id IS NOT NULL AND m.catchup > 0 AND m.position < a.position AND m.position >= ?4
             ORDER BY m.position DESC LIMIT 1

@@ -8,20 +8,27 @@ extension CatchUp {
     /// Results of the open page; false if they belong to none.
     func take(_ results: [ArchivedMessage], query: String) throws -> Bool {
         guard var round = try round(), round.queryID == query, round.phase != .done else { return false }
-        for result in results { try take(result, &round) }
+        let unstamped = try Messages(step: step).areUnstamped()
+        for result in results { try take(result, &round, unstamped: unstamped) }
         try round.save(archive, of: step.account.id, in: database)
         return true
     }
 
-    private func take(_ archived: ArchivedMessage, _ round: inout Round) throws {
+    private func take(_ archived: ArchivedMessage, _ round: inout Round, unstamped: Bool) throws {
         let messages = Messages(step: step)
         guard let received = try messages.archived(archived) else {
             return round.show(archived, position: nil, isMoved: false)
         }
+        // What is met decides whether the range goes on, and so where the message goes.
+        let meets = round.seen == 0 && round.start != nil ? round.range : nil
+        let next = try step.nextPosition()
+        if meets == nil, try messages.storeNew(received, at: next, catchup: round.number, unstamped: unstamped) {
+            return round.show(archived, position: next, isMoved: true)
+        }
         let place = try messages.place(of: received)
-        if round.seen == 0, round.start != nil, let range = round.range { try meet(place, range, &round) }
+        if let meets { try meet(place, meets, &round) }
         let kept = place.flatMap { $0.position > round.placed ? $0.position : nil }
-        let position = try kept ?? step.nextPosition()
+        let position = try kept ?? (meets == nil ? next : step.nextPosition())
         try messages.keep(received, place, at: position, catchup: round.number)
         round.show(archived, position: position, isMoved: kept == nil)
     }
@@ -120,7 +127,7 @@ struct ArchiveResults {
 
     /// The archive of whoever has sent a result: a server leaves the address out or names the account for the account's
     /// own, and names the room for a room's.
-    private func archive(of message: Element) -> Archive {
+    func archive(of message: Element) -> Archive {
         guard let sender = message["from"].map(JID.received), sender != step.account.jid else { return .own }
         return Archive(key: sender.description)
     }

@@ -243,8 +243,12 @@ struct CatchUp {
         guard let changed = round.changedBehind else { return }
         let rows = try database.statement(
             """
-            SELECT id FROM message INDEXED BY message_order
-            WHERE account = ?1 AND archive = ?2 AND position > ?3 AND catchup < ?4 ORDER BY position
+            WITH RECURSIVE c(name) AS (SELECT min(conversation) FROM message WHERE account = ?1
+                UNION ALL SELECT (SELECT min(conversation) FROM message WHERE account = ?1 AND conversation > name)
+                    FROM c WHERE name IS NOT NULL)
+            SELECT m.id FROM c CROSS JOIN message m INDEXED BY message_order
+                ON m.account = ?1 AND m.conversation = c.name AND m.position > ?3
+            WHERE m.archive = ?2 AND m.catchup < ?4 ORDER BY m.position
             """
         ).all(key + [.integer(changed), .integer(round.number)]) { $0.integer(0) }
         for row in rows {

@@ -28,9 +28,7 @@ public struct Message: Sendable, Equatable {
     /// False if the session in which it was sent was lost before the server acknowledged it.
     public let isSettled: Bool
 
-    static let columns =
-        "id, direction, stanza_id, origin_id, sender, recipient, type, body, sent_at, state, error, settled"
-
+    /// - Parameter row: begins with the columns of ``load(_:from:)``.
     init(_ row: Row) {
         id = row.integer(0)
         direction = Direction(rawValue: row.text(1)) ?? .incoming

@@ -27,6 +27,25 @@ extension Messages {
         return received
     }
 
+    /// Stores a message that an archive shows if it can be told at once that it is new, as most are: its row would be in the
+    /// way of another one with the archive's id.
+    /// - Parameter unstamped: whether there are messages that have no archive's id yet, of which it may be one.
+    /// - Returns: false if nothing was stored, and it is to be looked for (``place(of:)``).
+    func storeNew(_ received: Received, at position: Int64, catchup: Int64, unstamped: Bool) throws -> Bool {
+        guard received.stanzaID != nil, !received.mayBeOwn, received.originID == nil || !unstamped else { return false }
+        return try insert(received, position: position, catchup: catchup)
+    }
+
+    /// Whether messages of others were delivered before the archive's ids were trusted.
+    func areUnstamped() throws -> Bool {
+        try database.statement(
+            """
+            SELECT 1 FROM message INDEXED BY message_unarchived
+            WHERE account = ? AND stanza_id IS NULL AND origin_id IS NOT NULL AND direction = 'in' LIMIT 1
+            """
+        ).first([account]) { _ in true } ?? false
+    }
+
     /// Where the message is, if it came before: in whatever way.
     func place(of received: Received) throws -> Place? {
         if let own = try ownPlace(of: received) { return own }

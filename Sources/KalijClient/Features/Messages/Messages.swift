@@ -58,6 +58,7 @@ struct Messages {
             ])
         guard database.changes > 0 else { return false }
         let row = database.lastInsertedRow
+        try step.messageStored()
         try Notifying(step: step).stored(received, row: row, isArchived: catchup > 0)
         try Telling(step: step).tell(
             .message(

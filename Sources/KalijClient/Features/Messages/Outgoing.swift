@@ -115,7 +115,9 @@ struct OutgoingText {
                 .integer(account.id), .text(recipient.bare.description), .integer(try step.nextPosition()), .text(id),
                 .text(id), .text(account.jid.description), .text(recipient.description), .text(body), .integer(sentAt),
             ])
-        return step.database.lastInsertedRow
+        let row = step.database.lastInsertedRow
+        try step.messageStored()
+        return row
     }
 
     /// What servers and clients could change on the way is left out: white space and controls.

@@ -12,6 +12,8 @@ import KalijXML
 /// A message stanza that the server delivered or archived, taken apart.
 struct Received {
     let direction: Direction
+    /// The other side's bare address.
+    let conversation: String
     let sender: JID
     let recipient: JID
     let type: String
@@ -43,18 +45,17 @@ struct Received {
     private init(_ message: Element, account: JID, archive: Archive?, stanzaID: String?, at: Int64?, now: Int64) {
         sender = message["from"].map(JID.received) ?? account
         recipient = message["to"].map(JID.received) ?? account
-        direction = sender.bare == account ? .outgoing : .incoming
+        let author = sender.bare
+        direction = author == account ? .outgoing : .incoming
+        conversation = (direction == .incoming ? author : recipient.bare).description
         type = MessageStanza.Kind(type: message["type"]).rawValue
         messageID = message["id"] ?? ""
         originID = message.child("origin-id", "urn:xmpp:sid:0")?["id"]
         body = message.child("body", "jabber:client")?.text
-        self.archive = archive?.key ?? (type == "groupchat" && direction == .incoming ? sender.bare.description : "")
+        self.archive = archive?.key ?? (type == "groupchat" && direction == .incoming ? conversation : "")
         self.stanzaID = stanzaID
         sentAt = at ?? Self.delay(in: message) ?? now
     }
-
-    /// The other side's bare address.
-    var conversation: String { (direction == .incoming ? sender : recipient).bare.description }
 
     /// What a message of this client is known by: its origin-id, which is its id too.
     var ownID: String? { originID ?? (messageID.isEmpty ? nil : messageID) }

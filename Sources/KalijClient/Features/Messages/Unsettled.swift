@@ -12,13 +12,13 @@ struct Unsettled {
             try step.database.statement(
                 """
                 SELECT id FROM message
-                WHERE account = ? AND state IN ('queued', 'sent') AND state = 'sent' AND settled = 1 ORDER BY id
+                WHERE account = ? AND state IN ('queued', 'sent', 'failed') AND state = 'sent' AND settled = 1 ORDER BY id
                 """))
         try step.database.run(
             """
             DELETE FROM queue WHERE account = ?1 AND message IS NOT NULL
                 AND message NOT IN (SELECT id FROM message
-                    WHERE account = ?1 AND state IN ('queued', 'sent') AND state = 'queued')
+                    WHERE account = ?1 AND state IN ('queued', 'sent', 'failed') AND state = 'queued')
             """, [account])
     }
 
@@ -28,8 +28,8 @@ struct Unsettled {
             try step.database.statement(
                 """
                 SELECT id FROM message
-                WHERE account = ? AND state IN ('queued', 'sent') AND state = 'sent' AND settled = 1
-                    AND id NOT IN (SELECT message FROM queue WHERE message IS NOT NULL) ORDER BY id
+                WHERE account = ?1 AND state IN ('queued', 'sent', 'failed') AND state = 'sent' AND settled = 1
+                    AND id NOT IN (SELECT message FROM queue WHERE account = ?1 AND message IS NOT NULL) ORDER BY id
                 """))
     }
 

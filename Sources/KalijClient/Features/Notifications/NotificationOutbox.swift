@@ -40,22 +40,32 @@ struct NotificationOutbox {
         let notification: Notification
     }
 
-    /// The oldest ones that are not done.
+    /// How many bytes of text those that are read at once have, but for the last one of them.
+    private static let portion = 256 * 1024
+
+    /// The oldest ones that are not done: `limit` of them, or fewer if they are long; one at least, if there is any.
     func pending(limit: Int) throws -> [Entry] {
+        var (entries, bytes): ([Entry], Int) = ([], 0)
         try database.statement(
             """
             SELECT n.id, n.kind, n.message, a.jid, n.conversation, m.sender, m.body, m.sent_at
             FROM notification n JOIN message m ON m.id = n.message JOIN account a ON a.id = n.account
             WHERE n.done = 0 ORDER BY n.id LIMIT ?
             """
-        ).all([.integer(Int64(limit))]) { row in
-            Entry(
-                id: row.integer(0), message: row.integer(2),
-                notification: Notification(
-                    kind: Notification.Kind(rawValue: row.text(1)) ?? .show, identifier: "\(row.integer(2))",
-                    account: row.text(3), conversation: row.text(4), sender: row.text(5), body: row.text(6),
-                    at: row.integer(7)))
-        }
+        ).prefix(
+            [.integer(Int64(limit))],
+            while: { row in
+                let entry = Entry(
+                    id: row.integer(0), message: row.integer(2),
+                    notification: Notification(
+                        kind: Notification.Kind(rawValue: row.text(1)) ?? .show, identifier: "\(row.integer(2))",
+                        account: row.text(3), conversation: row.text(4), sender: row.text(5), body: row.text(6),
+                        at: row.integer(7)))
+                entries.append(entry)
+                bytes += entry.notification.body.utf8.count
+                return bytes < Self.portion
+            })
+        return entries
     }
 
     /// `entries`, the oldest ones, are going to be shown; to be called in a transaction that is committed before they are. From

@@ -75,7 +75,7 @@ extension SessionSteps {
     /// Tries the next stanza of the quarantine that is to be tried, in a step of its own; nil if there is none.
     func replayNext() throws -> Step.Effects? {
         let isWanted = try runner.database.statement(
-            "SELECT 1 FROM quarantine WHERE account = ? AND retry = 'wanted' LIMIT 1"
+            "SELECT 1 FROM quarantine INDEXED BY quarantine_retry WHERE account = ? AND retry = 'wanted' LIMIT 1"
         ).first([.integer(account.id)]) { _ in true }
         guard isWanted ?? false else { return nil }
         var row: Replay.Row?

@@ -1,0 +1,120 @@
+import KalijRoles
+import KalijStore
+import TestSupport
+import Testing
+
+@testable import KalijClient
+
+/// No command and no step may grow with what is stored: every statement in the sources is a search by index.
+struct PlanTests {
+    /// Tables that do not grow with what is stored.
+    private static let small: Set = [
+        // A row, one for each account, or one for each archive that was read.
+        "account", "session", "fence", "barrier", "shared", "slow_step", "attempt", "catchup", "filling", "receiver",
+        "shelf",
+        "sqlite_schema", "sqlite_master", "event_forgotten",
+        // The newest thousand are kept.
+        "quarantine", "question", "dead_letter", "capability",
+        // They are gone after seconds.
+        "letter", "reply",
+    ]
+
+    /// Statements that walk on purpose.
+    private struct Exception {
+        let reason: String
+        let file: String
+        /// How they begin.
+        let starts: [String]
+
+        init(_ reason: String, _ file: String, _ starts: String...) {
+            (self.reason, self.file, self.starts) = (reason, file, starts)
+        }
+    }
+
+    private static let first = "ends with the first row, or with its limit; the index is in that order"
+    private static let bind = "once at the begin of a session or connection, over what waits to be sent"
+    private static let end = "everything that waits is told, or removed"
+
+    private static let exceptions = [
+        Exception(first, "HistoryReader.swift", "WITH RECURSIVE c(name)"),
+        Exception(
+            first, "OutboundQueue.swift", "SELECT 1 FROM queue", "SELECT max(id)", "SELECT id, message FROM queue"),
+        Exception(first, "Messages+Archived.swift", "SELECT 1 FROM message INDEXED BY message_unarchived"),
+        Exception(first, "NotificationOutbox.swift", "SELECT 1 FROM notification", "SELECT n.id, n.kind"),
+        Exception(first, "Pending.swift", "SELECT a.jid, r.name", "SELECT a.jid, t.name", "SELECT a.jid, w.name"),
+        Exception(first, "SessionSteps+Waiting.swift", "SELECT min(at)", "SELECT min(until)"),
+        Exception("looks once into each conversation, by index", "CatchUp.swift", "WITH RECURSIVE c(name)"),
+        Exception(
+            bind, "OutboundQueue.swift", "DELETE FROM queue WHERE account = ?1 AND message IN",
+            "DELETE FROM queue WHERE account = ?1 AND message IS NULL AND (?2",
+            "INSERT INTO queue(account, message, stanza, blamed)",
+            "SELECT m.anchor", "UPDATE session SET holding = CASE"),
+        Exception(bind, "Unsettled.swift", "DELETE FROM queue", "SELECT id FROM message"),
+        Exception(bind, "ArchivePreferences.swift", "DELETE FROM archive_preference"),
+        Exception(bind, "ArchiveEvidence.swift", "SELECT m.id, m.conversation, m.anchor"),
+        Exception(
+            "contacts, read anew in each session, and who asks until they are", "Subscribers.swift",
+            "SELECT count(*) FROM asker", "DELETE FROM subscriber", "DELETE FROM asker WHERE account = ?"),
+        Exception(
+            "once in a thousand events: the ten thousand newest, by number", "Telling.swift",
+            "SELECT number FROM event ORDER BY number DESC"),
+        Exception(bind, "Entities.swift", "DELETE FROM entity WHERE account"),
+        Exception(end, "Requests.swift", "SELECT id FROM request"),
+        Exception(end, "Timers.swift", "SELECT id FROM timer"),
+        Exception(end, "Promises.swift", "SELECT id FROM promise WHERE account = ? AND result IS NULL"),
+        Exception(
+            end, "SessionSteps+Waiting.swift", "DELETE FROM account", "DELETE FROM queue WHERE account"),
+        Exception("who waits for promises, which handlers make", "Promises.swift", "SELECT w.promise FROM waiter"),
+        Exception("at most 5,000 entities, asked for by an application", "Discovery.swift", "SELECT e.jid, e.hash"),
+        Exception("at most 201 rows of a partial index", "Entities.swift", "UPDATE entity SET info = NULL"),
+        Exception(
+            "counts what waits: stanzas, and notifications", "StatusReader.swift",
+            "SELECT s.jid, s.resume_id IS NOT NULL"),
+    ]
+
+    private func databases() throws -> (Desk, [Database]) {
+        let desk = try Desk()
+        _ = try desk.directory.share("a", to: .received("romeo@example.net"))
+        return (desk, [desk.database, try Database(reading: Mailbox.databasePath(in: desk.directory.path))])
+    }
+
+    @Test(
+        "no statement goes through all rows of a table that grows",
+        arguments: ["KalijClient", "KalijRoles", "KalijStore"])
+    func searches(_ target: String) throws {
+        let (desk, databases) = try databases()
+        let statements = try SQLStatement.all(in: "Sources/" + target)
+        #expect(!statements.isEmpty)
+        var used: Set<String> = []
+        for statement in statements {
+            guard let plan = try plan(of: statement, in: databases) else {
+                Issue.record("\(statement.file): is no statement as it stands: \(statement.sql)")
+                continue
+            }
+            let walks = statement.walks(plan, except: Self.small)
+            guard !walks.isEmpty else { continue }
+            let known = Self.exceptions.flatMap { exception in exception.starts.map { (exception.file, $0) } }
+                .first { $0 == statement.file && statement.sql.hasPrefix($1) }
+            if let known {
+                used.insert("\(known)")
+            } else {
+                Issue.record("\(statement.file): \(statement.sql): \(walks)")
+            }
+        }
+        let files = Set(statements.map(\.file))
+        for exception in Self.exceptions where files.contains(exception.file) {
+            for start in exception.starts {
+                #expect(used.contains("\((exception.file, start))"), "\(exception.file): \(start) walks no longer")
+            }
+        }
+        withExtendedLifetime(desk) {}
+    }
+
+    private func plan(of statement: SQLStatement, in databases: [Database]) throws -> [String]? {
+        for database in databases {
+            guard let prepared = try? database.prepare("EXPLAIN QUERY PLAN " + statement.sql) else { continue }
+            return try prepared.all { $0.text(3) }
+        }
+        return nil
+    }
+}
