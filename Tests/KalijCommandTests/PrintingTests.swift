@@ -189,7 +189,7 @@ import Testing
                 DirectoryError.noAccount(directory: text.next()),
                 DirectoryError.whichAccount(known: [text.next()], asked: text.next()),
                 EngineError.refused(account: .received(text.next()), reason: text.next()),
-                LoginError.failed(text.next()),
+                LoginError.failed(text.next()), LoginError.noStream(text.next()),
                 LoginError.refused(.sasl(SASLError(nil, text: text.next()))),
                 LoginError.refused(.stream(StreamError(.undefinedCondition, text: text.next()))),
                 LoginError.refused(.authentication(.refusedByServer(reason: text.next()))),

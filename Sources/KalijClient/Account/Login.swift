@@ -18,6 +18,9 @@ public final class Login {
     private var negotiation: Negotiation
     private var parser = StreamParser()
     private var outcome: Result<SuccessfulLogin, LoginError>?
+    /// Whether what answers was found to speak TLS, or XMPP.
+    private var isSecured = false
+    private var isOpened = false
 
     /// Logs in to the server of `jid` with `password`.
     /// - Parameters:
@@ -52,7 +55,7 @@ public final class Login {
         }
         self.connection = connection
         _ = loop.schedule(after: seconds) { [weak self] in
-            self?.finish(.failure(.failed("no answer from the server within \(Int(seconds)) s")))
+            self?.fail("no answer from the server within \(Int(seconds)) s")
         }
         connection.open()
         loop.run()
@@ -62,18 +65,24 @@ public final class Login {
     private func handle(_ event: ConnectionEvent) {
         do {
             switch event {
-            case .connected(_, let tls): try negotiate(.connected(secured: tls != nil))
+            case .connected(_, let tls):
+                isSecured = tls != nil
+                try negotiate(.connected(secured: isSecured))
             case .secured: try negotiate(.secured)
             case .received(let bytes): try receive(bytes)
             case .drained: break
             case .failed(let failure): finish(.failure(.unreachable(failure)))
-            case .closed(let error): finish(.failure(.failed(error?.description ?? "the server closed the connection")))
+            case .closed(let error): fail(error?.description ?? "the server closed the connection")
             }
         } catch let error as NegotiationError {
             finish(.failure(.refused(error)))
         } catch {
-            finish(.failure(.failed("\(error)")))
+            fail("\(error)")
         }
+    }
+
+    private func fail(_ reason: String) {
+        finish(.failure(isSecured || isOpened ? .failed(reason) : .noStream(reason)))
     }
 
     private func receive(_ bytes: UnsafeRawBufferPointer) throws {
@@ -84,7 +93,9 @@ public final class Login {
             // Behind a restart nothing of the old stream counts.
             guard parser === current, outcome == nil else { return }
             switch event {
-            case .opened(let header): try negotiate(.opened(header))
+            case .opened(let header):
+                isOpened = true
+                try negotiate(.opened(header))
             case .element(let element): try negotiate(.element(element))
             case .skipped(let skipped):
                 throw LoginError.failed("the server sent a <\(skipped.name)/> over the limit on \(skipped.limit)")
@@ -123,12 +134,16 @@ public enum LoginError: Error, CustomStringConvertible {
     case unreachable(ConnectFailure)
     /// The connection ended before there was an answer.
     case failed(String)
+    /// Before that, on a connection without TLS, what answers has not even begun a stream: perhaps it speaks TLS from the first byte
+    /// on (``ServerSettings/directTLS``).
+    case noStream(String)
 
     public var description: String {
         switch self {
         case .refused(let error): error.description
         case .unreachable(let failure): failure.description
         case .failed(let reason): reason
+        case .noStream(let reason): "what answers does not speak XMPP: \(reason)"
         }
     }
 }

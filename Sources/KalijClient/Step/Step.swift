@@ -89,7 +89,7 @@ public final class Step {
         deliver(promise)
     }
 
-    /// Says that an answer came to a request that left at `time`.
+    /// Says that an answer came, or none will, to a request that left at `time`.
     func answered(after time: Int64) { roundTrip = time > 1 ? max(0, now - time) : nil }
 
     /// Says that a handler that waited does so no longer.

@@ -57,9 +57,10 @@ struct Requests {
     /// Calls the handler of the request that has waited longest over its deadline; false if there is none.
     func expireNext(_ which: Expired, until time: Int64) throws -> Bool {
         let due = try database.statement(
-            "SELECT id FROM request WHERE account = ?1 AND deadline <= ?2 AND sent <= ?3 ORDER BY deadline LIMIT 1"
-        ).first([account, .integer(time), .integer(which == .all ? .max : 0)]) { $0.text(0) }
-        guard let due, let handler = try take(due) else { return false }
+            "SELECT id, sent FROM request WHERE account = ?1 AND deadline <= ?2 AND sent <= ?3 ORDER BY deadline LIMIT 1"
+        ).first([account, .integer(time), .integer(which == .all ? .max : 0)]) { ($0.text(0), $0.integer(1)) }
+        guard let (due, sent) = due, let handler = try take(due) else { return false }
+        step.answered(after: sent)
         if which == .unsent { try unqueue(due) }
         try HandlerCalls(step: step).callAlone(handler, IQReply.timeout)
         return true

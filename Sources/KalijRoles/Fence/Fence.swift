@@ -70,11 +70,8 @@ public final class Fence {
 
     /// Who drives now: the last owner, if it lives.
     public static func current(in database: Database, lockPath: String) throws -> Owner? {
-        guard access(lockPath, R_OK | W_OK) == 0 else { return nil }
-        guard let owner = try read(database), try LockFile(path: lockPath).isHeld(byte: owner.number) else {
-            return nil
-        }
-        return owner
+        guard let lock = try LockFile(reading: lockPath), let owner = try read(database) else { return nil }
+        return lock.isHeld(byte: owner.number) ? owner : nil
     }
 
     private static func read(_ database: Database) throws -> Owner? {

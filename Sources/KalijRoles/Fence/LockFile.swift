@@ -18,6 +18,15 @@ final class LockFile {
         }
     }
 
+    /// To see who holds what, also where nothing can be written; nil if there is no such file.
+    init?(reading path: String) throws(FenceError) {
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 {
+            guard errno != ENOENT else { return nil }
+            throw .lockFile(path: path, reason: String(cString: strerror(errno)))
+        }
+    }
+
     deinit { close(descriptor) }
 
     /// Locks byte `number`; false if another process holds it.

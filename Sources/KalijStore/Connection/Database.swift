@@ -43,11 +43,12 @@ public final class Database {
         #endif
     }
 
-    /// Opens an existing database for reading only; never waits for a writer and changes nothing.
+    /// Opens an existing database for reading only; never waits for a writer and changes nothing. Works where nothing can be
+    /// written, too.
     public init(reading path: String) throws(StoreError) {
         self.path = path
         durability = .process
-        handle = try Self.open(path, flags: SQLITE_OPEN_READONLY)
+        handle = try Self.openForReading(path)
         sqlite3_busy_timeout(handle, 5000)
     }
 
@@ -145,12 +146,30 @@ public final class Database {
         #endif
     }
 
+    /// Who reads a database in WAL mode makes the files beside it, if they are not there. If that cannot be done, as on a full disk
+    /// or in a read-only directory, and there is no write-ahead log that would be missed, the file is read as it stands. Nobody
+    /// changes it meanwhile: who writes needs the same files.
+    private static func openForReading(_ path: String) throws(StoreError) -> OpaquePointer {
+        let handle = try open(path, flags: SQLITE_OPEN_READONLY)
+        let result = sqlite3_exec(handle, "SELECT count(*) FROM sqlite_schema", nil, nil, nil) & 0xFF
+        guard [SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_FULL, SQLITE_READONLY].contains(result),
+            FileSize.of(path + "-wal") == 0
+        else { return handle }
+        sqlite3_close_v2(handle)
+        return try open(uri(of: path) + "?immutable=1", flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+    }
+
+    /// A name for SQLite that may be followed by parameters: each byte of the path is written as its number.
+    private static func uri(of path: String) -> String {
+        "file:" + path.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
     private static func open(_ path: String, flags: Int32) throws(StoreError) -> OpaquePointer {
         var handle: OpaquePointer?
         let result = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
         guard result == SQLITE_OK, let handle else {
             defer { sqlite3_close_v2(handle) }
-            throw StoreError(result, on: handle, doing: "opening \(path)")
+            throw StoreError(result, on: handle, at: path, doing: "opening it")
         }
         return handle
     }

@@ -1,5 +1,11 @@
 import CSQLite
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Why the database could not do what it was asked.
 ///
 /// Equality is by ``code``; ``message`` says what was wrong and where, without any stored value.
@@ -46,10 +52,34 @@ public struct StoreError: Error, Equatable, CustomStringConvertible, Sendable {
         [.full, .inputOutput, .busy, .outOfMemory, .cannotOpen].contains(code)
     }
 
-    /// The error that a connection reports after `result`.
-    init(_ result: Int32, on connection: OpaquePointer?, doing what: String) {
-        let text = connection.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
-        self.init(Self.code(of: result), "\(what): \(text ?? String(cString: sqlite3_errstr(result)))")
+    /// The error that an open connection reports after `result`.
+    init(_ result: Int32, on connection: OpaquePointer, doing what: String) {
+        let path = sqlite3_db_filename(connection, "main").map { String(cString: $0) } ?? "the database"
+        self.init(result, on: connection, at: path, doing: what)
+    }
+
+    /// - Parameter what: what was tried; it is of use only where the machine is not to blame.
+    init(_ result: Int32, on connection: OpaquePointer?, at path: String, doing what: String) {
+        let number = Self.systemError(result, on: connection, at: path)
+        let text = String(cString: connection.flatMap { sqlite3_errmsg($0) } ?? sqlite3_errstr(result))
+        switch result & 0xFF {
+        case SQLITE_FULL: self.init(.full, "\(path): the disk is full")
+        case _ where number == ENOSPC || number == EDQUOT: self.init(.full, "\(path): the disk is full")
+        case SQLITE_READONLY: self.init(.cannotOpen, "\(path): the file, or its directory, may only be read")
+        case SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_PERM:
+            self.init(Self.code(of: result), "\(path): \(number == 0 ? text : String(cString: strerror(number)))")
+        case SQLITE_BUSY, SQLITE_NOMEM, SQLITE_CORRUPT, SQLITE_NOTADB:
+            self.init(Self.code(of: result), "\(path): \(text)")
+        default: self.init(Self.code(of: result), "\(path): \(what): \(text)")
+        }
+    }
+
+    /// What the system has said, where it has; 0 where it has not. SQLite's own number can be that of the last of several attempts.
+    private static func systemError(_ result: Int32, on connection: OpaquePointer?, at path: String) -> Int32 {
+        guard [SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_PERM].contains(result & 0xFF) else { return 0 }
+        let number = connection.map { sqlite3_system_errno($0) } ?? 0
+        guard number == ENOENT, let slash = path.lastIndex(of: "/") else { return number }
+        return access(String(path[..<slash]), W_OK) == 0 ? number : errno
     }
 
     private static func code(of result: Int32) -> Code {

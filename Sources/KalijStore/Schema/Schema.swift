@@ -17,11 +17,7 @@ public struct Schema: Sendable {
     /// - Throws: `StoreError`: `.newerVersion`, `.notOurs`, `.corrupt`, or what reading it gives.
     public func check(path: String) throws -> Int {
         guard FileSize.of(path) > 0 else { return 0 }
-        do {
-            return try version(of: Database(reading: path))
-        } catch let error as StoreError where error.code == .notOurs || error.code == .corrupt {
-            throw StoreError(error.code, "\(path): \(error.message)")
-        }
+        return try version(of: Database(reading: path))
     }
 
     /// Brings `database` to this schema's version, in one transaction; `guarding` runs first in it.

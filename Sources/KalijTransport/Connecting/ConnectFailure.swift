@@ -4,6 +4,8 @@ public struct ConnectFailure: Error, Sendable, CustomStringConvertible {
     public enum Kind: Sendable, Hashable {
         /// The certificate was not accepted.
         case certificate
+        /// The certificate is self-signed, or from an authority that is not trusted.
+        case untrusted
         /// TLS could not be agreed on.
         case tls
         /// Nobody answers, or the way is closed.
@@ -51,7 +53,9 @@ public struct ConnectFailure: Error, Sendable, CustomStringConvertible {
 
     /// The kind of the attempt that got furthest.
     public var kind: Kind {
-        let furthest: [Kind] = [.configuration, .certificate, .tls, .unreachable, .noAnswer, .noService, .noSuchName]
+        let furthest: [Kind] = [
+            .configuration, .certificate, .untrusted, .tls, .unreachable, .noAnswer, .noService, .noSuchName,
+        ]
         return furthest.first { kind in attempts.contains { $0.kind == kind } } ?? .unreachable
     }
 

@@ -5,6 +5,7 @@ import KalijText
 /// Why a server's certificate was not accepted, in words for a person.
 struct CertificateProblem {
     let reason: String
+    let kind: ConnectFailure.Kind
 
     /// Reads what OpenSSL has found while it verifies. The pointers are OpenSSL's and lent for the call.
     init(verifying context: OpaquePointer, serverName: String) {
@@ -12,6 +13,13 @@ struct CertificateProblem {
         let faulty = X509_STORE_CTX_get_current_cert(context)
         let which = faulty == leaf ? "certificate" : "a certificate of the chain"
         let code = X509_STORE_CTX_get_error(context)
+        switch code {
+        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
+            X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT,
+            X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+            kind = .untrusted
+        default: kind = .certificate
+        }
         switch code {
         case X509_V_ERR_CERT_HAS_EXPIRED:
             reason = "\(which) has expired" + Self.day(faulty.flatMap(X509_get0_notAfter), " (", ")")

@@ -86,7 +86,7 @@ final class TLSChannel: Channel {
     }
 
     private func handshakeProblem() -> TLSProblem {
-        if let certificateProblem { return TLSProblem(.certificate, certificateProblem.reason) }
+        if let certificateProblem { return TLSProblem(certificateProblem.kind, certificateProblem.reason) }
         let closed = TLSProblem(.tls, "the connection was closed during the TLS handshake")
         switch socket.lastError {
         case 0, EAGAIN: break

@@ -92,6 +92,8 @@ final class Asking {
     /// - Throws: `FenceError` if another process drives.
     private func drive() throws {
         let printer = EventPrinter(json: false, verbose: shared.verbose)
+        let progress = Progress(
+            of: try AccountTable(database).account(account, in: shared.directory).jid.description, endsUnreached: true)
         var failure: (any Error)?
         var lookAgain: () -> Void = {}
         var options = Engine.Options(role: .background)
@@ -100,8 +102,10 @@ final class Asking {
             return try look()
         }
         let engine = try Engine(shared.directory, options: options) { [verbose = shared.verbose] event in
-            if verbose { printer.print(event) }
+            if verbose { printer.note(event) }
+            progress.see(event)
         }
+        progress.engine = engine
         var timer: Timer?
         lookAgain = { [self] in
             timer?.cancel()
@@ -122,5 +126,8 @@ final class Asking {
         try engine.loop.watchSignals([SIGTERM, SIGINT]) { _ in exit(ExitStatus.tryAgain.rawValue) }
         try engine.run()
         if let failure { throw failure }
+        if progress.isGivenUp, let problem = progress.problem {
+            throw Failure(.unavailable, "your server was not asked: \(problem)")
+        }
     }
 }

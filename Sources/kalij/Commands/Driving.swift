@@ -5,8 +5,12 @@ import KalijRoles
 /// Waits for something that whoever drives does: this process, if no other does.
 struct Driving {
     private let shared: SharedOptions
+    private let account: Account
 
-    init(_ shared: SharedOptions) { self.shared = shared }
+    init(_ shared: SharedOptions, for account: Account) {
+        self.shared = shared
+        self.account = account
+    }
 
     /// Waits until `isEnough`, for at most `seconds`.
     func wait(within seconds: Int, until isEnough: @escaping () throws -> Bool) throws {
@@ -23,10 +27,16 @@ struct Driving {
         let budget = Double(max(0, deadline - Clock.system.monotonic())) / 1_000_000_000
         var options = Engine.Options(role: .background, budget: budget)
         options.mayEnd = isEnough
+        let progress = Progress(of: account.jid.description, endsUnreached: true)
         let engine = try Engine(shared.directory, options: options) { [verbose = shared.verbose] event in
-            if verbose { printer.print(event) }
+            if verbose { printer.note(event) }
+            progress.see(event)
         }
+        progress.engine = engine
         try engine.loop.watchSignals([SIGTERM, SIGINT]) { _ in exit(ExitStatus.tryAgain.rawValue) }
         try engine.run()
+        if progress.isGivenUp, let problem = progress.problem {
+            throw Failure(.unavailable, "your server was not asked: \(problem)")
+        }
     }
 }

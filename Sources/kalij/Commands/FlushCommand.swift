@@ -10,7 +10,8 @@ enum FlushCommand: Command {
         Goes online if no other process drives, sends what is queued, and ends when your server has all of it; what is left
         at the end of the budget is sent by the next. It lets go for any process that asks. If another process drives, that
         one sends, and this one has nothing to do.
-        Exit status 75 if something is left.
+        Says on standard error what was sent, and why something is left: then the exit status is 75, or 69 if your server
+        could not be reached.
         """
     static let options: [Arguments.Option] = [
         .value("--budget", "SECONDS", "how long it may take, 5 to 3600 (default: 300)")
@@ -21,12 +22,41 @@ enum FlushCommand: Command {
         guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
         let budget = Double(try arguments.integer("--budget", in: 5...3600) ?? 300)
         let printer = EventPrinter(json: shared.json, verbose: shared.verbose)
+        var sent = 0
+        let progress = Progress(of: nil, endsUnreached: false) { event in
+            if case .state(let message) = event.kind, message.state == .acked { sent += 1 }
+            if shared.verbose { printer.print(event) } else if isProblem(event) { printer.note(event) }
+        }
         let ending = try Engine.drive(
-            shared.directory, options: .init(role: .background, budget: budget),
-            onEvent: { if shared.verbose { printer.print($0) } },
+            shared.directory, options: .init(role: .background, budget: budget), onEvent: { progress.see($0) },
             began: { engine in
                 try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak engine] _ in engine?.stop() }
             })
-        return ending == .unfinished ? .tryAgain : .done
+        return try conclude(ending, sent: sent, progress, shared)
+    }
+
+    /// Whether it is told at once, because it may be why this takes long, or why something is not sent.
+    private static func isProblem(_ event: EngineEvent) -> Bool {
+        switch event.kind {
+        case .offline, .refused, .waitingForStorage: true
+        case .state(let message): message.state == .failed
+        default: false
+        }
+    }
+
+    private static func conclude(
+        _ ending: Engine.Ending, sent: Int, _ progress: Progress, _ shared: SharedOptions
+    ) throws -> ExitStatus {
+        if ending == .handedOver {
+            let driver = try StatusReader(shared.directory, try shared.directory.read()).driver()
+            Output.note("\(driver.map { "process \($0.pid)" } ?? "another process") drives, and sends what is queued")
+            return .done
+        }
+        let left = try StatusReader(shared.directory, try shared.directory.read()).accounts()
+            .map { $0.queuedMessages + $0.sentMessages - $0.unsettledMessages }.reduce(0, +)
+        Output.note("\(sent) messages sent, \(left) left")
+        guard left > 0 || ending == .unfinished else { return .done }
+        Output.error("not everything is sent\(progress.problem.map { ": \($0)" } ?? "")")
+        return progress.problem == nil ? .tryAgain : .unavailable
     }
 }

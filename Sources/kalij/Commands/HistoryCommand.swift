@@ -82,7 +82,7 @@ struct Fetching {
             try Step.accept(for: account, in: database, now: now) { try $0.fetchHistory(older: older, gaps: gaps) }
         }
         let reader = HistoryReader(database)
-        try Driving(shared).wait(within: seconds) { try reader.fetching(of: account)?.isDone ?? true }
+        try Driving(shared, for: account).wait(within: seconds) { try reader.fetching(of: account)?.isDone ?? true }
         guard let outcome = try reader.fetching(of: account) else { return }
         Output.note("\(outcome.messages) older messages fetched")
         if let problem = outcome.problem { Output.note("not everything could be fetched: \(problem)") }

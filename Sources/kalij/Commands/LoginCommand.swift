@@ -44,7 +44,10 @@ enum LoginCommand: Command {
         let password = try Password.read(file: arguments.value("--password-file"), for: jid)
         // Before anything is asked of a server: the directory must be of use.
         let database = try shared.directory.open(.machine, role: .share, now: Clock.system.now())
-        let login = try Login.attempt(jid, password: password, server: server)
+        let login: SuccessfulLogin
+        do { login = try Login.attempt(jid, password: password, server: server) } catch let error as LoginError {
+            throw Failure(error, wayOut: wayOut(of: error, server))
+        }
         try shared.directory.ringing {
             try AccountTable(database).store(
                 jid: jid, server: server, login: login, resource: jid.resource ?? newResource(),
@@ -57,6 +60,18 @@ enum LoginCommand: Command {
             Output.line("\(jid.bare) can log in (\(mechanism)) and is stored in \(shared.directory.path)")
         }
         return .done
+    }
+
+    /// What the person at the terminal can do about it, if it is known.
+    private static func wayOut(of error: LoginError, _ server: ServerSettings) -> String? {
+        switch error {
+        case .noStream: "if it speaks TLS from the first byte on, say so with --direct-tls"
+        case .unreachable(let failure) where failure.kind == .untrusted:
+            "if you trust it, say so with --ca FILE: a PEM file with that certificate, or with its issuer's"
+        case .unreachable(let failure) where failure.kind == .tls && server.directTLS:
+            "if that port begins without TLS (STARTTLS, often port 5222), leave out --direct-tls"
+        default: nil
+        }
     }
 
     /// A resource of its own for each installation, so that its clients do not push one another out.

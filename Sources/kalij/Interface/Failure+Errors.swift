@@ -16,8 +16,9 @@ extension Failure {
         case let error as RequestError: self.init(.badInput, "\(error)")
         case let error as QuerySyntaxError: self.init(.badInput, "\(error)")
         case let error as XMLError: self.init(.badInput, "\(error)")
+        case FenceError.lockFile(let path, let reason): self.init(.badConfiguration, "\(path): \(reason)")
         case let error as FenceError: self.init(.tryAgain, "\(error)")
-        case let error as StoreError: self.init(error.isMachineError ? .tryAgain : .badConfiguration, "\(error)")
+        case let error as StoreError: self.init(Self.status(of: error), Self.words(of: error))
         case let error as DirectoryError: self.init(.badConfiguration, "\(error)")
         case let error as DoorbellError: self.init(.badConfiguration, "\(error)")
         case let error as LoginError: self.init(Self.status(of: error), "\(error)")
@@ -25,6 +26,26 @@ extension Failure {
         case let error as SystemError: self.init(.tryAgain, "\(error)")
         default: self.init(.badConfiguration, "\(error)")
         }
+    }
+
+    /// Room on a disk comes back by itself, the right to write does not.
+    private static func status(of error: StoreError) -> ExitStatus {
+        error.isMachineError && error.code != .cannotOpen ? .tryAgain : .badConfiguration
+    }
+
+    private static func words(of error: StoreError) -> String {
+        switch error.code {
+        case .full: "\(error.message); make room there and try again"
+        case .busy: "\(error.message): another process is writing; try again"
+        case .cannotOpen, .inputOutput, .outOfMemory: error.message
+        default: "\(error)"
+        }
+    }
+
+    /// The failure, with what can be done about it.
+    init(_ error: any Error, wayOut: String?) {
+        let failure = Failure(error)
+        self.init(failure.status, wayOut.map { "\(failure.message); \($0)" } ?? failure.message)
     }
 
     private static func status(of error: LoginError) -> ExitStatus {

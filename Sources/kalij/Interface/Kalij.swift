@@ -23,6 +23,8 @@ enum Kalij {
 
     static func main() {
         signal(SIGPIPE, SIG_IGN)
+        // A limit on the size of files is a full disk.
+        signal(SIGXFSZ, SIG_IGN)
         do {
             exit(try run(CommandLine.arguments.dropFirst()).rawValue)
         } catch {

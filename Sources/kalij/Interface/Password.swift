@@ -1,5 +1,6 @@
 import Glibc
 import KalijAddress
+import KalijText
 
 /// Where a password comes from; never from an argument, which others can see.
 enum Password {
@@ -20,10 +21,11 @@ enum Password {
         String(decoding: bytes.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
     }
 
-    private static func prompt(_ text: String) throws -> String {
-        guard isatty(STDIN_FILENO) == 1, let line = getpass(text) else {
+    private static func prompt(_ text: PrintedText) throws -> String {
+        guard isatty(STDIN_FILENO) == 1 else {
             throw Failure(.usage, "no password: give it in KALIJ_PASSWORD or with --password-file")
         }
-        return String(cString: line)
+        guard let line = try PasswordPrompt.ask(text) else { throw Failure(.badInput, "no password was given") }
+        return String(decoding: line, as: UTF8.self)
     }
 }

@@ -45,6 +45,33 @@ import Testing
         #expect(try kalij("--help").output.contains("  \(command)"))
     }
 
+    @Test(
+        "help is found however it is asked for",
+        arguments: [
+            ["help"], ["-h"], ["--help"], ["help", "send"], ["send", "-h"], ["-h", "send"], ["help", "help"],
+        ])
+    func helpAnyway(arguments: [String]) throws {
+        let outcome = try run(arguments)
+        guard arguments != ["help", "help"] else { return #expect(outcome.status == 64) }
+        #expect(outcome.status == 0)
+        let command = arguments.contains("send") ? " send TO" : " COMMAND ..."
+        #expect(outcome.output.hasPrefix("usage: kalij [--data DIR] [--json] [-v]\(command)"))
+    }
+
+    @Test(
+        "too few arguments: the command's help; another mistake: its usage",
+        arguments: ["send", "iq", "login", "query"])
+    func tooFew(command: String) throws {
+        let outcome = try kalij(command)
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.contains("usage: kalij [--data DIR] [--json] [-v] \(command) "))
+        #expect(outcome.errors.contains("options:"))
+        let option = try kalij(command, "--nothing")
+        #expect(option.status == 64)
+        #expect(option.errors.contains("usage: kalij [--data DIR] [--json] [-v] \(command) "))
+        #expect(!option.errors.contains("options:") && option.errors.contains("`kalij help \(command)` says more"))
+    }
+
     @Test("the version is printed") func version() throws {
         #expect(try kalij("--version").output.hasPrefix("kalij 0."))
     }

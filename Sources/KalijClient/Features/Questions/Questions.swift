@@ -102,7 +102,11 @@ struct QuestionAnswered: InvalidatableHandler {
         switch reply {
         case .result(let iq): try store("result", nil, iq, in: step)
         case .error(let error, let iq): try store("error", error.description, iq, in: step)
-        case .timeout: try store("timeout", "nobody answered in time", nil, in: step)
+        case .timeout:
+            let reason =
+                step.roundTrip == nil
+                ? "it was not sent: your server was not reached in time" : "nobody answered in time"
+            try store("timeout", reason, nil, in: step)
         }
     }
 

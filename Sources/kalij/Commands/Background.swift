@@ -1,0 +1,63 @@
+import Glibc
+import KalijClient
+import KalijRoles
+import KalijTransport
+
+/// Goes on as the `background` role, if no other process drives.
+enum Background {
+    static let budget = 30.0
+
+    /// What has come of it.
+    enum Outcome {
+        /// This process was online, or has tried to be.
+        case driven
+        /// Another process drives, and was told.
+        case handedOver
+        case failed(Failure)
+    }
+
+    /// Sends what is queued, and says on standard error what went wrong: it stays accepted.
+    static func sendWhatIsQueued(_ shared: SharedOptions) {
+        let progress = Progress(of: nil, endsUnreached: true)
+        if case .failed(let failure) = send(shared, progress) {
+            Output.error("not sent yet: \(failure.message)")
+        } else if let problem = progress.problem {
+            Output.error("not sent yet: \(problem)")
+        }
+    }
+
+    /// Sends what is queued.
+    /// - Parameters:
+    ///   - mayEnd: what is waited for besides sending.
+    ///   - began: gets each engine before it runs.
+    static func send(
+        _ shared: SharedOptions, _ progress: Progress, mayEnd: @escaping () throws -> Bool = { true }
+    ) -> Outcome {
+        var options = Engine.Options(role: .background, budget: budget)
+        options.mayEnd = mayEnd
+        let printer = EventPrinter(json: false, verbose: shared.verbose)
+        for _ in 0..<100 {
+            do {
+                let ending = try Engine.drive(
+                    shared.directory, options: options,
+                    onEvent: {
+                        if shared.verbose { printer.note($0) }
+                        progress.see($0)
+                    },
+                    began: { engine in
+                        progress.engine = engine
+                        try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak engine] _ in engine?.stop() }
+                    })
+                guard ending == .handedOver else { return .driven }
+                // Another process drives. It may have looked before our commit and listen only since: ring again.
+                if Doorbell.bell(directory: shared.directory.path) != nil { return .handedOver }
+                usleep(20_000)  // it is just starting or just ending
+            } catch FenceError.held {
+                usleep(20_000)  // somebody brings the tables up to date
+            } catch {
+                return .failed(Failure(error))
+            }
+        }
+        return .failed(Failure(.tryAgain, "another process holds the data directory and does not answer"))
+    }
+}
