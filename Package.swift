@@ -93,7 +93,8 @@ let package = Package(
         .testTarget(
             name: "KalijClientTests",
             dependencies: [
-                "KalijClient", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream", "KalijStore", "KalijRoles",
+                "KalijClient", "KalijLab", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream", "KalijStore",
+                "KalijRoles",
                 "KalijTransport", "TestSupport",
             ],
             exclude: ["Fixtures"]),

@@ -1,30 +1,105 @@
 import Foundation
 import KalijAddress
-import KalijClient
+import KalijLab
 import Testing
+
+@testable import KalijClient
 
 /// The README's example is what is compiled here, word for word.
 @Suite struct ReadmeTests {
     // snippet
-    static func echo() throws {
+    static func echo(_ account: JID, password: String, server: ServerSettings = .init(), in folder: String) throws {
+        let directory = AccountDirectory(folder)
+        try directory.logIn(account, password: password, resource: "echo", server: server)
+        var options = Engine.Options()
+        options.historyDays = 0  // what was archived before the first start is not answered
         var engine: Engine?
-        engine = try Engine(AccountDirectory("/var/lib/echo")) { event in
-            guard case .message(let message) = event.kind, message.direction == .incoming else { return }
-            _ = try? engine?.accept("You said: \(message.body ?? "nothing")", to: JID.received(message.from))
+        engine = try Engine(directory, options: options) { event in
+            guard case .message(let message) = event.kind, message.direction == .incoming,
+                message.type == "chat", let body = message.body
+            else { return }
+            do { _ = try engine?.accept("You said: \(body)", to: JID.received(message.from)) } catch { print(error) }
         }
         try engine?.run()
     }
     // end
 
+    private static func root() -> URL {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+    }
+
     @Test("the README's example is the one that compiles")
     func sameExample() throws {
-        let here = URL(fileURLWithPath: #filePath)
-        let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let source = try String(contentsOf: here, encoding: .utf8)
-        let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
-        let body = try #require(source.components(separatedBy: "static func echo() throws {\n").last)
-            .components(separatedBy: "    }\n    // end").first
-        let lines = try #require(body).split(separator: "\n").map { $0.dropFirst(8) }
+        let source = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
+        let readme = try String(contentsOf: Self.root().appendingPathComponent("README.md"), encoding: .utf8)
+        let parts = source.components(separatedBy: "    // snippet\n    static ")
+        let body = try #require(parts.last).components(separatedBy: "    // end").first
+        let lines = try #require(body).split(separator: "\n").enumerated().map { $0 == 0 ? $1 : $1.dropFirst(4) }
+        #expect(parts.count > 1 && lines.count > 10)
         #expect(readme.contains(lines.joined(separator: "\n")))
+    }
+
+    /// "its bot logs in first, does not answer two weeks of archive in a fresh directory, and claims only what it keeps": each claim
+    /// of the README, with the code that it prints.
+    @Test(
+        "the README's bot logs in, answers nothing of before its first start, and then what came while it was down, once"
+    )
+    func claims() async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let server = try await makeServer(.prosody, in: laboratory)
+        try await server.start()
+        for user in ["echo", "bob"] { try await server.register(user, password: "secret") }
+        let bob = Peer("bob", password: "secret", server: server, laboratory: laboratory)
+        func write(_ text: String) async throws {
+            try await bob.send(
+                raw: "<message to='echo@localhost' type='chat' id='\(text)'><body>\(text)</body></message>")
+        }
+        for text in ["old-1", "old-2"] { try await write(text) }
+        try await run(server, laboratory) {
+            try await write("new")
+            try await answered(["You said: new"], bob)
+        }
+        try await write("meanwhile")
+        try await run(server, laboratory) { try await answered(["You said: new", "You said: meanwhile"], bob) }
+    }
+
+    /// Runs the bot while `body` does something, until it is online and then logged out.
+    private func run(
+        _ server: any XMPPServer, _ laboratory: Laboratory, _ body: () async throws -> Void
+    ) async throws {
+        let folder = laboratory.path("echo")
+        let settings = ServerSettings(
+            override: HostAndPort("127.0.0.1:\(server.port)"), caFile: server.certificateAuthority)
+        let bot = Task.detached {
+            try Self.echo(try JID("echo@localhost"), password: "secret", server: settings, in: folder)
+        }
+        let directory = AccountDirectory(folder)
+        try await wait("the bot is online") {
+            guard directory.exists else { return false }
+            let status = StatusReader(directory, try directory.read())
+            return try status.driver() != nil && status.accounts().first?.catchUp == "done"
+        }
+        try await body()
+        let database = try directory.open(.machine, role: .share, now: Clock.system.now())
+        let table = AccountTable(database)
+        _ = try directory.ringing { try table.leave(try table.account(nil, in: directory), removing: false) }
+        try await bot.value
+    }
+
+    private func answered(_ expected: [String], _ bob: Peer) async throws {
+        try await wait("\(expected) is answered") {
+            try await bob.archive().compactMap(\.body).filter { $0.hasPrefix("You said") }.count >= expected.count
+        }
+        #expect(try await bob.archive().compactMap(\.body).filter { $0.hasPrefix("You said") } == expected)
+    }
+
+    private func wait(_ what: String, until isTrue: () async throws -> Bool) async throws {
+        for _ in 0..<300 {
+            if try await isTrue() { return }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        Issue.record("within 15 s not true: \(what)")
     }
 }

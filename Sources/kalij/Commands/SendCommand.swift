@@ -46,7 +46,7 @@ enum SendCommand: Command {
             throw Failure(.usage, "--queue-only never goes online, so there is nothing to --confirm")
         }
         let message = try shared.directory.share(text, to: recipient, from: sender, id: arguments.value("--id"))
-        if shared.json { try print(message, as: "message") }
+        if shared.json { try tell(message, as: "message") }
         guard !arguments.has("--queue-only") else {
             if !shared.json { Output.line(MessageLine.of(message)) }
             return .done
@@ -57,12 +57,12 @@ enum SendCommand: Command {
         if !shared.json {
             Output.line(MessageLine.of(sending.message))
         } else if sending.message.state != .queued {
-            try print(sending.message, as: "state")
+            try tell(sending.message, as: "state")
         }
         return status(of: sending, confirming: arguments.has("--confirm"))
     }
 
-    private static func print(_ message: Message, as event: String) throws {
+    private static func tell(_ message: Message, as event: String) throws {
         Output.line(
             try JSONLine.of(MessageRecord(message, event: event, account: message.from, at: Clock.system.now())))
     }

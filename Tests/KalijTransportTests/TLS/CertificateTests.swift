@@ -4,16 +4,18 @@ import Testing
 
 /// RFC 6120 13.7.2 and RFC 9525 6: the certificate is for the XMPP domain, and a person can understand why not.
 @Suite struct CertificateTests {
-    private func failure(_ identity: String, serverName: String = "example.org", caFile: String? = nil) throws
-        -> String?
-    {
+    /// - Parameter kind: of the failure, if there is one.
+    private func failure(
+        _ identity: String, serverName: String = "example.org", caFile: String? = nil,
+        kind: ConnectFailure.Kind = .certificate
+    ) throws -> String? {
         let identity = try Certificates.shared.get()[identity]
         let server = try Server { $0.secure(identity) }
         defer { server.stop() }
         let dialogue = try Dialogue(port: server.port, directTLS: .only, serverName: serverName, caFile: caFile)
         let failure = dialogue.waitForFailure()
         if let failure {
-            #expect(failure.kind == .certificate)
+            #expect(failure.kind == kind)
             #expect(failure.attempts.map(\.port) == [server.port])
         }
         dialogue.connection.abort()
@@ -66,13 +68,15 @@ import Testing
 
     @Test("Self-signed")
     func selfSigned() throws {
-        #expect(try failure("alone") == "certificate is self-signed")
+        #expect(try failure("alone", kind: .untrusted) == "certificate is self-signed")
     }
 
     @Test("Unknown issuer: with its name")
     func unknownIssuer() throws {
         let stranger = try Certificates.shared.get()["stranger"].certificate
-        #expect(try failure("good", caFile: stranger) == "certificate is from an unknown issuer (Kalij Test CA)")
+        #expect(
+            try failure("good", caFile: stranger, kind: .untrusted)
+                == "certificate is from an unknown issuer (Kalij Test CA)")
     }
 
     @Test("With a CA file the system's authorities are not asked, and a file that is none is said to be")
