@@ -74,8 +74,14 @@ import Testing
         let folder = laboratory.path("echo")
         let settings = ServerSettings(
             override: HostAndPort("127.0.0.1:\(server.port)"), caFile: server.certificateAuthority)
-        let bot = Task.detached {
-            try Self.echo(try JID("echo@localhost"), password: "secret", server: settings, in: folder)
+        // It blocks its thread, of which tasks have few.
+        let (ending, ended) = AsyncStream.makeStream(of: (any Error)?.self)
+        Thread.detachNewThread {
+            do {
+                try Self.echo(try JID("echo@localhost"), password: "secret", server: settings, in: folder)
+                ended.yield(nil)
+            } catch { ended.yield(error) }
+            ended.finish()
         }
         let directory = AccountDirectory(folder)
         try await wait("the bot is online") {
@@ -88,7 +94,7 @@ import Testing
         let database = try directory.open(.machine, role: .share, now: Clock.system.now())
         let table = AccountTable(database)
         _ = try directory.ringing { try table.leave(try table.account(nil, in: directory), removing: false) }
-        try await bot.value
+        for await error in ending { #expect(error == nil) }
     }
 
     private func answered(_ expected: [String], _ bob: Peer) async throws {
