@@ -17,7 +17,7 @@ extension AccountDirectory {
         guard exists else { throw DirectoryError.noAccount(directory: path) }
         let database = try open(.machine, role: .share, now: clock.now())
         let account = try AccountTable(database).account(jid, in: self)
-        return try ringing { try Step.accept(for: account, in: database, now: clock.now(), body) }
+        return try ringing { try Step.accept(for: account, in: database, clock: clock, body) }
     }
 
     /// Logs in to the server of `jid` and, if it accepts, stores the account with what the next login needs (SCRAM keys where
@@ -38,7 +38,7 @@ extension AccountDirectory {
         let login = try Login.attempt(jid, password: password, server: server, within: seconds)
         try ringing {
             try AccountTable(database).store(
-                jid: jid, server: server, login: login, resource: resource, now: clock.now())
+                jid: jid, server: server, login: login, resource: resource, clock: clock)
         }
     }
 }

@@ -32,6 +32,27 @@ public struct AccountDirectory: Sendable {
         try Mailbox(directory: path, signals: platform.signals, busySeconds: busySeconds)
     }
 
+    /// The mailbox as the process that drives opens it: one that is damaged is set aside.
+    func mailbox(under fence: Fence, _ database: Database, _ clock: Clock) throws -> Mailbox {
+        do {
+            let mailbox = try mailbox()
+            try mailbox.check()
+            return mailbox
+        } catch let error as StoreError where error.isDamage(ofMailboxIn: path) {
+            try fence.check(database)
+            let damage = try Mailbox.setAsideIfDamaged(path, taken: try? Taking.place(in: database), now: clock.now())
+            let mailbox = try mailbox()
+            mailbox.damage = damage
+            return mailbox
+        }
+    }
+
+    /// Has whoever drives look at the mailbox, which is damaged.
+    func reportDamage() {
+        Mailbox.report(damageIn: path)
+        _ = bell()
+    }
+
     /// The bell of the process that drives, if one does.
     private func bell() -> (any Bell)? { platform.signals.bell(directory: path, at: .driver) }
 
@@ -104,6 +125,13 @@ public struct AccountDirectory: Sendable {
     func owner() throws -> Owner? {
         guard exists else { return nil }
         return try Fence.current(in: Database(reading: databasePath), lockPath: lockPath)
+    }
+
+    /// What letters and deadlines go by; where the database cannot be read now, or has none since the machine was started, the
+    /// clock.
+    func steadyNow(_ clock: Clock) -> Int64 {
+        let steady = try? SteadyTime(reading: Database(reading: databasePath), clock)
+        return steady?.now ?? clock.now()
     }
 
     /// Takes the fence and brings the tables up to date under it.

@@ -2,8 +2,9 @@ import KalijStore
 
 extension Schema {
     /// What version 2 adds, a piece for each feature.
-    static let version2 = [stanzaLimits, archivePreferences, subscribers, events, growth, quarantine].joined(
-        separator: "\n")
+    static let version2 = [
+        stanzaLimits, archivePreferences, subscribers, events, growth, quarantine, SteadyTime.schema, ServerTime.schema,
+    ].joined(separator: "\n")
 
     /// What the server takes, and which stanzas it perhaps does not.
     private static let stanzaLimits = """

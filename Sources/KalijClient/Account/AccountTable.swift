@@ -54,14 +54,16 @@ public struct AccountTable {
     ///   - historyDays: how many days the first reading of the archive looks back; nil: as before, at first 14.
     ///   - jid: the account's address.
     ///   - login: what the login has found out.
-    ///   - now: milliseconds since 1970.
+    ///   - clock: where time comes from.
     ///   - resource: what to ask for at each bind.
     ///   - server: how it is reached and trusted.
     public func store(
-        jid: JID, server: ServerSettings, login: SuccessfulLogin, resource: String, historyDays: Int? = nil, now: Int64
+        jid: JID, server: ServerSettings, login: SuccessfulLogin, resource: String, historyDays: Int? = nil,
+        clock: Clock = .system
     ) throws {
         let keys = try login.keys.map { try StoredValue(encoding: $0).canonicalBytes }
         try database.transaction {
+            let steady = try SteadyTime(in: database, clock)
             try database.run(
                 """
                 INSERT INTO account(jid, resource, server, direct_tls, ca_file, mechanism, keys, password, created_at)
@@ -73,7 +75,8 @@ public struct AccountTable {
                 [
                     .text(jid.bare.description), .text(resource), .optional(server.override?.description),
                     .integer(server.directTLS ? 1 : 0), .optional(server.caFile), .text(login.mechanism.rawValue),
-                    .optional(keys), keys == nil ? .text(login.password) : .null, .integer(now),
+                    .optional(keys), keys == nil ? .text(login.password) : .null,
+                    .integer(steady.now),
                 ])
             if let historyDays {
                 try database.run(
@@ -85,6 +88,9 @@ public struct AccountTable {
                 INSERT OR IGNORE INTO session(account, number, handled, acknowledged, position, archive)
                 SELECT id, 0, 0, 0, 0, 0 FROM account WHERE jid = ?
                 """, [.text(jid.bare.description)])
+            try database.run(
+                "INSERT OR IGNORE INTO server_time(account, base) SELECT id, ? FROM account WHERE jid = ?",
+                [.integer(steady.base), .text(jid.bare.description)])
         }
     }
 

@@ -81,12 +81,15 @@ extension Engine {
         let left = Self.mailboxPatience - Double(clock.monotonic() - stoppedAt) / 1_000_000_000
         mailbox.wait(atMost: max(0.1, left))
         do {
-            let letters = try mailbox.withdraw(.driver, as: number, now: clock.now())
-            if !isDone, !letters.isEmpty { _ = try mailbox.withdraw(.driver, as: number, now: clock.now()) }
+            let letters = try mailbox.withdraw(.driver, as: number, now: steady.now)
+            if !isDone, !letters.isEmpty { _ = try mailbox.withdraw(.driver, as: number, now: steady.now) }
             return letters
         } catch let error as StoreError where error.code == .busy {
             let waited = Double(clock.monotonic() - stoppedAt) / 1_000_000_000
             guard isDone, waited > Self.longMailboxPatience else { return nil }
+            return []
+        } catch let error as StoreError where error.isDamage(ofMailboxIn: directory.path) {
+            // The next driver sets it aside.
             return []
         }
     }

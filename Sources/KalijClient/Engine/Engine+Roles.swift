@@ -15,7 +15,9 @@ extension Engine {
     func receiveLetters() {
         do {
             let number = fence.owner.number
-            for letter in try mailbox.receive(.driver, as: number, now: clock.now()) { try handle(letter) }
+            for letter in try mailbox.receive(.driver, as: number, now: steady.now) { try handle(letter) }
+        } catch let error as StoreError where error.isDamage(ofMailboxIn: directory.path) {
+            mailboxFailed(error)
         } catch {
             // Their senders get no answer and take over, or look themselves.
         }
@@ -28,7 +30,7 @@ extension Engine {
 
     /// Whether somebody wants to drive who goes first; all letters are taken.
     var isAskedToStop: Bool {
-        let letters = try? mailbox.receive(.driver, as: fence.owner.number, now: clock.now())
+        let letters = try? mailbox.receive(.driver, as: fence.owner.number, now: steady.now)
         return letters?.contains { [Notice.pleaseStop.name, Notice.pushArrived.name].contains($0.name) } ?? false
     }
 
@@ -59,7 +61,7 @@ extension Engine {
         let status = DriverStatus(
             role: options.role, pid: fence.owner.pid, online: drivers.values.count(where: \.isOnline),
             accounts: drivers.count)
-        try mailbox.reply(to: letter, status.payload, now: clock.now())
+        try mailbox.reply(to: letter, status.payload, now: steady.now)
     }
 
     func beginWake() {
@@ -102,7 +104,7 @@ extension Engine {
     /// what it wrote before it noticed.
     func tellOfDoubt() {
         guard drivers.values.contains(where: { $0.connection != nil }) else { return }
-        _ = try? mailbox.send(.connectionInDoubt, to: .driver, from: options.role, now: clock.now())
+        _ = try? mailbox.send(.connectionInDoubt, to: .driver, from: options.role, now: steady.now)
     }
 
     /// Whether everything that the servers had is here, and everything that was to be sent is there.

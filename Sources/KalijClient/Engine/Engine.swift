@@ -58,6 +58,7 @@ public final class Engine {
     let directory: AccountDirectory
     let options: Options
     let clock: Clock
+    let steady: SteadyTime
     let created: Int64
     let database: Database
     let fence: Fence
@@ -65,7 +66,9 @@ public final class Engine {
     /// Waits for promises from any task of this process.
     public let awaiter: PromiseAwaiter
     var doorbell: DoorbellWatch
-    let mailbox: Mailbox
+    var mailbox: Mailbox
+    /// How many damaged ones were set aside.
+    var replacedMailboxes = 0
     var wake: WakeRun?
     var showing = Showing()
     /// Tries again to take over what waits in the mailbox.
@@ -133,9 +136,10 @@ public final class Engine {
         try mailbox.announce(.driver, number: fence.owner.number)
         let mark = CallMark(path: directory.markPath, fence: fence.owner.number)
         if isCareful { try mark.countCrash(in: database) }
+        steady = try Self.steadyTime(driven, clock)
         let runner = StepRunner(
-            database: database, fence: fence, barrier: Barrier(database), clock: clock,
-            known: known, mark: mark, notifies: options.notifies ?? (options.role != .main), isSynced: true)
+            database: database, fence: fence, barrier: Barrier(database), clock: clock, known: known, mark: mark,
+            notifies: options.notifies ?? (options.role != .main), isSynced: true, steady: steady)
         context = DriverContext(
             loop: ground.loop, runner: runner, timing: options.timing,
             report: { [weak self] event in
@@ -151,6 +155,15 @@ public final class Engine {
     }
 
     deinit { awaiter.close() }
+
+    /// The time that deadlines go by; begins it, if this is the first process since the machine was started.
+    private static func steadyTime(_ driven: TakingOver.Driven, _ clock: Clock) throws -> SteadyTime {
+        if let known = try SteadyTime(reading: driven.database, clock) { return known }
+        return try driven.database.transaction {
+            try driven.fence.check(driven.database)
+            return try SteadyTime(in: driven.database, clock)
+        }
+    }
 
     /// Drives until ``stop()`` is called, or until everything is done that the role is for.
     /// - Throws: `FenceError.stale` if another process took over; `EngineError.refused` if no account can log in.
@@ -177,6 +190,7 @@ public final class Engine {
                 : DirectoryError.allLoggedOut(directory: directory.path)
         }
         try logOutLeaving()
+        tellOfDamage()
         takeWhatIsShared()
         receiveLetters()
         planNotifications()
@@ -231,7 +245,7 @@ public final class Engine {
         let database = try accepting ?? Database(path: directory.databasePath, durability: .machine)
         accepting = database
         let account = try AccountTable(database).account(sender, in: directory)
-        let message = try Outgoing.accept(body, to: recipient, of: account, in: database, now: clock.now(), id: id)
+        let message = try Outgoing.accept(body, to: recipient, of: account, in: database, clock: clock, id: id)
         ground.loop.enqueue { [weak self] in self?.drivers[account.id]?.queueChanged() }
         return message
     }

@@ -139,9 +139,15 @@ struct TakingOver {
     private mutating func send(_ notice: Notice) throws -> (Mailbox, Mailbox.Sent)? {
         do {
             let mailbox = try directory.mailbox(busySeconds: 1)
-            return try mailbox.send(notice, to: .driver, from: role, now: clock.now()).map { (mailbox, $0) }
+            return try mailbox.send(notice, to: .driver, from: role, now: directory.steadyNow(clock)).map {
+                (mailbox, $0)
+            }
         } catch let error as StoreError where error.code == .busy {
             if killWriter(Mailbox.databasePath(in: directory.path), true) { awaited = nil }
+            return nil
+        } catch let error as StoreError where error.isDamage(ofMailboxIn: directory.path) {
+            // The owner sets it aside when it looks, and can be asked then.
+            directory.reportDamage()
             return nil
         }
     }
@@ -162,7 +168,7 @@ struct TakingOver {
 
     /// Whoever is frozen in the middle of writing to the mailbox is killed: nobody could be told anything.
     private func complete(_ driven: (database: Database, fence: Fence, careful: Bool)) throws -> Driven {
-        let mailbox = try directory.mailbox()
+        let mailbox = try directory.mailbox(under: driven.fence, driven.database, clock)
         var attempts = 0
         while true {
             do {

@@ -19,6 +19,9 @@ public struct HistoryReader {
         database = try directory.read()
     }
 
+    /// Why messages that other processes have left in the mailbox are not shown: it is damaged. Nil if it is in order.
+    public var mailboxDamage: String? { shared?.damage }
+
     /// The newest `limit` messages with a body, oldest first: in the order of the archive where it is known, else in
     /// that of their arrival.
     /// - Parameters:

@@ -26,14 +26,15 @@ extension AccountDriver {
     }
 
     /// When to look again at what was due while the database could not be read or written.
-    private var afterStorage: Int64 { context.runner.now + 1000 }
+    private var afterStorage: Int64 { context.runner.steadyNow + 1000 }
 
     func watch(deadline: Int64) {
-        deadlines.set(deadline, now: context.runner.now, on: context.loop) { [weak self] in self?.deadlinePassed() }
+        deadlines.set(deadline, now: context.runner.steadyNow, on: context.loop) { [weak self] in self?.deadlinePassed()
+        }
     }
 
     func watch(timer time: Int64) {
-        dueTimers.set(time, now: context.runner.now, on: context.loop) { [weak self] in self?.doWhatIsDue() }
+        dueTimers.set(time, now: context.runner.steadyNow, on: context.loop) { [weak self] in self?.doWhatIsDue() }
     }
 
     /// Does everything that is due, a step each.
@@ -52,8 +53,8 @@ extension AccountDriver {
         guard !isWaitingForStorage else { return watch(deadline: afterStorage) }
         switch stage {
         case .online(.some): askForExpiry()
-        case .online(nil): expire(.all, until: context.runner.now)
-        case .offline: expire(.unsent, until: context.runner.now)
+        case .online(nil): expire(.all, until: context.runner.steadyNow)
+        case .offline: expire(.unsent, until: context.runner.steadyNow)
         case .negotiating, .refused, .stopped: break  // the begin of the session looks again
         }
     }
@@ -64,7 +65,7 @@ extension AccountDriver {
         attempt {
             // Also when the timer slept its longest: nothing may be due.
             guard let deadline = try steps.nextDeadline() else { return }
-            let now = context.runner.now
+            let now = context.runner.steadyNow
             guard deadline <= now else { return watch(deadline: deadline) }
             let (effects, marker) = try steps.mark()
             expiry = .marked(at: now, marker: marker)

@@ -1,11 +1,11 @@
 import KalijTransport
 
-/// A loop's timer for a moment of the wall clock, which is set again and again to the earliest of what waits.
+/// A loop's timer for a moment of the steady time, which is set again and again to the earliest of what waits.
 final class DueTimer {
     private var timer: Timer?
     private var due: Int64?
 
-    /// The longest time that it sleeps, so that a clock that was set is noticed.
+    /// The longest time that it sleeps: the loop's own clock may stand still while the machine sleeps.
     private static let longest = 3600.0
 
     /// Fires at `time`, unless it fires earlier anyway.

@@ -43,6 +43,7 @@ struct SessionSteps {
             try Requests(step: step).unqueueExpired()
             try queue(in: step).hold(.resumed)
             try CatchUp(step: step).resume(hasArchive: session.archive)
+            try ServerTime(step: step).askAgain()
             step.flush()
         }
     }
@@ -84,6 +85,7 @@ struct SessionSteps {
             try markOnline(step)
             // First: the archive is read behind it, and so shows what is not copied yet.
             try Carbons(step: step).sessionBegan()
+            try ServerTime(step: step).ask()
             try ArchiveFeature(step: step).ask()
         }
     }

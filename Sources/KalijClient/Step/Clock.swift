@@ -10,16 +10,53 @@ public struct Clock: Sendable {
     public let now: @Sendable () -> Int64
     /// Nanoseconds since some moment; never steps back.
     public let monotonic: @Sendable () -> Int64
+    /// Milliseconds since the machine was started, while it slept included; the same for all processes, whatever the clock is set
+    /// to.
+    public let sinceBoot: @Sendable () -> Int64
+    /// Tells that start of the machine from others.
+    public let boot: @Sendable () -> String
 
     /// A clock of one's own.
-    public init(now: @escaping @Sendable () -> Int64, monotonic: @escaping @Sendable () -> Int64) {
+    /// - Parameters:
+    ///   - now: milliseconds since 1970.
+    ///   - monotonic: nanoseconds since some moment.
+    ///   - sinceBoot: milliseconds since the machine was started; nil if `now` is never set.
+    ///   - boot: tells that start of the machine from others.
+    public init(
+        now: @escaping @Sendable () -> Int64, monotonic: @escaping @Sendable () -> Int64,
+        sinceBoot: (@Sendable () -> Int64)? = nil, boot: @escaping @Sendable () -> String = { "" }
+    ) {
         self.now = now
         self.monotonic = monotonic
+        self.sinceBoot = sinceBoot ?? now
+        self.boot = boot
     }
 
     /// The system's clocks.
     public static let system = Clock(
-        now: { read(CLOCK_REALTIME) / 1_000_000 }, monotonic: { read(CLOCK_MONOTONIC) })
+        now: { read(CLOCK_REALTIME) / 1_000_000 }, monotonic: { read(CLOCK_MONOTONIC) },
+        sinceBoot: { read(withSleep) / 1_000_000 }, boot: { systemBoot })
+
+    #if canImport(Glibc)
+        private static let withSleep = CLOCK_BOOTTIME
+        /// From random(4).
+        private static let systemBoot: String = {
+            let file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+            guard file >= 0 else { return "" }
+            defer { close(file) }
+            var bytes = [UInt8](repeating: 0, count: 36)
+            let count = bytes.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+            return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        }()
+    #else
+        private static let withSleep = CLOCK_MONOTONIC
+        private static let systemBoot: String = {
+            var bytes = [UInt8](repeating: 0, count: 64)
+            var size = bytes.count
+            guard sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else { return "" }
+            return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }()
+    #endif
 
     private static func read(_ clock: clockid_t) -> Int64 {
         var time = timespec()

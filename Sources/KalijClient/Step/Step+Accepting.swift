@@ -5,7 +5,7 @@ extension Step {
     /// settle promises; the process that drives sends and calls. Ring that one's `Doorbell` around it.
     /// - Parameters:
     ///   - database: a connection that syncs (`Database.Durability.machine`), used by this thread alone.
-    ///   - now: milliseconds since 1970.
+    ///   - clock: where time comes from.
     ///   - account: whose.
     ///   - body: what the step does.
     /// - Returns: what `body` returns, once everything is on the disk.
@@ -13,9 +13,12 @@ extension Step {
     ///   has happened.
     @discardableResult
     public static func accept<Result>(
-        for account: Account, in database: Database, now: Int64, _ body: (Step) throws -> Result
+        for account: Account, in database: Database, clock: Clock = .system, _ body: (Step) throws -> Result
     ) throws -> Result {
         try StepRunner.checkOutside(database.path)
-        return try database.transaction { try body(Step(database: database, account: account, now: now)) }
+        return try database.transaction {
+            let steady = try SteadyTime(in: database, clock)
+            return try body(Step(database: database, account: account, now: clock.now(), steady: steady))
+        }
     }
 }

@@ -14,8 +14,10 @@ public final class Step {
     public let database: Database
     /// Whose step it is.
     public let account: Account
-    /// The step's only clock: milliseconds since 1970.
+    /// Milliseconds since 1970, as the machine's clock had them when the step began.
     public let now: Int64
+    /// What waits goes by this one.
+    let steady: SteadyTime
     private let known: KnownHandlers
     /// Where the handler that is called is written down; nil in a process that calls none.
     let mark: CallMark?
@@ -27,6 +29,8 @@ public final class Step {
     /// How long the answer took that the step is for, in milliseconds from when its request last left, perhaps in another
     /// process; nil if the step is for something else.
     public private(set) var roundTrip: Int64?
+    /// When the account came here, in the time of the server, once that was asked for.
+    var since: Int64?
     /// Whether stanza-ids by the account's own archive are trusted; known once the stanza is counted.
     private(set) var trustsArchive = false
     /// What the step changes in the session's row, which is written once, at its end; nil if no stanza is counted.
@@ -42,9 +46,10 @@ public final class Step {
     }
 
     init(
-        database: Database, account: Account, now: Int64, known: KnownHandlers = .none, mark: CallMark? = nil,
-        notifies: Bool = false
+        database: Database, account: Account, now: Int64, steady: SteadyTime, known: KnownHandlers = .none,
+        mark: CallMark? = nil, notifies: Bool = false
     ) {
+        self.steady = steady
         self.mark = mark
         self.notifies = notifies
         self.database = database
@@ -77,11 +82,17 @@ public final class Step {
     /// Says that the archive is to be asked again in a while.
     func tryArchiveAgain() { effects.archiveAgain = true }
 
-    /// Says that a request waits until `deadline`.
-    func await(request deadline: Int64) { effects.deadline = min(deadline, effects.deadline ?? .max) }
+    /// Says that a request waits until `deadline` of the steady time.
+    func await(request deadline: Int64) throws {
+        effects.deadline = min(deadline, effects.deadline ?? .max)
+        try steady.note(in: database)
+    }
 
-    /// Says that something is to be done at `time`.
-    func await(timer time: Int64) { effects.timer = min(time, effects.timer ?? .max) }
+    /// Says that something is to be done at `time` of the steady time.
+    func await(timer time: Int64) throws {
+        effects.timer = min(time, effects.timer ?? .max)
+        try steady.note(in: database)
+    }
 
     /// Says that a promise was settled.
     func settled(_ promise: Int64, _ outcome: StoredValue) {
@@ -90,7 +101,7 @@ public final class Step {
     }
 
     /// Says that an answer came, or none will, to a request that left at `time`.
-    func answered(after time: Int64) { roundTrip = time > 1 ? max(0, now - time) : nil }
+    func answered(after time: Int64) { roundTrip = time > 1 ? max(0, steady.now - time) : nil }
 
     /// Says that a handler that waited does so no longer.
     func handlerCalled() { effects.handled = true }

@@ -13,6 +13,7 @@ final class StepRunner {
     private let fence: Fence
     private let barrier: Barrier
     private let clock: Clock
+    private let steady: SteadyTime
     private let known: KnownHandlers
     private let mark: CallMark?
     private let notifies: Bool
@@ -21,12 +22,15 @@ final class StepRunner {
     /// Whether steps share a transaction that is open.
     private var isTogether = false
 
-    /// - Parameter isSynced: whether everything that others have committed before survives a power failure, because the fence
-    ///   was taken with a sync.
+    /// - Parameters:
+    ///   - isSynced: whether everything that others have committed before survives a power failure, because the fence was taken
+    ///     with a sync.
+    ///   - steady: what deadlines go by; nil: as the clock says now.
     init(
         database: Database, fence: Fence, barrier: Barrier, clock: Clock, known: KnownHandlers, mark: CallMark? = nil,
-        notifies: Bool = false, isSynced: Bool = false
+        notifies: Bool = false, isSynced: Bool = false, steady: SteadyTime? = nil
     ) {
+        self.steady = steady ?? SteadyTime(clock)
         isDirty = !isSynced
         self.notifies = notifies
         self.known = known
@@ -39,12 +43,15 @@ final class StepRunner {
 
     /// Milliseconds since 1970.
     var now: Int64 { clock.now() }
+    /// Milliseconds since 1970 as deadlines have them (``SteadyTime``).
+    var steadyNow: Int64 { steady.now }
 
     /// Runs `body` as one step of `account`; nothing of it is visible unless this returns.
     /// - Throws: `FenceError.stale` if another process took over, `StoreError`, or what `body` throws.
     func run(_ kind: StaticString, for account: Account, _ body: (Step) throws -> Void) throws -> Step.Effects {
         let step = Step(
-            database: database, account: account, now: clock.now(), known: known, mark: mark, notifies: notifies)
+            database: database, account: account, now: clock.now(), steady: steady, known: known, mark: mark,
+            notifies: notifies)
         defer { mark?.clear() }
         let start = clock.monotonic()
         try transaction {

@@ -31,7 +31,7 @@ struct KnownHandlers: Sendable {
             FeaturesKnown.self, PageRead.self, PageFilled.self, BeginKnown.self, RoomFeaturesKnown.self,
             PromiseFollowed.self, QuestionAnswered.self, CapabilitiesTold.self, InfoTold.self, InfoKnown.self,
             ItemsTold.self, ServerToldFeatures.self, PreferencesTold.self, RosterTold.self, CarbonsEnabled.self,
-            DisplayedTold.self,
+            DisplayedTold.self, ServerTold.self,
         ]
     }
 }

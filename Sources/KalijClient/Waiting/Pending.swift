@@ -3,9 +3,14 @@ import KalijStore
 /// Lists what waits; never waits for a running process.
 public struct PendingReader {
     private let database: Database
+    private let clock: Clock
 
     /// Reads what is in `database`.
-    public init(_ database: Database) { self.database = database }
+    /// - Parameter clock: where time comes from.
+    public init(_ database: Database, clock: Clock = .system) {
+        self.database = database
+        self.clock = clock
+    }
 
     /// A handler that waits.
     public struct Pending: Sendable {
@@ -23,6 +28,12 @@ public struct PendingReader {
         public let since: Int64?
         /// When it times out or is called, in milliseconds since 1970.
         public let until: Int64
+
+        fileprivate func moved(by milliseconds: Int64) -> Pending {
+            Pending(
+                origin: origin, account: account, handler: handler, id: id, responder: responder,
+                since: since.map { SteadyTime.sum($0, milliseconds) }, until: SteadyTime.sum(until, milliseconds))
+        }
     }
 
     /// Everything that waits, what is due first at the top.
@@ -57,7 +68,10 @@ public struct PendingReader {
             LEFT JOIN promise p ON p.id = w.promise WHERE w.account = ? ORDER BY w.promise LIMIT ?
             """
         ).all(values) { Self.pending(.promise, $0) }
-        return requests + timers + promises
+        // Stored are moments of the steady time, from which the clock may differ.
+        let steady = try SteadyTime(reading: database, clock) ?? SteadyTime(clock)
+        let difference = clock.now() &- steady.now
+        return (requests + timers + promises).map { $0.moved(by: difference) }
     }
 
     private static func pending(_ origin: DeadLetter.Origin, _ row: Row) -> Pending {

@@ -11,11 +11,12 @@ struct Promises {
     private static let kept: Int64 = 24 * 3600 * 1000
 
     func make(within milliseconds: Int64) throws -> Int64 {
-        let deadline = step.now + max(0, milliseconds)
+        let deadline = SteadyTime.sum(step.steady.now, max(0, milliseconds))
         try database.run(
             "INSERT INTO promise(account, until) VALUES (?, ?)", [account, .integer(deadline)])
-        step.await(timer: deadline)
-        return database.lastInsertedRow
+        let id = database.lastInsertedRow
+        try step.await(timer: deadline)
+        return id
     }
 
     /// Settles a promise; false if it is settled already, or gone. Who waits is called at the end of the step.
@@ -23,7 +24,7 @@ struct Promises {
         let stored = try outcome.stored
         try database.run(
             "UPDATE promise SET result = ?, until = ? WHERE account = ? AND id = ? AND result IS NULL",
-            [.blob(stored.canonicalBytes), .integer(step.now + Self.kept), account, .integer(id)])
+            [.blob(stored.canonicalBytes), .integer(SteadyTime.sum(step.steady.now, Self.kept)), account, .integer(id)])
         guard database.changes > 0 else { return false }
         step.settled(id, stored)
         return true
@@ -81,7 +82,7 @@ struct Promises {
     func expireNext() throws -> Bool {
         let due = try database.statement(
             "SELECT id FROM promise WHERE account = ? AND until <= ? AND result IS NULL ORDER BY until LIMIT 1"
-        ).first([account, .integer(step.now)]) { $0.integer(0) }
+        ).first([account, .integer(step.steady.now)]) { $0.integer(0) }
         guard let due else { return false }
         return try settle(due, .rejected(.timeout))
     }
@@ -103,7 +104,7 @@ struct Promises {
     func sweep() throws {
         try database.run(
             "DELETE FROM promise WHERE account = ? AND until <= ? AND result IS NOT NULL",
-            [account, .integer(step.now)])
+            [account, .integer(step.steady.now)])
     }
 
     func rejectAll(_ reason: Invalidation) throws {

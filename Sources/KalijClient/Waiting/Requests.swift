@@ -14,14 +14,15 @@ struct Requests {
 
     /// Stores `handler` as waiting for the answer of `responder` to the stanza `id`.
     func register(_ id: String, responder: JID?, _ handler: StoredHandler, within milliseconds: Int64) throws {
-        let deadline = step.now + max(0, milliseconds)
+        let now = step.steady.now
+        let deadline = SteadyTime.sum(now, max(0, milliseconds))
         try database.run(
             "INSERT INTO request(account, id, responder, asked_at, deadline, name, handler) VALUES (?, ?, ?, ?, ?, ?, ?)",
             [
                 account, .text(id), .text(Responders(step).key(responder)),
-                .integer(step.now), .integer(deadline), .text(handler.name), .blob(handler.bytes),
+                .integer(now), .integer(deadline), .text(handler.name), .blob(handler.bytes),
             ])
-        step.await(request: deadline)
+        try step.await(request: deadline)
     }
 
     /// Calls the handler that waits for `iq`, if there is one and the sender is who was asked (RFC 6120 8.1.2.1).
@@ -101,7 +102,7 @@ struct Requests {
         for id in entries.compactMap(\.request) {
             try step.database.run(
                 "UPDATE request SET sent = ? WHERE account = ? AND id = ?",
-                [.integer(max(1, step.now)), .integer(step.account.id), .text(id)])
+                [.integer(max(1, step.steady.now)), .integer(step.account.id), .text(id)])
         }
     }
 
@@ -112,7 +113,7 @@ struct Requests {
             """
             DELETE FROM queue WHERE account = ?1 AND request IS NOT NULL
                 AND NOT EXISTS (SELECT 1 FROM request WHERE account = ?1 AND id = queue.request AND deadline > ?2)
-            """, [account, .integer(step.now)])
+            """, [account, .integer(step.steady.now)])
     }
 
     private func unqueue(_ id: String) throws {

@@ -40,7 +40,8 @@ extension Step {
         return id
     }
 
-    /// Has `handler` called at `time`, or as soon after it as a process drives the account.
+    /// Has `handler` called at `time`, or as soon after it as a process drives the account. It waits for as long as it is until
+    /// then by the present clock, whatever the clock is set to meanwhile.
     /// - Parameters:
     ///   - time: milliseconds since 1970.
     ///   - handler: what is called, with the values that it binds.
@@ -49,7 +50,18 @@ extension Step {
     public func schedule<H: Handler>(
         _ handler: H, at time: Int64
     ) throws -> ScheduledTimer where H.Context == Step, H.Input == Void {
-        try Timers(step: self).schedule(StoredHandler(handler), at: time)
+        let (wait, overflow) = time.subtractingReportingOverflow(now)
+        return try Timers(step: self).schedule(
+            StoredHandler(handler), after: overflow ? (time < now ? .min : .max) : wait)
+    }
+
+    /// Has `handler` called once `duration` is over, or as soon after it as a process drives the account.
+    /// - Throws: `HandlerError` if the handler cannot be stored; `StoreError`.
+    @discardableResult
+    public func schedule<H: Handler>(
+        _ handler: H, after duration: Duration
+    ) throws -> ScheduledTimer where H.Context == Step, H.Input == Void {
+        try Timers(step: self).schedule(StoredHandler(handler), after: duration.milliseconds)
     }
 
     /// Takes a timer back; its handler is invalidated.

@@ -11,19 +11,22 @@ struct Timers {
     let step: Step
     private var account: Value { .integer(step.account.id) }
 
-    func schedule(_ handler: StoredHandler, at time: Int64) throws -> ScheduledTimer {
+    /// - Parameter milliseconds: how long it waits; the clock may be set meanwhile.
+    func schedule(_ handler: StoredHandler, after milliseconds: Int64) throws -> ScheduledTimer {
+        let time = SteadyTime.sum(step.steady.now, milliseconds)
         try step.database.run(
             "INSERT INTO timer(account, at, name, handler) VALUES (?, ?, ?, ?)",
             [account, .integer(time), .text(handler.name), .blob(handler.bytes)])
-        step.await(timer: time)
-        return ScheduledTimer(id: step.database.lastInsertedRow)
+        let timer = ScheduledTimer(id: step.database.lastInsertedRow)
+        try step.await(timer: time)
+        return timer
     }
 
     /// Calls the handler of the timer that has been due longest; false if none is.
     func fireNext() throws -> Bool {
         let due = try step.database.statement(
             "SELECT id FROM timer WHERE account = ? AND at <= ? ORDER BY at, id LIMIT 1"
-        ).first([account, .integer(step.now)]) { $0.integer(0) }
+        ).first([account, .integer(step.steady.now)]) { $0.integer(0) }
         guard let due, let handler = try take(due) else { return false }
         try HandlerCalls(step: step).callAlone(handler, ())
         return true

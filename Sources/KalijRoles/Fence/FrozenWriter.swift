@@ -40,24 +40,11 @@ public enum FrozenWriter {
         /// in 12 KB of them): so it is read some times before nobody is said to be there.
         private static let attempts = 5
 
-        /// A file, whatever path leads to it: inode numbers alone repeat on every file system.
-        private struct File: Equatable {
-            let device: dev_t
-            let inode: ino_t
-
-            /// The file at `path`, after all links; nil if there is none.
-            init?(_ path: String) {
-                var status = stat()
-                guard stat(path, &status) == 0 else { return nil }
-                (device, inode) = (status.st_dev, status.st_ino)
-            }
-        }
-
         /// A process that may keep others from writing.
         private struct Candidate {
             let pid: Int32
             /// What it may have locked.
-            let file: File
+            let file: FileIdentity
             /// Which bytes of it are in the way.
             let isInWay: (Int64) -> Bool
         }
@@ -91,8 +78,8 @@ public enum FrozenWriter {
         /// that stat(2) tells (btrfs, overlayfs), so that the file is confirmed by ``isInWay(_:)``.
         private static func candidates(_ path: String) -> [Candidate] {
             let isLocking: (Int64) -> Bool = { $0 == writeLock || $0 == firstOpening }
-            let places: [(file: File?, isInWay: (Int64) -> Bool)] = [
-                (File(path + "-shm"), isLocking), (File(path), { $0 >= databaseLocks }),
+            let places: [(file: FileIdentity?, isInWay: (Int64) -> Bool)] = [
+                (FileIdentity(path + "-shm"), isLocking), (FileIdentity(path), { $0 >= databaseLocks }),
             ]
             return readAll("/proc/locks").split(separator: "\n").flatMap { line -> [Candidate] in
                 guard let lock = Lock(line) else { return [] }
@@ -131,7 +118,7 @@ public enum FrozenWriter {
         /// (proc_pid_fdinfo(5)).
         private static func isInWay(_ candidate: Candidate) -> Bool {
             names(in: "/proc/\(candidate.pid)/fd").contains { name in
-                guard File("/proc/\(candidate.pid)/fd/\(name)") == candidate.file else { return false }
+                guard FileIdentity("/proc/\(candidate.pid)/fd/\(name)") == candidate.file else { return false }
                 return readAll("/proc/\(candidate.pid)/fdinfo/\(name)").split(separator: "\n").contains { line in
                     guard line.hasPrefix("lock:") else { return false }
                     return Lock(line.dropFirst("lock:\t".count)).map { candidate.isInWay($0.start) } ?? false

@@ -29,8 +29,10 @@ final class LockFile {
 
     deinit { close(descriptor) }
 
-    /// Locks byte `number`; false if another process holds it.
-    func lock(byte number: Int64) -> Bool { apply(Self.set, F_WRLCK, number) != nil }
+    /// Locks byte `number`; false if another process holds it, or, of a lock that is shared, has locked it for itself alone.
+    func lock(byte number: Int64, shared: Bool = false) -> Bool {
+        apply(Self.set, shared ? F_RDLCK : F_WRLCK, number) != nil
+    }
 
     /// Gives byte `number` back.
     func unlock(byte number: Int64) { _ = apply(Self.set, F_UNLCK, number) }

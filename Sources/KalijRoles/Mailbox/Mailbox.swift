@@ -17,6 +17,8 @@ public final class Mailbox {
     private let database: Database
     private let directory: String
     private let signals: any Signals
+    /// What became of the one that was in its place before, if it was damaged.
+    public var damage: MailboxDamage?
     /// Times ``patience`` for another writer.
     private var attempts: Int
 
@@ -39,6 +41,13 @@ public final class Mailbox {
     static func open(
         _ directory: String, _ durability: Database.Durability, attempts: Int = 10
     ) throws -> Database {
+        try whileInPlace(directory) { try openLocked(directory, durability, attempts: attempts) }
+    }
+
+    /// Opens it where nobody else can set it aside.
+    static func openLocked(
+        _ directory: String, _ durability: Database.Durability, attempts: Int = 10
+    ) throws -> Database {
         let path = databasePath(in: directory)
         // One that is frozen while it closes the database keeps it from being opened.
         return try unblocking(path, attempts: attempts) {
@@ -46,6 +55,13 @@ public final class Mailbox {
             if try schema.version(of: database) < schema.version { try schema.migrate(database) }
             return database
         }
+    }
+
+    /// Makes an empty one, and closes it.
+    static func make(at path: String) throws {
+        let database = try Database(path: path, durability: .process)
+        try schema.migrate(database)
+        try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
     static func read(_ directory: String) throws -> Database? {
@@ -85,6 +101,15 @@ public final class Mailbox {
         let each = min(Self.patience, seconds / 2)
         attempts = max(1, Int(seconds / each) - 1)  // traps: a program's own number of seconds, not 0
         database.wait(atMost: each)
+    }
+
+    /// Throws if what is there cannot be read: a look at each table, which costs as much for any number of rows.
+    public func check() throws {
+        let looks: [StaticString] = [
+            "SELECT number FROM receiver LIMIT 1", "SELECT id FROM letter LIMIT 1", "SELECT letter FROM reply LIMIT 1",
+            "SELECT id FROM parcel WHERE id > 0 LIMIT 1", "SELECT name FROM shelf LIMIT 1",
+        ]
+        for look in looks { _ = try database.statement(look).first { _ in true } }
     }
 
     /// Waits until nobody else is within a transaction that writes.

@@ -35,8 +35,16 @@ public final class ParcelShelf {
     }
 
     private let database: Database
+    private let file: FileIdentity?
 
-    init(_ database: Database) { self.database = database }
+    init(_ database: Database) {
+        self.database = database
+        file = FileIdentity(database.path)
+    }
+
+    /// Whether the mailbox is still in its place: one that was damaged is set aside, and what was left in it since then is to be left
+    /// once more. What was left before is found there.
+    public var isInPlace: Bool { file != nil && file == FileIdentity(database.path) }
 
     /// Opens the mailbox of `directory`, which exists, to leave something; creates it if need be.
     public convenience init(directory: String) throws { self.init(try Mailbox.open(directory, .machine)) }
@@ -56,6 +64,32 @@ public final class ParcelShelf {
                 [.text(sender), .text(name), .blob(payload), .integer(now)])
             return Parcel(id: database.lastInsertedRow, sender: sender, name: name, payload: payload, at: now)
         }
+    }
+
+    /// Puts in a parcel of another mailbox, under a number of this one.
+    func insert(_ parcel: Parcel) throws {
+        try database.run(
+            "INSERT INTO parcel(sender, name, payload, at) VALUES (?, ?, ?, ?)",
+            [.text(parcel.sender), .text(parcel.name), .blob(parcel.payload), .integer(parcel.at)])
+    }
+
+    /// Reads what can be read, from one end on until it cannot.
+    func each(after last: Int64, forward: Bool, _ body: (Parcel) -> Void) {
+        let statement: StaticString =
+            forward
+            ? "SELECT id, sender, name, payload, at FROM parcel WHERE id > ? ORDER BY id"
+            : "SELECT id, sender, name, payload, at FROM parcel WHERE id > ? ORDER BY id DESC"
+        try? database.statement(statement).each([.integer(last)]) { row in
+            body(
+                Parcel(
+                    id: row.integer(0), sender: row.text(1), name: row.text(2), payload: row.blob(3),
+                    at: row.integer(4)))
+        }
+    }
+
+    /// The number of the last one that was removed, as far as can be told.
+    func firstRemaining() throws -> Int64? {
+        try database.prepare("SELECT min(id) - 1 FROM parcel").first { $0.optionalInteger(0) } ?? nil
     }
 
     /// Which mailbox this is, for a ``Place``.

@@ -84,7 +84,7 @@ final class Asking {
         let account = try AccountTable(database).account(account, in: shared.directory)
         guard account.state == .active else { throw Failure(.badConfiguration, "\(account.jid) is logged out") }
         return try shared.directory.ringing {
-            try Questions(database).ask(request, of: account, now: Clock.system.now(), within: .seconds(seconds))
+            try Questions(database).ask(request, of: account, within: .seconds(seconds))
         }
     }
 

@@ -48,7 +48,11 @@ enum HistoryCommand: Command {
             try Fetching(shared).fetch(older: older, gaps: arguments.has("--fill"), of: jid, within: seconds)
         }
         let account = try AccountTable(try shared.directory.read()).account(jid, in: shared.directory)
-        let entries = try HistoryReader(shared.directory).entries(of: account, with: conversation, limit: limit)
+        let reader = try HistoryReader(shared.directory)
+        if let damage = reader.mailboxDamage {
+            Output.note("what other processes have left in the mailbox is not shown: \(damage)")
+        }
+        let entries = try reader.entries(of: account, with: conversation, limit: limit)
         var isEmpty = true
         for entry in entries {
             switch entry {
@@ -74,12 +78,11 @@ struct Fetching {
     /// - Throws: `Failure` if not all of it came.
     func fetch(older: Int, gaps: Bool, of jid: JID?, within seconds: Int) throws {
         guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
-        let now = Clock.system.now()
-        let database = try shared.directory.open(.machine, role: .share, now: now)
+        let database = try shared.directory.open(.machine, role: .share, now: Clock.system.now())
         let account = try AccountTable(database).account(jid, in: shared.directory)
         guard account.state == .active else { throw Failure(.badConfiguration, "\(account.jid) is logged out") }
         try shared.directory.ringing {
-            try Step.accept(for: account, in: database, now: now) { try $0.fetchHistory(older: older, gaps: gaps) }
+            try Step.accept(for: account, in: database) { try $0.fetchHistory(older: older, gaps: gaps) }
         }
         let reader = HistoryReader(database)
         try Driving(shared, for: account).wait(within: seconds) { try reader.fetching(of: account)?.isDone ?? true }

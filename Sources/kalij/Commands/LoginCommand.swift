@@ -51,7 +51,7 @@ enum LoginCommand: Command {
         try shared.directory.ringing {
             try AccountTable(database).store(
                 jid: jid, server: server, login: login, resource: jid.resource ?? newResource(),
-                historyDays: days, now: Clock.system.now())
+                historyDays: days)
         }
         let mechanism = login.mechanism.rawValue
         if shared.json {

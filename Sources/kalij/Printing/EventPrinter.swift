@@ -69,6 +69,8 @@ struct EventPrinter {
             let what: PrintedText = "\(messages) older messages fetched\(room.map { " from \($0)" } ?? "")"
             return problem.map { "\(what), then: \($0)" } ?? (verbose ? what : nil)
         case .quarantined(let reason, let sender): return "set aside a stanza from \(sender ?? "the server"): \(reason)"
+        case .deadLetter(let letter) where letter.origin == .share:
+            return "not taken over from the mailbox: \(letter.reason)"
         case .deadLetter(let letter): return "a stored callback could not be called: \(letter.reason)"
         case .loggedOut(let removed): return removed ? "removed" : "logged out"
         case .waitingForStorage(let reason, let retryIn):

@@ -11,7 +11,7 @@ struct PlanTests {
     private static let small: Set = [
         // A row, one for each account, or one for each archive that was read.
         "account", "session", "fence", "barrier", "shared", "slow_step", "attempt", "catchup", "filling", "receiver",
-        "shelf",
+        "shelf", "clock", "server_time", "sqlite_sequence",
         "sqlite_schema", "sqlite_master", "event_forgotten",
         // The newest thousand are kept.
         "quarantine", "question", "dead_letter", "capability",

@@ -43,7 +43,8 @@ struct AnnouncementTests {
 
         try AccountTable(desk.database).store(
             jid: try JID("nurse@example.org"), server: ServerSettings(),
-            login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "x"), resource: "r", now: Desk.noon)
+            login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "x"), resource: "r",
+            clock: desk.clock.clock)
         let nurse = try AccountTable(desk.database).account(try JID("nurse@example.org"), in: desk.directory)
         let steps = SessionSteps(runner: desk.runner, account: nurse)
         _ = try steps.handle(try Element.parse(Desk.inClient(Software.presence("romeo@example.net/b"))), count: nil)

@@ -51,7 +51,8 @@ struct AcceptingTests {
         let others = try (0..<3).map { _ in try Database(path: desk.directory.databasePath, durability: .machine) }
         for number in 0..<12 {
             _ = try Outgoing.accept(
-                "\(number)", to: try JID("romeo@example.net"), of: desk.account, in: others[number % 3], now: Desk.noon)
+                "\(number)", to: try JID("romeo@example.net"), of: desk.account, in: others[number % 3],
+                clock: desk.clock.clock)
         }
         #expect(try desk.queue() == (0..<12).map { "message chat \($0)" })
         #expect(try desk.history() == (0..<12).map { "out \($0) (queued)" })

@@ -10,7 +10,7 @@ import Testing
     private func romeo() throws -> JID { try JID("romeo@example.net") }
 
     private func accept(_ desk: Desk, _ body: String, id: String?) throws -> Message {
-        try Outgoing.accept(body, to: romeo(), of: desk.account, in: desk.database, now: desk.clock.now, id: id)
+        try Outgoing.accept(body, to: romeo(), of: desk.account, in: desk.database, clock: desk.clock.clock, id: id)
     }
 
     @Test("what is accepted twice under one id is sent once, and the second time answered as it is by then")

@@ -25,20 +25,26 @@ final class Desk {
     let runner: StepRunner
     let steps: SessionSteps
 
-    init(resource: String = "balcony", known: KnownHandlers? = nil, notifies: Bool = false) throws {
+    /// - Parameter fast: how many milliseconds the clock is fast from the begin.
+    init(
+        resource: String = "balcony", known: KnownHandlers? = nil, notifies: Bool = false, fast: Int64 = 0
+    ) throws {
         scratch = try ScratchDirectory()
         directory = AccountDirectory(scratch.path)
         clock = FixedClock(Desk.noon)
+        clock.set(by: fast)
         let driven = try directory.drive(role: .main, now: Desk.noon)
         (database, fence) = (driven.database, driven.fence)
         try AccountTable(database).store(
             jid: try JID("juliet@example.org"), server: ServerSettings(),
-            login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "secret"), resource: resource, now: Desk.noon
+            login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "secret"), resource: resource,
+            clock: clock.clock
         )
         account = try AccountTable(database).account(nil, in: directory)
         runner = StepRunner(
             database: database, fence: fence, barrier: Barrier(database), clock: clock.clock,
-            known: try known ?? KnownHandlers(), notifies: notifies)
+            known: try known ?? KnownHandlers(), notifies: notifies,
+            steady: try SteadyTime(reading: database, clock.clock))
         steps = SessionSteps(runner: runner, account: account)
     }
 
@@ -67,16 +73,24 @@ final class Desk {
     }
 
     /// - Parameter askingServer: whether the question for the server's own features is left waiting; else it is as if it
-    ///   had been answered long ago, by a server that can do nothing.
+    ///   had been answered long ago, by a server that can do nothing. Its time is that of the clock.
     func bind(resumeID: String? = "session-1", askingServer: Bool = false) throws {
         _ = try steps.bound(try JID("juliet@example.org/balcony"))
         _ = try steps.established(resumeID: resumeID)
-        guard !askingServer else { return }
+        try assumeAnswered(askingServer ? ["server-time.told"] : ["carbons.server", "server-time.told"])
+    }
+
+    /// What was asked under these names is as if it had been answered long ago.
+    func assumeAnswered(_ names: [String]) throws {
+        for name in names {
+            try database.execute(
+                """
+                DELETE FROM queue WHERE request IN (SELECT id FROM request WHERE name = '\(name)');
+                DELETE FROM request WHERE name = '\(name)';
+                """)
+        }
         try database.execute(
-            """
-            DELETE FROM queue WHERE request IN (SELECT id FROM request WHERE name = 'carbons.server');
-            DELETE FROM request WHERE name = 'carbons.server';
-            """)
+            "UPDATE server_time SET ahead = 0, since = (SELECT created_at FROM account WHERE id = account)")
     }
 
     // MARK: From the server
@@ -162,7 +176,7 @@ final class Desk {
 
     @discardableResult
     func accept(_ body: String, to recipient: String = "romeo@example.net") throws -> Message {
-        try Outgoing.accept(body, to: try JID(recipient), of: account, in: database, now: clock.now)
+        try Outgoing.accept(body, to: try JID(recipient), of: account, in: database, clock: clock.clock)
     }
 
     /// What a connection writes now: everything behind `id`.
@@ -220,7 +234,7 @@ final class Desk {
     func dump() throws -> [String] {
         try [
             "account", "session", "queue", "message", "request", "timer", "promise", "waiter", "dead_letter",
-            "question",
+            "question", "server_time",
             "archive_range", "archive_preference", "catchup", "filling", "subscriber", "asker", "quarantine", "attempt",
             "capability", "entity", "notification",
         ].flatMap { table in
@@ -237,15 +251,22 @@ final class Desk {
     }
 }
 
-/// A clock that stands still until it is moved.
+/// A clock that stands still until time passes, or until it is set.
 final class FixedClock: Sendable {
-    private let time: Mutex<Int64>
+    /// How much time has passed, and by how much it is off.
+    private let time: Mutex<(passed: Int64, wrong: Int64)>
 
-    init(_ milliseconds: Int64) { time = Mutex(milliseconds) }
+    init(_ milliseconds: Int64) { time = Mutex((milliseconds, 0)) }
 
-    var now: Int64 { time.withLock { $0 } }
-    func move(by milliseconds: Int64) { time.withLock { $0 += milliseconds } }
-    var clock: Clock { Clock(now: { self.now }, monotonic: { self.now * 1_000_000 }) }
+    var now: Int64 { time.withLock { $0.passed + $0.wrong } }
+    private var passed: Int64 { time.withLock { $0.passed } }
+    /// Time passes.
+    func move(by milliseconds: Int64) { time.withLock { $0.passed += milliseconds } }
+    /// It is set, forward or back.
+    func set(by milliseconds: Int64) { time.withLock { $0.wrong += milliseconds } }
+    var clock: Clock {
+        Clock(now: { self.now }, monotonic: { self.passed * 1_000_000 }, sinceBoot: { self.passed - Desk.noon })
+    }
 }
 
 extension Step.Effects {

@@ -23,7 +23,7 @@ final class Drive {
             caFile: try ScriptedServer.Identity.shared.get().certificate)
         try AccountTable(try directory.open(.machine, role: .share, now: 1)).store(
             jid: try JID("juliet@localhost"), server: settings,
-            login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "secret"), resource: "test", now: 1)
+            login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "secret"), resource: "test")
     }
 
     /// Short times, so that what gives up does so within a test.
@@ -71,8 +71,7 @@ final class Drive {
         let database = try database()
         return try Outgoing.accept(
             body, to: try JID("romeo@localhost"), of: try AccountTable(database).account(nil, in: directory),
-            in: database,
-            now: Clock.system.now())
+            in: database)
     }
 
     func number(_ sql: String) throws -> Int64? { try database().prepare(sql).first { $0.optionalInteger(0) } ?? nil }

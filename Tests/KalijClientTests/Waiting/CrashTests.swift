@@ -61,7 +61,7 @@ import Testing
         setenv(Self.variable, drive.directory.path, 1)
         let database = try drive.database()
         let account = try AccountTable(database).account(nil, in: drive.directory)
-        try Step.accept(for: account, in: database, now: Clock.system.now(), body)
+        try Step.accept(for: account, in: database, body)
         return drive
     }
 

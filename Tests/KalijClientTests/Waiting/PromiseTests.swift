@@ -128,7 +128,7 @@ struct PromiseTests {
             try step.then(promise, Log.Awaited(text: "a"))
             return promise
         }
-        try Step.accept(for: desk.account, in: desk.database, now: desk.clock.now) { step in
+        try Step.accept(for: desk.account, in: desk.database, clock: desk.clock.clock) { step in
             _ = try step.resolve(promise, with: 4)
         }
         #expect(try desk.log().isEmpty)

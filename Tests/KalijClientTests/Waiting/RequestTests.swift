@@ -205,7 +205,7 @@ struct RequestTests {
     func accepted() throws {
         let desk = try Desk.logging()
         let iq = Element.question(to: "romeo@example.net")
-        let id = try Questions(desk.database).ask(iq, of: desk.account, now: desk.clock.now, within: .seconds(30))
+        let id = try Questions(desk.database).ask(iq, of: desk.account, clock: desk.clock.clock, within: .seconds(30))
         try desk.write()
         let request = try #require(try desk.text("SELECT request FROM question"))
         try desk.receive(result(request, from: "romeo@example.net"))

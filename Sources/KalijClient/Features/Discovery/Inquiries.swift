@@ -17,7 +17,7 @@ struct Inquiries {
     /// A question that is older has got lost: its handler could not be called.
     private static let stale: Int64 = 600_000
 
-    private var current: Value { .integer(step.now - Self.stale) }
+    private var current: Value { .integer(step.steady.now - Self.stale) }
 
     /// Asks somebody about `hash`, unless that is under way or was tried often enough.
     func begin(_ hash: String) throws {
@@ -48,7 +48,7 @@ struct Inquiries {
     private func ask(_ jid: JID, node: String, about hash: String) throws {
         try database.run(
             "UPDATE entity SET state = 1, asked_at = ? WHERE account = ? AND jid = ?",
-            [.integer(step.now), account, .text(jid.description)])
+            [.integer(step.steady.now), account, .text(jid.description)])
         let query = Element("query", xmlns: DiscoveryInfo.namespace, attributes: ["node": node])
         try step.send(
             .request(.get, query, to: jid), then: CapabilitiesTold(jid: jid, hash: hash), within: Self.patience)

@@ -39,6 +39,12 @@ struct CatchUp {
 
     // MARK: When
 
+    /// The server has said its time, or will not: the first reading may have waited for that.
+    func serverTimeSettled() throws {
+        guard try round() == nil, try !Requests(step: step).isWaiting([FeaturesKnown.name]) else { return }
+        try begin(hasArchive: try SessionRow.load(step.account.id, from: database).archive)
+    }
+
     /// Begins after a bind; `hasArchive` says whether there is something to read.
     func begin(hasArchive: Bool) throws {
         try newRound(.beforePresence)
@@ -128,10 +134,20 @@ struct CatchUp {
                 again_seen = 0, problem = NULL
             """,
             key + [
-                .text(phase.rawValue), .integer(step.now - step.account.historyDays * Self.day), .optional(range?.id),
+                .text(phase.rawValue), .integer(try since), .optional(range?.id),
                 .optional(begin?.id), .integer(begin?.position ?? 0), .optional(begin?.start),
                 .optional(unfinished?.changedBehind),
             ])
+    }
+
+    /// Where the first reading begins, in the time of the server: so many days before the account came here, or, of a room, before
+    /// now.
+    private var since: Int64 {
+        get throws {
+            let time = ServerTime(step: step)
+            let begin = try archive.isOwn ? min(time.since, time.now) : time.now
+            return max(1, begin - step.account.historyDays * Self.day)
+        }
     }
 
     /// A round that was broken off while it moved messages. What it had not moved is in the wrong place until it is shown:

@@ -13,7 +13,10 @@ struct FeaturesKnown: Handler {
 
     func call(_ reply: IQReply, in step: Step) throws {
         guard let iq = reply.iq else { return try step.catchUp.featuresUnknown() }
-        try step.catchUp.begin(hasArchive: try ArchiveFeature(step: step).answered(iq))
+        let hasArchive = try ArchiveFeature(step: step).answered(iq)
+        // The first reading begins at a time of the server's.
+        if hasArchive, try step.catchUp.round() == nil, try ServerTime(step: step).isAwaited { return }
+        try step.catchUp.begin(hasArchive: hasArchive)
     }
 }
 

@@ -101,8 +101,11 @@ extension Messages {
             try settleOwn(received, place, at: (position, catchup))
         } else {
             try database.run(
-                "UPDATE message SET position = ?, catchup = ? WHERE id = ?",
-                [.integer(position), .integer(catchup), .integer(place.row)])
+                "UPDATE message SET position = ?, catchup = ?, sent_at = coalesce(?, sent_at) WHERE id = ?",
+                [
+                    .integer(position), .integer(catchup), .optional(place.isConfirmed ? nil : received.archivedAt),
+                    .integer(place.row),
+                ])
         }
         return false
     }

@@ -104,13 +104,13 @@ struct Messages {
         try database.run(
             """
             UPDATE OR IGNORE message SET archive = ?, stanza_id = coalesce(?, stanza_id), position = coalesce(?, position),
-                catchup = coalesce(?, catchup), settled = 1,
+                catchup = coalesce(?, catchup), sent_at = coalesce(?, sent_at), settled = 1,
                 state = CASE WHEN state IN ('queued', 'sent') THEN 'acked' ELSE state END
             WHERE id = ?
             """,
             [
                 .text(received.archive), .optional(received.stanzaID), .optional(place?.position),
-                .optional(place?.catchup), .integer(own.row),
+                .optional(place?.catchup), .optional(own.isConfirmed ? nil : received.archivedAt), .integer(own.row),
             ])
         if own.state == "queued" || own.state == "sent" { try emitState(of: own.row) }
     }

@@ -8,7 +8,7 @@ import KalijXML
     import Foundation
 #endif
 
-/// Accepts messages from the user: once ``accept(_:to:of:in:now:)`` returns, a message is sent exactly once, whatever
+/// Accepts messages from the user: once ``accept(_:to:of:in:clock:)`` returns, a message is sent exactly once, whatever
 /// happens to this process; or, where a session is lost and no archive can tell, reported as of unknown outcome.
 public enum Outgoing {
     /// The largest stanza that is accepted, in bytes: servers drop the stream over a larger one, and 64 KiB is the
@@ -18,7 +18,7 @@ public enum Outgoing {
     /// Stores a chat message and queues it.
     /// - Parameters:
     ///   - database: a connection that syncs (`Database.Durability.machine`).
-    ///   - now: milliseconds since 1970.
+    ///   - clock: where time comes from.
     ///   - account: whose.
     ///   - body: what it says.
     ///   - recipient: who gets it.
@@ -27,12 +27,13 @@ public enum Outgoing {
     /// - Returns: the message in the state `queued`, or the one that has the id already.
     /// - Throws: `AcceptError` for a text that cannot be sent, `StoreError`. Then nothing was accepted.
     public static func accept(
-        _ body: String, to recipient: JID, of account: Account, in database: Database, now: Int64, id: String? = nil
+        _ body: String, to recipient: JID, of account: Account, in database: Database, clock: Clock = .system,
+        id: String? = nil
     ) throws -> Message {
         let text = try OutgoingText(body, to: recipient, id: id)
-        return try Step.accept(for: account, in: database, now: now) { step in
+        return try Step.accept(for: account, in: database, clock: clock) { step in
             if id != nil, let known = try Message.accepted(text.id, by: account, in: step.database) { return known }
-            return try text.store(in: step, sentAt: now)
+            return try text.store(in: step, sentAt: step.now)
         }
     }
 }

@@ -26,6 +26,8 @@ struct Received {
     let body: String?
     /// Milliseconds since 1970.
     let sentAt: Int64
+    /// When the archive that shows it says that it was archived; nil if none does.
+    let archivedAt: Int64?
 
     /// A message that the server delivered.
     /// - Parameter archiver: whose stanza-id counts; nil if nobody's does.
@@ -54,6 +56,7 @@ struct Received {
         body = message.child("body", "jabber:client")?.text
         self.archive = archive?.key ?? (type == "groupchat" && direction == .incoming ? conversation : "")
         self.stanzaID = stanzaID
+        archivedAt = at
         sentAt = at ?? Self.delay(in: message) ?? now
     }
 

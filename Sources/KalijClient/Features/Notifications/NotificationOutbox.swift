@@ -110,21 +110,17 @@ struct Notifying {
     let step: Step
     private var account: Value { .integer(step.account.id) }
 
-    /// A message was stored in `row`. What the archive shows of the time before the account was here is no news; its stamps
-    /// may be of whole seconds.
+    /// A message was stored in `row`. What the archive shows of the time before the account was here is no news.
     func stored(_ received: Received, row: Int64, isArchived: Bool) throws {
         guard step.notifies, received.direction == .incoming, received.body != nil,
-            received.type == "chat" || received.type == "normal"
+            received.type == "chat" || received.type == "normal",
+            try !isArchived || received.sentAt >= ServerTime(step: step).since
         else { return }
         try step.database.run(
             """
             INSERT INTO notification(account, message, conversation, kind)
-            SELECT id, ?2, ?3, 'show' FROM account WHERE id = ?1 AND (NOT ?4 OR created_at - created_at % 1000 <= ?5)
-            """,
-            [
-                account, .integer(row), .text(received.conversation), .integer(isArchived ? 1 : 0),
-                .integer(received.sentAt),
-            ])
+            VALUES (?, ?, ?, 'show')
+            """, [account, .integer(row), .text(received.conversation)])
         step.notified()
     }
 

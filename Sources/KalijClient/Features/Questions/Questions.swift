@@ -38,18 +38,20 @@ public struct Questions {
     /// Accepts a request: whatever happens to this process, it is sent, and what becomes of it is stored.
     /// - Parameters:
     ///   - request: an `<iq/>` of type get or set with its recipient.
-    ///   - now: milliseconds since 1970.
+    ///   - clock: where time comes from.
     ///   - duration: how long the answer may take.
     ///   - account: whose.
     /// - Returns: the question's number.
     /// - Throws: `RequestError`, `JIDError`, `StoreError`; then nothing was accepted.
-    public func ask(_ request: Element, of account: Account, now: Int64, within duration: Duration) throws -> Int64 {
+    public func ask(
+        _ request: Element, of account: Account, clock: Clock = .system, within duration: Duration
+    ) throws -> Int64 {
         let bytes = request.bytes(in: "jabber:client").count
         guard bytes <= Outgoing.largestStanza else { throw RequestError.tooLong(bytes) }
-        return try Step.accept(for: account, in: database, now: now) { step in
+        return try Step.accept(for: account, in: database, clock: clock) { step in
             try database.run(
                 "INSERT INTO question(account, request, recipient, asked_at) VALUES (?, '', ?, ?)",
-                [.integer(account.id), .text(request["to"] ?? account.jid.description), .integer(now)])
+                [.integer(account.id), .text(request["to"] ?? account.jid.description), .integer(step.now)])
             let id = database.lastInsertedRow
             let request = try step.send(request, then: QuestionAnswered(question: id), within: duration)
             try database.run("UPDATE question SET request = ? WHERE id = ?", [.text(request), .integer(id)])

@@ -157,7 +157,7 @@ import Testing
     private func owe(_ body: String) throws {
         let database = try drive.database()
         let account = try AccountTable(database).account(nil, in: drive.directory)
-        try Step.accept(for: account, in: database, now: 1) { step in
+        try Step.accept(for: account, in: database) { step in
             try step.database.run(
                 """
                 INSERT INTO message(account, direction, conversation, position, archive, message_id, sender, recipient, type,

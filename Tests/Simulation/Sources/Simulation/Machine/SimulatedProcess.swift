@@ -49,6 +49,8 @@ final class SimulatedProcess {
 
     let number: Int
     let role: Role
+    /// Off, and set now and then.
+    let clock: Clock
     let surroundings: Surroundings
     var world: World { surroundings.world }
     private(set) lazy var schedule = ProcessSchedule(self)
@@ -98,6 +100,7 @@ final class SimulatedProcess {
     init(number: Int, role: Role, _ surroundings: Surroundings, onEnd: @escaping (End) -> Void) {
         self.number = number
         self.role = role
+        clock = surroundings.world.clock(of: number)
         self.surroundings = surroundings
         self.onEnd = onEnd
     }
@@ -118,7 +121,7 @@ final class SimulatedProcess {
     func start() {
         if role == .wake { setAlarm() }
         taking = TakingOver(
-            directory: surroundings.directory, role: role, clock: world.clock,
+            directory: surroundings.directory, role: role, clock: clock,
             killWriter: { [surroundings] path, _ in surroundings.killWriter(path) })
         takeOver()
     }
@@ -171,7 +174,7 @@ final class SimulatedProcess {
     }
 
     private func drive(_ driven: TakingOver.Driven) throws {
-        let begin = taking?.begin ?? world.clock.monotonic()
+        let begin = taking?.begin ?? clock.monotonic()
         taking = nil
         fence = driven.fence.owner.number
         surroundings.drives(self, driven.database)
@@ -180,7 +183,7 @@ final class SimulatedProcess {
         let handlers: [any Handler<Step>.Type] = [Asked.self, Rung.self]
         let world = world
         let engine = try Engine(
-            surroundings.directory, options: options, clock: world.clock, since: begin,
+            surroundings.directory, options: options, clock: clock, since: begin,
             known: try KnownHandlers(handlers),
             loop: try Self.unused(),
             ground: Ground(

@@ -102,7 +102,9 @@ extension Plan {
         let hasArchive = random.chance(85)
         // Drawn apart, so that the rest of a plan stays as it was.
         var archiving = Seeded(seed &* 0x9E6C_63D0_876A_68DE &+ 3)
-        self.profile = profile ?? (hasArchive ? Self.archived(server, &archiving) : server.withoutArchive)
+        var drawn = profile ?? (hasArchive ? Self.archived(server, &archiving) : server.withoutArchive)
+        drawn.tellsTime = seed % 8 != 7
+        self.profile = drawn
         latency = random.pick(weighted: [
             (5, 200...2000), (3, 1000...40_000), (1, 20_000...300_000),
         ])

@@ -87,7 +87,7 @@ extension Simulation {
         let body = "out-\(number)"
         let isAccepted = accept(operations: operations) { [world] database in
             let recipient = try JID(Self.contacts[contact]).bare
-            _ = try Outgoing.accept(body, to: recipient, of: account, in: database, now: world.milliseconds)
+            _ = try Outgoing.accept(body, to: recipient, of: account, in: database, clock: world.clock(of: number))
         }
         world.trace("   \(body) is \(isAccepted ? "accepted" : "perhaps accepted")")
         guard isAccepted else { return }
@@ -104,7 +104,7 @@ extension Simulation {
             "iq", xmlns: "jabber:client", attributes: ["type": "get", "to": Self.contacts[0]],
             children: [Element("query", xmlns: "urn:x-simulated", attributes: payload)])
         let isAccepted = accept(operations: nil) { [world] database in
-            try Step.accept(for: account, in: database, now: world.milliseconds) { step in
+            try Step.accept(for: account, in: database, clock: world.clock(of: number)) { step in
                 _ = try step.send(request, then: Asked(number: number), within: .seconds(patience))
             }
         }
@@ -115,7 +115,7 @@ extension Simulation {
     func readRoom() {
         guard let account else { return }
         _ = accept(operations: nil) { [world] database in
-            try Step.accept(for: account, in: database, now: world.milliseconds) { step in
+            try Step.accept(for: account, in: database, clock: world.clock(of: 1)) { step in
                 try step.readArchive(of: try JID(HostileRoom.address))
             }
         }
@@ -124,8 +124,8 @@ extension Simulation {
     func setTimer(_ number: Int, _ seconds: Int) {
         guard let account else { return }
         let isAccepted = accept(operations: nil) { [world] database in
-            try Step.accept(for: account, in: database, now: world.milliseconds) { step in
-                _ = try step.schedule(Rung(number: number), at: world.milliseconds + Int64(seconds) * 1000)
+            try Step.accept(for: account, in: database, clock: world.clock(of: number)) { step in
+                _ = try step.schedule(Rung(number: number), after: .seconds(seconds))
             }
         }
         if isAccepted { record.waiting.insert(number) }

@@ -39,6 +39,9 @@ public struct Profile: Sendable {
         case never
     }
 
+    /// Whether it says what time it is (XEP-0202).
+    var tellsTime = true
+
     enum StaleCount { case close, resume, fail }
 
     public static let prosody12 = Profile(

@@ -34,6 +34,9 @@ extension SimulatedServer {
         } else if iq.child("enable", "urn:xmpp:carbons:2") != nil {
             session.wantsCarbons = true
             result(iq, to: session, "")
+        } else if profile.tellsTime, iq.child("time", "urn:xmpp:time") != nil {
+            let utc = Stamp.text(world.milliseconds)
+            result(iq, to: session, "<time xmlns='urn:xmpp:time'><tzo>+00:00</tzo><utc>\(utc)</utc></time>")
         } else if iq.child("ping", "urn:xmpp:ping") != nil {
             result(iq, to: session, "")
         } else {

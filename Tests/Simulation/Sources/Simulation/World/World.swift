@@ -25,16 +25,31 @@ final class World {
 
     init(seed: UInt64, trace: ((String) -> Void)?) {
         random = Seeded(seed)
+        self.seed = seed
         report = trace
         setTime()
     }
 
     /// Milliseconds since 1970.
     var milliseconds: Int64 { Self.begin + now / 1000 }
-    var clock: Clock {
-        let time = time
-        return Clock(now: { time.value }, monotonic: { time.value * 1_000_000 })
+    /// The clock of a process: what it is set to is wrong, and only that.
+    func clock(of process: Int) -> Clock {
+        let (time, wrong, started, boot) = (time, ProcessClock(seed: seed, process: process), started, "\(starts)")
+        return Clock(
+            now: { time.value + wrong.error(at: time.value - Self.begin) }, monotonic: { time.value * 1_000_000 },
+            sinceBoot: { time.value - started }, boot: { boot })
     }
+
+    /// The machine is started again.
+    func startAgain() {
+        starts += 1
+        started = milliseconds
+    }
+
+    /// How often the machine was started, and when it was last.
+    private var starts = 0
+    private var started = World.begin
+    private let seed: UInt64
 
     func after(_ microseconds: Int64, _ body: @escaping () -> Void) {
         order += 1

@@ -1,0 +1,201 @@
+import KalijStore
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A mailbox that was damaged: set aside, and another one made in its place.
+public struct MailboxDamage: Sendable, Equatable {
+    /// What was wrong with it.
+    public let reason: String
+    /// Where it is now.
+    public let path: String
+    /// How many parcels of it are in the new one.
+    public let recovered: Int
+    /// How many parcels could not be read; nil if not even that can be told.
+    public let lost: Int?
+}
+
+extension StoreError {
+    /// Whether the mailbox in `directory` is damaged, if opening or reading it gives this: not what another process, a full disk or
+    /// one that fails is to blame for.
+    public func isDamage(ofMailboxIn directory: String) -> Bool {
+        if code == .corrupt || code == .notOurs { return true }
+        guard code == .cannotOpen else { return false }
+        let path = Mailbox.databasePath(in: directory)
+        var status = stat()
+        // Only what stands in its place itself: the directory must be there, and of use.
+        guard access(directory, R_OK | W_OK | X_OK) == 0, lstat(path, &status) == 0 else { return false }
+        return status.st_mode & S_IFMT != S_IFREG || access(path, R_OK | W_OK) != 0
+    }
+}
+
+extension Mailbox {
+    /// What is locked while the mailbox is opened, and while it is set aside: numbers of the fence begin with 1.
+    private static let lockedByte: Int64 = 0
+
+    /// Runs `body`, which opens the mailbox, while nobody sets it aside.
+    static func whileInPlace<Result>(_ directory: String, _ body: () throws -> Result) throws -> Result {
+        guard let lock = try? LockFile(path: lockPath(in: directory)) else { return try body() }
+        for _ in 0..<200 where !lock.lock(byte: lockedByte, shared: true) { usleep(5000) }
+        return try body()
+    }
+
+    private static func lockPath(in directory: String) -> String { directory + "/driver.lock" }
+
+    /// A process that does not hold the fence has found the mailbox damaged: whoever does is to look, when it is rung next. It need
+    /// not have noticed, because its connection has the first page at hand.
+    public static func report(damageIn directory: String) {
+        let file = creat(reportPath(in: directory), 0o600)
+        if file >= 0 { close(file) }
+    }
+
+    /// Whether that was reported since the last look.
+    public static func takeReport(in directory: String) -> Bool { unlink(reportPath(in: directory)) == 0 }
+
+    private static func reportPath(in directory: String) -> String { directory + "/mailbox.damaged" }
+
+    /// Sets the mailbox of `directory` aside as `mailbox.db.damaged-TIME`, if it is damaged, and makes another one that has the
+    /// parcels which could be read. What is in the letters was for processes that find out otherwise.
+    ///
+    /// Only for the holder of the directory's fence. A process that has the damaged one open may go on writing to it: it looks
+    /// afterwards (``ParcelShelf/isInPlace``).
+    /// - Parameters:
+    ///   - place: how far the parcels were taken over.
+    ///   - now: milliseconds since 1970, for the name.
+    ///   - directory: the path.
+    /// - Returns: what was done; nil if the mailbox is in order.
+    /// - Throws: `StoreError`: `.busy` if processes are opening the mailbox all the time.
+    public static func setAsideIfDamaged(
+        _ directory: String, taken place: ParcelShelf.Place?, now: Int64
+    ) throws -> MailboxDamage? {
+        let lock = try LockFile(path: lockPath(in: directory))
+        var tries = 0
+        while !lock.lock(byte: lockedByte, shared: false) {
+            tries += 1
+            guard tries < 200 else { throw StoreError(.busy, "the mailbox is being opened by another process") }
+            usleep(5000)
+        }
+        defer { lock.unlock(byte: lockedByte) }
+        guard let reason = try damage(directory) else { return nil }
+        let path = databasePath(in: directory)
+        let aside = unused(path + ".damaged-\(now / 1000)")
+        guard rename(path, aside) == 0 else {
+            throw StoreError(.cannotOpen, "\(path) is damaged (\(reason)), and cannot be set aside: \(Self.lastError)")
+        }
+        for end in ["-wal", "-shm"] where access(path + end, F_OK) == 0 { rename(path + end, aside + end) }
+        let (parcels, lost) = Salvage(aside).parcels(taken: place)
+        let made = try openLocked(directory, .machine)
+        try made.transaction {
+            for parcel in parcels { try ParcelShelf(made).insert(parcel) }
+        }
+        return MailboxDamage(reason: reason, path: aside, recovered: parcels.count, lost: lost)
+    }
+
+    /// What is wrong with it; nil if it is in order.
+    private static func damage(_ directory: String) throws -> String? {
+        do {
+            let database = try openLocked(directory, .process)
+            let words = try database.prepare("PRAGMA quick_check(1)").first { $0.text(0) } ?? "ok"
+            return words == "ok" ? nil : words
+        } catch let error as StoreError where error.isDamage(ofMailboxIn: directory) {
+            return error.message
+        }
+    }
+
+    private static func unused(_ path: String) -> String {
+        for number in 0..<1000 {
+            let name = number == 0 ? path : "\(path)-\(number)"
+            if access(name, F_OK) != 0 { return name }
+        }
+        return path
+    }
+
+    private static var lastError: String { String(cString: strerror(errno)) }
+}
+
+/// Reads what can be read of a damaged mailbox that was set aside.
+struct Salvage {
+    private let path: String
+
+    init(_ path: String) { self.path = path }
+
+    /// The parcels that were not taken over.
+    /// - Returns: those that could be read, and how many could not; nil if that cannot be told.
+    func parcels(taken place: ParcelShelf.Place?) -> (readable: [Parcel], lost: Int?) {
+        for attempt in [path, withFreshHeader()].compactMap({ $0 }) {
+            defer { if attempt != path { remove(attempt) } }
+            guard let database = try? Database(reading: attempt),
+                let last = try? Self.last(in: database)
+            else { continue }
+            let shelf = ParcelShelf(database)
+            let taken = (try? shelf.last(place)) ?? 0
+            let found = readAll(shelf, after: taken)
+            // Numbers are never given twice, and only what was taken over is removed: what is missing could not be read.
+            let first = max(taken, (try? shelf.firstRemaining()) ?? taken)
+            return (found, max(0, Int(clamping: last &- first) - found.count))
+        }
+        return ([], nil)
+    }
+
+    /// The last number that was given to a parcel.
+    private static func last(in database: Database) throws -> Int64 {
+        try database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'parcel'").first([]) { $0.integer(0) } ?? 0
+    }
+
+    /// From both ends: between them is what cannot be read.
+    private func readAll(_ shelf: ParcelShelf, after taken: Int64) -> [Parcel] {
+        var found: [Int64: Parcel] = [:]
+        for isForward in [true, false] {
+            shelf.each(after: taken, forward: isForward) { found[$0.id] = $0 }
+        }
+        return found.values.sorted { $0.id < $1.id }
+    }
+
+    /// A copy whose first page is that of a new mailbox: the page says what the others hold, and is the same in all of one version.
+    private func withFreshHeader() -> String? {
+        let (copy, model) = (path + "-copy", path + "-model")
+        defer { remove(model) }
+        guard (try? Mailbox.make(at: model)) != nil, let page = Self.bytes(model, limit: 4096)?.prefix(4096),
+            page.count == 4096,
+            var bytes = Self.bytes(path, limit: 64 << 20), bytes.count > 4096
+        else { return nil }
+        bytes.replaceSubrange(0..<4096, with: page)
+        // Where these two differ the size of the file counts, not the one that the header tells.
+        bytes[27] = bytes[95] &+ 1
+        guard Self.write(bytes, to: copy) else { return nil }
+        if let log = Self.bytes(path + "-wal", limit: 64 << 20), !log.isEmpty { _ = Self.write(log, to: copy + "-wal") }
+        return copy
+    }
+
+    private func remove(_ path: String) { for end in ["", "-wal", "-shm"] { unlink(path + end) } }
+
+    private static func bytes(_ path: String, limit: Int) -> [UInt8]? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65536)
+        while bytes.count < limit {
+            let count = read(file, &piece, piece.count)
+            guard count > 0 else { return count == 0 ? bytes : nil }
+            bytes.append(contentsOf: piece[..<count])
+        }
+        return bytes
+    }
+
+    private static func write(_ bytes: [UInt8], to path: String) -> Bool {
+        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress.map { $0 + done }, $0.count - done) }
+            guard count > 0 else { return false }
+            done += count
+        }
+        return true
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import KalijAddress
+import KalijRoles
+import KalijStore
+import Testing
+
+@testable import KalijClient
+
+/// "A damaged `mailbox.db` stops `run`, `send` and even `history`: named, set aside, and everything that does not need it goes on."
+@Suite(.serialized) struct DamagedMailboxTests {
+    private func damage(_ directory: AccountDirectory) throws {
+        let url = URL(fileURLWithPath: Mailbox.databasePath(in: directory.path))
+        var bytes = try Data(contentsOf: url)
+        bytes.replaceSubrange(0..<4096, with: Data(repeating: 0xA5, count: 4096))
+        let file = try FileHandle(forWritingTo: url)
+        file.write(bytes)
+        try file.close()
+    }
+
+    private func romeo() throws -> JID { try JID("romeo@localhost") }
+
+    @Test("history and status go on without it")
+    func reading() throws {
+        let drive = try Drive(port: 1)
+        _ = try drive.accept("one")
+        _ = try drive.directory.share("two", to: try romeo())
+        try damage(drive.directory)
+        let account = try AccountTable(try drive.database()).account(nil, in: drive.directory)
+        let reader = try HistoryReader(drive.directory)
+        #expect(try reader.messages(of: account, with: nil, limit: 10).map(\.body) == ["one"])
+        #expect(reader.mailboxDamage != nil)
+        #expect(try StatusReader(drive.directory, drive.directory.read()).accounts().count == 1)
+    }
+
+    @Test("what is left for a driver goes to another one, and what was left in it is not lost; status says so")
+    func sharing() throws {
+        let drive = try Drive(port: 1)
+        _ = try drive.directory.share("one", to: try romeo())
+        try damage(drive.directory)
+        _ = try drive.directory.share("two", to: try romeo())
+        let account = try AccountTable(try drive.database()).account(nil, in: drive.directory)
+        let reader = try HistoryReader(drive.directory)
+        #expect(try reader.messages(of: account, with: nil, limit: 10).map(\.body) == ["one", "two"])
+        let letters = try StatusReader(drive.directory, drive.directory.read()).deadLetters()
+        #expect(letters.count == 1 && letters.first?.name == "mailbox")
+        #expect(letters.first?.reason.contains("1 messages were recovered, no message in it is lost") == true)
+    }
+
+    @Test("a driver sets it aside at its start, says so, and sends what was in it")
+    func driving() throws {
+        let server = try ScriptedServer("idle")
+        defer { server.stop() }
+        let drive = try Drive(server)
+        _ = try drive.directory.share("one", to: try romeo())
+        try damage(drive.directory)
+        try drive.run { _, event in event.short == "one is acked" }
+        #expect(drive.told.contains { $0.hasPrefix("dead letter mailbox: the mailbox was damaged") })
+        let states = try drive.states()
+        #expect(states == ["one acked"])
+    }
+
+    @Test("a driver whose mailbox is damaged while it runs is told of it by whoever finds it so, and goes on")
+    func damagedMeanwhile() throws {
+        let server = try ScriptedServer("idle")
+        defer { server.stop() }
+        let drive = try Drive(server)
+        _ = try drive.directory.share("one", to: try romeo())
+        let directory = drive.directory
+        let recipient = try romeo()
+        let shared = Shared()
+        try drive.run(seconds: 20) { _, event in
+            if event.short == "one is acked" {
+                try damage(directory)
+                Thread.detachNewThread { shared.result = Result { try directory.share("two", to: recipient) } }
+            }
+            return event.short == "two is acked"
+        }
+        _ = try shared.result?.get()
+        let states = try drive.states()
+        #expect(states == ["one acked", "two acked"])
+        #expect(drive.told.count { $0.hasPrefix("dead letter mailbox") } == 1)
+    }
+
+    // Written by the thread that leaves a message, read after the engine has sent that one.
+    private final class Shared: @unchecked Sendable { var result: Result<Message, any Error>? }
+}

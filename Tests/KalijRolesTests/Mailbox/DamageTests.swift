@@ -1,0 +1,88 @@
+import Foundation
+import KalijStore
+import TestSupport
+import Testing
+
+@testable import KalijRoles
+
+/// "A damaged `mailbox.db`: named, set aside, and everything that does not need it goes on", and what was accepted is not lost
+/// silently.
+@Suite struct DamageTests {
+    private let scratch: ScratchDirectory
+    private var path: String { Mailbox.databasePath(in: scratch.path) }
+
+    init() throws { scratch = try ScratchDirectory() }
+
+    /// What happens to the file.
+    enum Accident: CaseIterable {
+        case header, firstPage, everything, truncated, directory
+    }
+
+    /// A mailbox that is at rest, with three parcels, of which the first was taken over.
+    private func mailbox() throws -> ParcelShelf.Place {
+        let shelf = try ParcelShelf(directory: scratch.path)
+        for number in 1...3 {
+            _ = try shelf.add("message", [UInt8(number)], from: "juliet@example.org", now: Int64(number))
+        }
+        return ParcelShelf.Place(mailbox: try shelf.name(), last: 1)
+    }
+
+    private func damage(_ accident: Accident) throws {
+        let url = URL(fileURLWithPath: path)
+        var bytes = try Data(contentsOf: url)
+        switch accident {
+        case .header: bytes.replaceSubrange(0..<100, with: Data(repeating: 0xA5, count: 100))
+        case .firstPage: bytes.replaceSubrange(0..<4096, with: Data(repeating: 0xA5, count: 4096))
+        case .everything: bytes = Data(repeating: 0xA5, count: bytes.count)
+        case .truncated: bytes = bytes.prefix(4096 * 3)
+        case .directory:
+            try FileManager.default.removeItem(at: url)
+            return try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+        }
+        try bytes.write(to: url)
+    }
+
+    @Test(
+        "it is set aside under a name that says so, and another one with what could be read is in its place",
+        arguments: Accident.allCases)
+    func setAside(_ accident: Accident) throws {
+        let place = try mailbox()
+        try damage(accident)
+        let damage = try #require(try Mailbox.setAsideIfDamaged(scratch.path, taken: place, now: 1_795_262_400_000))
+        #expect(damage.path == path + ".damaged-1795262400")
+        #expect(FileManager.default.fileExists(atPath: damage.path))
+        let shelf = try ParcelShelf(directory: scratch.path)
+        let found = try shelf.parcels(after: 0).map(\.payload)
+        #expect(found.count == damage.recovered)
+        switch accident {
+        case .header, .firstPage: #expect(found == [[2], [3]] && damage.lost == 0)
+        case .everything, .directory: #expect(found.isEmpty && damage.lost == nil)
+        case .truncated: #expect(damage.lost != 0 || found == [[2], [3]], "nothing is lost silently")
+        }
+        #expect(try shelf.name() != place.mailbox)
+        _ = try shelf.add("message", [4], from: "juliet@example.org", now: 4)
+        #expect(try Mailbox.setAsideIfDamaged(scratch.path, taken: nil, now: 1) == nil)
+    }
+
+    @Test("what another process is writing to, and a directory that is full of rights for nobody, is not damaged")
+    func notDamaged() throws {
+        _ = try mailbox()
+        let writer = try Database(path: path, durability: .process)
+        try writer.execute("BEGIN IMMEDIATE")
+        #expect(try Mailbox.setAsideIfDamaged(scratch.path, taken: nil, now: 1) == nil)
+        for code in [StoreError.Code.busy, .full, .inputOutput, .outOfMemory, .newerVersion, .cannotOpen] {
+            #expect(!StoreError(code, "").isDamage(ofMailboxIn: scratch.path))
+        }
+        try writer.execute("ROLLBACK")
+    }
+
+    @Test("who has the damaged one open still sees that it is not in its place any more")
+    func inPlace() throws {
+        let place = try mailbox()
+        let old = try ParcelShelf(directory: scratch.path)
+        #expect(old.isInPlace)
+        try damage(.firstPage)
+        _ = try Mailbox.setAsideIfDamaged(scratch.path, taken: place, now: 1)
+        #expect(!old.isInPlace)
+    }
+}
