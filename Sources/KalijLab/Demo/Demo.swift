@@ -74,7 +74,7 @@ private func perform(
         "· kalij run is killed with SIGKILL \(plan.kills) times, \(plan.lifetime.lowerBound) to "
             + "\(plan.lifetime.upperBound) ms after its start")
     if options.failedResumes > 0 {
-        terminal.say("· after \(options.failedResumes) % of the kills its session is lost, in one of three ways")
+        terminal.say("· after \(options.failedResumes) % of the kills its session is lost, in one of \(plan.archive == .always ? "three" : "two") ways")
     }
     return try await run.run().result
 }

@@ -69,6 +69,10 @@ extension KillResult {
         if outgoing.unknown > 0 {
             lines.append("  \(outgoing.unknown) of alice's that did not arrive are reported as of unknown outcome")
         }
+        if incoming.undelivered > 0 {
+            lines.append(
+                "  \(incoming.undelivered) of bob's that the server dropped with a lost session, and had not archived")
+        }
         if outgoing.undelivered > 0 {
             lines.append(
                 "  \(outgoing.undelivered) of alice's that the server had archived for her alone when it was ended")

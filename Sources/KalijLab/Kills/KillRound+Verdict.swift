@@ -1,11 +1,13 @@
 extension KillRound {
-    /// One last life, which is not killed: it fetches and sends what is left, until nothing has changed for 60 s.
+    /// One last life, which is not killed: it fetches and sends what is left, until nothing has changed for 60 s; for 10 s where no
+    /// archive says how much there is.
     func drain(offered: Int) async throws {
         let accepted = tally.counts.accepted.count
         // A server that was ended may have dropped what had just been sent to it.
         let expected = tally.counts.restarts > 0 ? try await archivedForAlice() : offered
         let process = try kalij.run()
-        var deadline = ContinuousClock.now + .seconds(60)
+        let patience = Duration.seconds(options.archive == .always ? 60 : 10)
+        var deadline = ContinuousClock.now + patience
         var last = 0
         while ContinuousClock.now < deadline, process.ending() == nil {
             if let counts = try? await table.counts(), let queued = try? await table.queued(),
@@ -14,7 +16,7 @@ extension KillRound {
                 break
             } else if let done = try? await table.progress(), done != last {
                 last = done
-                deadline = ContinuousClock.now + .seconds(60)
+                deadline = ContinuousClock.now + patience
             }
             try await Task.sleep(for: .milliseconds(100))
         }

@@ -16,8 +16,8 @@ public struct DirectionVerdict: Codable, Sendable, Equatable {
     public var invented = 0
     /// Delivered and found, but missing in the server's archive: the server's fault, counted for information.
     public var unarchived = 0
-    /// Sent, taken in by the server, as the sender's archive there shows, and missing in the recipient's: lost by the
-    /// server when it was ended, counted for information.
+    /// Lost by the server, counted for information: sent, as the sender's archive there shows, and missing in the recipient's, because
+    /// the server was ended; or, where nothing is archived, dropped with a session that was lost.
     public var undelivered = 0
     /// Not found, and reported to be of unknown outcome.
     public var unknown = 0
@@ -94,7 +94,8 @@ public struct Evidence: Sendable {
         var verdict = DirectionVerdict()
         verdict.expected = place.count
         verdict.found = different.count
-        verdict.lost = place.keys.count { !different.contains($0) }
+        let missing = place.keys.count { !different.contains($0) }
+        if isArchived { verdict.lost = missing } else { verdict.undelivered = missing }
         verdict.twice = stored.count - verdict.found
         verdict.invented = different.count { $0 < 1 || $0 > offered } + (received.count - stored.count)
         verdict.unarchived = different.count { place[$0] == nil }
