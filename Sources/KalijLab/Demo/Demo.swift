@@ -74,7 +74,8 @@ private func perform(
         "· kalij run is killed with SIGKILL \(plan.kills) times, \(plan.lifetime.lowerBound) to "
             + "\(plan.lifetime.upperBound) ms after its start")
     if options.failedResumes > 0 {
-        terminal.say("· after \(options.failedResumes) % of the kills its session is lost, in one of \(plan.archive == .always ? "three" : "two") ways")
+        let ways = plan.archive == .always ? "three" : "two"
+        terminal.say("· after \(options.failedResumes) % of the kills its session is lost, in one of \(ways) ways")
     }
     return try await run.run().result
 }

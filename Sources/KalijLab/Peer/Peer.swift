@@ -80,13 +80,15 @@ public struct Peer: Sendable {
     ///   - first: the number in the first one.
     ///   - resource: of the client's full address; nil for one that the server chooses.
     ///   - reconnects: whether it comes back when the server was ended, instead of giving up.
+    ///   - originIDs: whether its messages have an origin-id (XEP-0359).
     /// - Throws: ``LaboratoryError`` if it is not logged in within 30 s.
     public func chat(
         with recipient: String, label: String, rate: Double, count: Int? = nil, first: Int = 1,
-        resource: String? = nil, reconnects: Bool = false
+        resource: String? = nil, reconnects: Bool = false, originIDs: Bool = false
     ) async throws -> Chat {
         var arguments = ["--to", recipient, "--label", label, "--rate", "\(rate)", "--first", "\(first)"]
         if reconnects { arguments.append("--reconnect") }
+        if originIDs { arguments.append("--origin-ids") }
         if let count { arguments += ["--count", "\(count)"] }
         var launch = try command("chat", arguments, resource: resource)
         let files = laboratory.path("chat-\(user)-\(UInt32.random(in: 0...UInt32.max))")

@@ -180,6 +180,7 @@ async def chat(peer):
                 return
 
     peer.add_event_handler("message", received)
+    peer.use_origin_id = options.origin_ids
     peer.send_presence()
     await peer.barrier()
     listening = asyncio.ensure_future(commands())
@@ -335,6 +336,7 @@ def main():
             command.add_argument("--count", type=int)
             command.add_argument("--first", type=int, default=1)
             command.add_argument("--reconnect", action="store_true")
+            command.add_argument("--origin-ids", action="store_true")
         if name == "push":
             command.add_argument("--service", required=True)
             command.add_argument("--node", required=True)
