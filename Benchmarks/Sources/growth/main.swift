@@ -17,7 +17,7 @@ let driven = try directory.drive(role: .main, now: 1)
 let database = driven.database
 try AccountTable(database).store(
     jid: try JID("juliet@example.org"), server: ServerSettings(),
-    login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "secret"), resource: "balcony", now: 1)
+    login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "secret"), resource: "balcony")
 try database.transaction {
     try database.run(
         """

@@ -36,7 +36,7 @@ final class World {
         let driven = try directory.drive(role: .main, now: 0)
         try AccountTable(driven.database).store(
             jid: try JID("juliet@example.org"), server: ServerSettings(),
-            login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "secret"), resource: "x", now: 0)
+            login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "secret"), resource: "x")
         account = try AccountTable(driven.database).account(nil, in: directory)
         runner = StepRunner(
             database: driven.database, fence: driven.fence, barrier: Barrier(driven.database),
