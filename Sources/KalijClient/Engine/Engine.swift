@@ -231,8 +231,12 @@ public final class Engine {
 
     /// Accepts a message of the account `sender`, or of the only one, and sends it, behind what other processes have accepted
     /// before.
-    /// - Parameter id: the id under which it is sent, its origin-id (XEP-0359); nil for one that is made here. What was accepted
-    ///   under it before is not sent again.
+    /// - Parameters:
+    ///   - body: what it says.
+    ///   - recipient: who gets it.
+    ///   - sender: the account; nil is the only one.
+    ///   - id: the id under which it is sent, its origin-id (XEP-0359); nil for one that is made here. What was accepted under it
+    ///     before is not sent again.
     /// - Returns: the message in the state `queued`: it is on the disk. With an `id` that was accepted before, the message as it
     ///   is.
     /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; `EngineError.withinStep` from within a handler. Then

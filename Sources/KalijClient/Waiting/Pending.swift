@@ -6,7 +6,9 @@ public struct PendingReader {
     private let clock: Clock
 
     /// Reads what is in `database`.
-    /// - Parameter clock: where time comes from.
+    /// - Parameters:
+    ///   - database: what is read.
+    ///   - clock: where time comes from.
     public init(_ database: Database, clock: Clock = .system) {
         self.database = database
         self.clock = clock

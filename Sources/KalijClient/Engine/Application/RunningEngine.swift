@@ -92,8 +92,12 @@ public final class RunningEngine: Sendable {
 
     /// Accepts a message of the account `sender`, or of the only one, and sends it. While the engine is frozen or has ended it
     /// is left for the next one, as ``AccountDirectory/share(_:to:from:id:clock:)`` does.
-    /// - Parameter id: the id under which it is sent, its origin-id (XEP-0359); nil for one that is made here. What was accepted
-    ///   under it before is not sent again: who was killed before this returned calls it again with the same id.
+    /// - Parameters:
+    ///   - body: what it says.
+    ///   - recipient: who gets it.
+    ///   - sender: the account; nil is the only one.
+    ///   - id: the id under which it is sent, its origin-id (XEP-0359); nil for one that is made here. What was accepted under it
+    ///     before is not sent again: who was killed before this returned calls it again with the same id.
     /// - Returns: the message in the state `queued`: it is on the disk. With an `id` that was accepted before, the message as it
     ///   is.
     /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; then nothing was accepted.

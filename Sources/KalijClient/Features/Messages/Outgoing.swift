@@ -8,7 +8,7 @@ import KalijXML
     import Foundation
 #endif
 
-/// Accepts messages from the user: once ``accept(_:to:of:in:clock:)`` returns, a message is sent exactly once, whatever
+/// Accepts messages from the user: once ``accept(_:to:of:in:clock:id:)`` returns, a message is sent exactly once, whatever
 /// happens to this process; or, where a session is lost and no archive can tell, reported as of unknown outcome.
 public enum Outgoing {
     /// The largest stanza that is accepted, in bytes: servers drop the stream over a larger one, and 64 KiB is the
