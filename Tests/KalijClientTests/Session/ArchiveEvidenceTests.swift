@@ -84,7 +84,7 @@ struct ArchiveEvidenceTests {
     func purged() throws {
         let desk = try lost(before: ["before"])
         try desk.answerPreferences("always")
-        // Measured: ejabberd compares the ids, so that one that it has forgotten is no error.
+        // Measured: ejabberd compares ids by value. A cursor that its archive has forgotten is no error there.
         _ = try read(desk, ["new"])
         #expect(try !isSentAgain(desk))
         let other = try lost()

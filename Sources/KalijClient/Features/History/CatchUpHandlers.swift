@@ -78,6 +78,7 @@ extension CatchUp: HandlerOwner {
         switch letter.name {
         case FeaturesKnown.name: try step.catchUp.featuresUnknown(problem)
         case PageRead.name: try CatchUp(step: step, archive: archive).unanswered(problem)
+        case PreferencesTold.name: try step.catchUp.preferencesTold()
         case PageFilled.name: try Filling(step: step, archive: archive).unanswered(problem)
         case RoomFeaturesKnown.name: RoomArchive(step: step, room: archive).tell(problem)
         default: break
