@@ -23,30 +23,31 @@ public final class Statement {
 
     /// Runs the statement to its end, ignoring rows.
     public func run(_ values: [Value] = []) throws(StoreError) {
-        defer { sqlite3_reset(handle) }
-        try bind(values)
-        while try step() {}
+        var failure: StoreError?
+        lend(values[...]) { bound in
+            do throws(StoreError) {
+                try check(bound)
+                while try step() {}
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
     }
 
     /// Calls `body` with each row; the row is valid during the call only.
     public func each(_ values: [Value] = [], _ body: (Row) throws -> Void) throws {
-        defer { sqlite3_reset(handle) }
-        try bind(values)
-        while try step() { try body(Row(handle: handle)) }
+        try lending(values) { while try step() { try body(Row(handle: handle)) } }
     }
 
     /// Calls `body` with each row as long as it returns true; the rows behind that are not read.
     public func prefix(_ values: [Value] = [], while body: (Row) throws -> Bool) throws {
-        defer { sqlite3_reset(handle) }
-        try bind(values)
-        while try step(), try body(Row(handle: handle)) {}
+        try lending(values) { while try step(), try body(Row(handle: handle)) {} }
     }
 
     /// The first row as `body` reads it, or nil if there is none.
     public func first<Result>(_ values: [Value] = [], _ body: (Row) throws -> Result) throws -> Result? {
-        defer { sqlite3_reset(handle) }
-        try bind(values)
-        return try step() ? body(Row(handle: handle)) : nil
+        try lending(values) { try step() ? body(Row(handle: handle)) : nil }
     }
 
     /// All rows as `body` reads them.
@@ -64,30 +65,51 @@ public final class Statement {
         }
     }
 
-    private func bind(_ values: [Value]) throws(StoreError) {
-        for (offset, value) in values.enumerated() {
-            let result = bind(value, at: Int32(offset) + 1)  // fits: SQLite takes at most 32,766 values
-            guard result == SQLITE_OK else {
-                throw StoreError(result, on: connection, doing: "binding parameter \(offset + 1) of \"\(sql)\"")
-            }
-        }
+    private func check(_ bound: Int32) throws(StoreError) {
+        guard bound == SQLITE_OK else { throw StoreError(bound, on: connection, doing: "binding to \"\(sql)\"") }
     }
 
-    private func bind(_ value: Value, at index: Int32) -> Int32 {
+    private func lending<Output>(_ values: [Value], _ body: () throws -> Output) throws -> Output {
+        var result: Result<Output, any Error>?
+        lend(values[...]) { bound in
+            result = Result {
+                try check(bound)
+                return try body()
+            }
+        }
+        guard let result else { throw StoreError(.other, "binding to \"\(sql)\"") }
+        return try result.get()
+    }
+
+    /// Binds `values` without copying their bytes, and calls `body` once, with what came of it.
+    ///
+    /// SQLite keeps the addresses. They hold while the bytes are lent, and that is until `body` has returned and the statement
+    /// is reset with nothing bound to it: the innermost call does that, before any of the calls that lend has ended.
+    private func lend(_ values: ArraySlice<Value>, _ body: (Int32) -> Void) {
+        func next(_ bound: Int32) {
+            guard bound == SQLITE_OK else { return end(bound) }
+            lend(values.dropFirst(), body)
+        }
+        func end(_ bound: Int32) {
+            body(bound)
+            sqlite3_reset(handle)
+            sqlite3_clear_bindings(handle)
+        }
+        guard let value = values.first else { return end(SQLITE_OK) }
+        let index = Int32(truncatingIfNeeded: values.startIndex) + 1  // fits: SQLite takes at most 32,766 values
         switch value {
-        case .null: return sqlite3_bind_null(handle, index)
-        case .integer(let integer): return sqlite3_bind_int64(handle, index, integer)
+        case .null: next(sqlite3_bind_null(handle, index))
+        case .integer(let integer): next(sqlite3_bind_int64(handle, index, integer))
         case .text(var text):
-            // SQLite copies the bytes before the call returns, so the lent buffer need not live longer.
-            return text.withUTF8 { bytes in
+            text.withUTF8 { bytes in
                 bytes.withMemoryRebound(to: CChar.self) {
-                    kalij_bind_text(handle, index, $0.baseAddress ?? Self.empty, Int32(clamping: $0.count))
+                    next(kalij_lend_text(handle, index, $0.baseAddress ?? Self.empty, Int32(clamping: $0.count)))
                 }
             }
         case .blob(let bytes):
-            return bytes.withUnsafeBytes { bytes in
-                guard let base = bytes.baseAddress else { return sqlite3_bind_zeroblob(handle, index, 0) }
-                return kalij_bind_blob(handle, index, base, Int32(clamping: bytes.count))
+            bytes.withUnsafeBytes { bytes in
+                guard let base = bytes.baseAddress else { return next(sqlite3_bind_zeroblob(handle, index, 0)) }
+                next(kalij_lend_blob(handle, index, base, Int32(clamping: bytes.count)))
             }
         }
     }

@@ -44,6 +44,28 @@ import Testing
         #expect(none == [])
     }
 
+    @Test(
+        "What is bound is lent for one run: nothing of it is left for the next, whether that ends, throws or binds less"
+    )
+    func lent() throws {
+        struct Stop: Error {}
+        let database = try Database(path: scratch.file("lent.db"), durability: .process)
+        let statement = try database.statement("SELECT ?1, ?2, ?3")
+        for length in [1, 15, 16, 100, 100_000] {
+            let values: [Value] = [
+                .text(String(repeating: "x", count: length)), .blob([UInt8](repeating: 7, count: length)),
+                .text("ü\u{0}"),
+            ]
+            let read = try statement.first(values) { [.text($0.text(0)), .blob($0.blob(1)), .text($0.text(2))] }
+            #expect(read == values)
+            #expect(throws: Stop.self) { try statement.each(values) { _ in throw Stop() } }
+            #expect(try statement.first { row in (0..<3).allSatisfy { row.isNull($0) } } == true)
+            #expect(try statement.first([.text("y")]) { ($0.text(0), $0.isNull(1)) }.map { $0 == ("y", true) } == true)
+        }
+        #expect(throws: StoreError.self) { try statement.run([1, 2, 3, "one too many"]) }
+        #expect(try statement.first { row in (0..<3).allSatisfy { row.isNull($0) } } == true)
+    }
+
     @Test("A value is never part of the statement")
     func injection() throws {
         let database = try database()
