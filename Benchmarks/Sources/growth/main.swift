@@ -46,6 +46,9 @@ try database.transaction {
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
         INSERT INTO quarantine(account, at, reason, name, sender, size, stanza)
             SELECT 1, i, 'over the limit on depth', 'message', 'mallory@example.net', i, randomblob(i) FROM n;
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+        INSERT INTO request(account, id, responder, asked_at, deadline, name, handler)
+            SELECT 1, 'request-' || i, '', i, i, 'question.answered', x'' FROM n;
         """)
 }
 try driven.fence.letGo(database)
