@@ -35,9 +35,7 @@ import Testing
     func together() async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }
-        let server = try await makeServer(.prosody, in: laboratory)
-        try await server.start()
-        for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
+        let server = try await startedServer(.prosody, in: laboratory)
         let data = laboratory.path("alice")
         let login = ["login", "alice@localhost", "127.0.0.1:\(server.port)", server.certificateAuthority]
         #expect(try ended(start("app", [data] + login)) == [])

@@ -39,9 +39,7 @@ import Testing
         let laboratory = try Laboratory()
         defer { laboratory.close() }
         let app = try app(laboratory)
-        let server = try await makeServer(kind, in: laboratory)
-        try await server.start()
-        for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
+        let server = try await startedServer(kind, in: laboratory)
         #expect(
             try app("login", "alice@localhost", "127.0.0.1:\(server.port)", server.certificateAuthority) == [
                 "logged in"

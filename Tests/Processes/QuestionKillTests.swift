@@ -24,12 +24,10 @@ import Testing
         let begin = ContinuousClock.now
         let laboratory = try Laboratory()
         defer { laboratory.close() }
-        let server = try await makeServer(kind, in: laboratory)
-        try await server.start()
-        for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
+        let server = try await startedServer(kind, in: laboratory)
         let kalij = try Kalij(data: laboratory.path("alice"))
         #expect(try kalij.login(server).status == 0)
-        let world = World(laboratory: laboratory, executable: kalij.executable, data: kalij.data)
+        let world = Asking(laboratory: laboratory, executable: kalij.executable, data: kalij.data)
         try await world.recordEffects()
         let peer = Peer("bob", password: "secret", server: server, laboratory: laboratory)
         let answering = try await peer.answering(resource: "peer", delay: 0...5)
@@ -59,7 +57,7 @@ import Testing
 }
 
 /// The database, and the processes that are killed.
-private final class World: Sendable {
+private final class Asking: Sendable {
     let laboratory: Laboratory
     let executable: String
     let data: String

@@ -117,7 +117,7 @@ struct RangeTests {
         // The next round extends the new range.
         _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
         // Nothing is read on behind an archive's first message.
-        #expect(try desk.asked() == ["from 2027-01-01T00:00:00Z"])
+        #expect(try desk.asked() == ["from 2026-12-31T23:59:58Z"])
         try desk.show(["b1", "b2"], at: "2027-01-01T00:00:00Z")
         try desk.show(["b3"], at: "2027-01-02T00:00:00Z")
         try desk.fin("page", last: "b3", complete: true)
@@ -204,7 +204,7 @@ struct RangeTests {
         let desk = try Desk.read(3)
         try desk.database.execute("UPDATE archive_range SET bottom = 1")
         _ = try desk.steps.readArchive()
-        #expect(try desk.asked() == ["from 2026-11-20T10:00:00Z"])
+        #expect(try desk.asked() == ["from 2026-11-20T09:59:58Z"])
         try desk.show(["a1"])
         let twin = CatchUpTests.message("twin", from: "nurse@example.net/x")
         try desk.receive(try desk.result("a1", xml: twin))
@@ -212,5 +212,27 @@ struct RangeTests {
         try desk.fin("page", first: "a1", last: "a3", complete: true)
         #expect(try desk.shown() == ["a1", "twin", "a2", "a3"])
         #expect(try desk.ranges() == ["|a1...a3"])
+    }
+
+    @Test(
+        "an earlier message that an emptied archive takes in after its first one is found by the next reading, and has its place"
+    )
+    func lateBeforeTheFirst() throws {
+        let desk = try Desk.read(3)
+        // Emptied: what came since was archived late, or has not been yet.
+        try desk.receive(CatchUpTests.live("a5", archive: "a5"))
+        try desk.receive(CatchUpTests.live("a6", archive: "a6"))
+        _ = try desk.steps.readArchive()
+        try desk.refuse("page", "item-not-found")
+        try desk.show(["a6"], at: "2026-11-20T11:00:00Z")
+        try desk.fin("page", first: "a6", last: "a6", complete: true)
+        #expect(try desk.ranges() == ["a1...a3", "|a6...a6"])
+
+        _ = try desk.steps.readArchive()
+        #expect(try desk.asked() == ["from 2026-11-20T10:59:58Z"])
+        try desk.show(["a5", "a6"], at: "2026-11-20T11:00:00Z")
+        try desk.fin("page", first: "a5", last: "a6", complete: true)
+        #expect(try desk.shown() == ["[not fetched]", "a1", "a2", "a3", "[lost]", "a5", "a6"])
+        #expect(try desk.ranges() == ["a1...a3", "|a5...a6"])
     }
 }

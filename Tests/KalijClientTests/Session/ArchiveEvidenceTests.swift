@@ -108,6 +108,21 @@ struct ArchiveEvidenceTests {
         #expect(try silent.number("SELECT holding FROM session") == 0)
     }
 
+    @Test(
+        "messages do not wait for preferences whose handler is lost: their outcome is unknown, because nothing is proved"
+    )
+    func lostHandler() throws {
+        let desk = try lost()
+        _ = try read(desk, ["a2", "a3", "a4", "a5"])
+        // Three processes have ended while they called it.
+        try desk.database.execute("UPDATE request SET crashes = 3 WHERE name = 'catch-up.preferences'")
+        let told = try desk.answerPreferences("always").told
+        #expect(told.contains { $0.hasPrefix("dead letter catch-up.preferences") })
+        #expect(told.contains("lost is unsettled"))
+        #expect(try !isSentAgain(desk))
+        #expect(try desk.number("SELECT holding FROM session") == 0)
+    }
+
     @Test("each contact is judged alone")
     func contacts() throws {
         let desk = try Desk.read(5)

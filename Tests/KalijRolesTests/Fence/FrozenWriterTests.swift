@@ -23,7 +23,7 @@ struct FrozenWriterTests {
         guard isStopped else { return process }
         kill(process.processIdentifier, SIGSTOP)
         let state = "/proc/\(process.processIdentifier)/stat"
-        while try !String(contentsOfFile: state, encoding: .utf8).contains(") T ") { usleep(1000) }
+        while try !String(contentsOfFile: state, encoding: .utf8).contains(") T ") { usleep(1000) }  // the kernel tells nobody
         return process
     }
 

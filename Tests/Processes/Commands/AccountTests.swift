@@ -6,9 +6,7 @@ import Testing
 @Suite(.serialized) struct AccountTests {
     private func world(_ kind: ServerKind) async throws -> (Laboratory, any XMPPServer, Kalij) {
         let laboratory = try Laboratory()
-        let server = try await makeServer(kind, in: laboratory)
-        try await server.start()
-        for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
+        let server = try await startedServer(kind, in: laboratory)
         return (laboratory, server, try Kalij(data: laboratory.path("data")))
     }
 

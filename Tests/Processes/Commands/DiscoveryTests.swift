@@ -5,35 +5,12 @@ import Testing
 /// `kalij ping`, `kalij disco`, what is learned from presence, and carbons, against real servers and another client of
 /// the same account.
 @Suite(.serialized) struct DiscoveryTests {
-    private struct World {
-        let laboratory: Laboratory
-        let server: any XMPPServer
-        let kalij: Kalij
-
-        func sql(_ text: String) async throws -> String {
-            try await laboratory.run(
-                "/usr/bin/sqlite3", ["-batch", "-readonly", "-cmd", ".timeout 10000", kalij.data + "/kalij.db", text])
-        }
-
-        func peer(_ user: String) -> Peer { Peer(user, password: "secret", server: server, laboratory: laboratory) }
-    }
-
-    private func world(_ kind: ServerKind) async throws -> World {
-        let laboratory = try Laboratory()
-        let server = try await makeServer(kind, in: laboratory)
-        try await server.start()
-        for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
-        let kalij = try Kalij(data: laboratory.path("data"))
-        #expect(try kalij.login(server).status == 0)
-        return World(laboratory: laboratory, server: server, kalij: kalij)
-    }
-
     @Test(
         "ping and disco, with and without a process that drives: answers, refusals in words, exit statuses",
         arguments: ServerKind.allCases)
     func asking(kind: ServerKind) async throws {
-        let world = try await world(kind)
-        defer { world.laboratory.close() }
+        let world = try await World(kind)
+        defer { world.close() }
         for isDriven in [false, true] {
             let run = isDriven ? try world.kalij.running() : nil
             if let run { try await run.event("caught_up") }
@@ -67,8 +44,8 @@ import Testing
 
     @Test("a ping whose process is killed is pending, and answered by the next")
     func killed() async throws {
-        let world = try await world(.prosody)
-        defer { world.laboratory.close() }
+        let world = try await World(.prosody)
+        defer { world.close() }
         let run = try world.kalij.running()
         try await run.event("caught_up")
         try await Task.sleep(for: .seconds(2))  // so that it is not stopped in the middle of a step
@@ -89,8 +66,8 @@ import Testing
 
     @Test("who waits is told at once, and goes on itself when the process that drives is killed")
     func told() async throws {
-        let world = try await world(.prosody)
-        defer { world.laboratory.close() }
+        let world = try await World(.prosody)
+        defer { world.close() }
         let bob = try await world.peer("bob").answering(resource: "peer")
         let run = try world.kalij.running()
         try await run.event("caught_up")
@@ -119,8 +96,8 @@ import Testing
 
     @Test("who has driven and waits for another process now is interrupted at once all the same")
     func interrupted() async throws {
-        let world = try await world(.prosody)
-        defer { world.laboratory.close() }
+        let world = try await World(.prosody)
+        defer { world.close() }
         let slow = try await world.peer("bob").answering(resource: "slow", delay: 1000...1000)
         let question = "<question xmlns='urn:example:question' number='1'/>"
         let asking = try world.kalij.begun(["iq", "bob@localhost/slow", "--wait", "120", question])
@@ -138,8 +115,8 @@ import Testing
 
     @Test("another client's software is learned from its presence by one question, and it learns ours")
     func capabilities() async throws {
-        let world = try await world(.prosody)
-        defer { world.laboratory.close() }
+        let world = try await World(.prosody)
+        defer { world.close() }
         let run = try world.kalij.running()
         try await run.event("caught_up")
         let phones = [
@@ -173,8 +150,8 @@ import Testing
 
     @Test("what another client of the account sends and gets is copied to this one", arguments: ServerKind.allCases)
     func carbons(kind: ServerKind) async throws {
-        let world = try await world(kind)
-        defer { world.laboratory.close() }
+        let world = try await World(kind)
+        defer { world.close() }
         let run = try world.kalij.running()
         try await run.event("caught_up")
         for _ in 0..<500 where try await world.sql("SELECT carbons FROM session") != "1\n" {

@@ -5,7 +5,7 @@ import Testing
 /// Where nothing can be written: a full disk, a read-only directory. In a mount namespace of its own, because root may write
 /// everywhere else.
 @Suite(.serialized) struct DiskTests {
-    private struct World {
+    private struct Mounted {
         let laboratory: Laboratory
         let kalij: Kalij
 
@@ -25,13 +25,11 @@ import Testing
     }
 
     /// An account with two messages, and nobody online.
-    private func world(_ body: (World, any XMPPServer) async throws -> Void) async throws {
+    private func world(_ body: (Mounted, any XMPPServer) async throws -> Void) async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }
-        let server = try await makeServer(.prosody, in: laboratory)
-        try await server.start()
-        for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
-        let world = World(laboratory: laboratory, kalij: try Kalij(data: laboratory.path("data")))
+        let server = try await startedServer(.prosody, in: laboratory)
+        let world = Mounted(laboratory: laboratory, kalij: try Kalij(data: laboratory.path("data")))
         #expect(try world.kalij.login(server).status == 0)
         #expect(try world.kalij("send", "bob@localhost", "stored").status == 0)
         #expect(try world.kalij("send", "bob@localhost", "waits", "--queue-only").status == 0)

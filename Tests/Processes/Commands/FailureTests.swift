@@ -4,22 +4,6 @@ import Testing
 
 /// "Failure looks like success": the final state and the reason are printed, and exit statuses agree with the documentation.
 @Suite(.serialized) struct FailureTests {
-    private struct World {
-        let laboratory: Laboratory
-        let server: any XMPPServer
-        let kalij: Kalij
-    }
-
-    private func world(_ kind: ServerKind = .prosody) async throws -> World {
-        let laboratory = try Laboratory()
-        let server = try await makeServer(kind, in: laboratory)
-        try await server.start()
-        for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
-        let kalij = try Kalij(data: laboratory.path("data"))
-        #expect(try kalij.login(server).status == 0)
-        return World(laboratory: laboratory, server: server, kalij: kalij)
-    }
-
     private func seconds<Result>(_ body: () throws -> Result) rethrows -> (Result, Double) {
         let start = ContinuousClock.now
         let result = try body()
@@ -28,8 +12,8 @@ import Testing
 
     @Test("the server is down: send, flush, ping, disco, iq and history --older say why, soon, and nothing is lost")
     func down() async throws {
-        let world = try await world()
-        defer { world.laboratory.close() }
+        let world = try await World()
+        defer { world.close() }
         let kalij = world.kalij
         #expect(try kalij("flush").errors.contains("0 messages sent, 0 left"))
         await world.server.stop()
@@ -70,8 +54,8 @@ import Testing
     }
 
     @Test("the password was changed: send says so, and with --confirm exits 77") func refused() async throws {
-        let world = try await world()
-        defer { world.laboratory.close() }
+        let world = try await World()
+        defer { world.close() }
         try await world.server.register("alice", password: "changed")
         let sent = try world.kalij("send", "bob@localhost", "one")
         #expect(sent.status == 0 && sent.errors.contains("accepted, but not sent yet: alice@localhost: "))
@@ -84,8 +68,8 @@ import Testing
         "send tells the final state: acked, or failed with the server's reason and exit status 65",
         arguments: ServerKind.allCases)
     func finalState(kind: ServerKind) async throws {
-        let world = try await world(kind)
-        defer { world.laboratory.close() }
+        let world = try await World(kind)
+        defer { world.close() }
         let kalij = world.kalij
         let good = try kalij("--json", "send", "bob@localhost", "Hi")
         #expect(good.status == 0)
@@ -113,8 +97,8 @@ import Testing
 
     @Test("errors of login name the way out: --ca for a self-signed certificate, --direct-tls and its reverse")
     func waysOut() async throws {
-        let world = try await world()
-        defer { world.laboratory.close() }
+        let world = try await World()
+        defer { world.close() }
         func login(_ port: Int, _ more: String...) throws -> Kalij.Outcome {
             try world.kalij.run(
                 ["login", "alice@localhost", "--server", "127.0.0.1:\(port)"] + more,
@@ -132,8 +116,8 @@ import Testing
     }
 
     @Test("run says of each line whose account it belongs to") func accounts() async throws {
-        let world = try await world()
-        defer { world.laboratory.close() }
+        let world = try await World()
+        defer { world.close() }
         #expect(try world.kalij.login(world.server, as: "bob@localhost").status == 0)
         let run = try world.kalij.begun(["-v", "run"])
         for _ in 0..<500 where try run.errors.count(of: "online as") < 2 {

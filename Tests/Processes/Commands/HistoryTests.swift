@@ -15,9 +15,7 @@ import Testing
     /// A server whose archive holds `count` messages from bob to alice.
     private func archived(_ count: Int, on kind: ServerKind) async throws -> (Laboratory, any XMPPServer, [String]) {
         let laboratory = try Laboratory()
-        let server = try await makeServer(kind, in: laboratory)
-        try await server.start()
-        for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
+        let server = try await startedServer(kind, in: laboratory)
         let bob = Peer("bob", password: "secret", server: server, laboratory: laboratory)
         let sent = (1...count).map { "message \($0)" }
         // One that tells that the archive works: ejabberd loses what comes before its database has started.

@@ -29,9 +29,7 @@ import Testing
     func message() async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }
-        let server = try await makeServer(.prosody, in: laboratory)
-        try await server.start()
-        for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
+        let server = try await startedServer(.prosody, in: laboratory)
         let kalij = try Kalij(data: laboratory.path("data"))
         #expect(try kalij.login(server).status == 0)
         #expect(try kalij("wake").status == 0)

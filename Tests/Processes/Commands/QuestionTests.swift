@@ -4,45 +4,19 @@ import Testing
 
 /// `kalij iq`, `kalij pending`, `kalij logout`, and dead letters in `kalij status`, against a real server.
 @Suite(.serialized) struct QuestionTests {
-    private struct World {
-        let laboratory: Laboratory
-        let server: any XMPPServer
-        let kalij: Kalij
-
-        func sql(_ text: String) async throws -> String {
-            try await laboratory.run(
-                "/usr/bin/sqlite3", ["-batch", "-cmd", ".timeout 10000", kalij.data + "/kalij.db", text])
-        }
-
-        func peer(delay: ClosedRange<Double> = 0...0) async throws -> Chat {
-            try await Peer("bob", password: "secret", server: server, laboratory: laboratory)
-                .answering(resource: "peer", delay: delay)
-        }
-    }
-
     private static let disco = "<query xmlns='http://jabber.org/protocol/disco#info'/>"
     private static let question = "<question xmlns='urn:example:question' number='7'/>"
 
-    private func world(_ kind: ServerKind = .prosody) async throws -> World {
-        let laboratory = try Laboratory()
-        let server = try await makeServer(kind, in: laboratory)
-        try await server.start()
-        for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
-        let kalij = try Kalij(data: laboratory.path("data"))
-        #expect(try kalij.login(server).status == 0)
-        return World(laboratory: laboratory, server: server, kalij: kalij)
-    }
-
     @Test("iq prints the answer: of the server, of the account, of another client", arguments: ServerKind.allCases)
     func answered(kind: ServerKind) async throws {
-        let world = try await world(kind)
-        defer { world.laboratory.close() }
+        let world = try await World(kind)
+        defer { world.close() }
         for recipient in ["localhost", "alice@localhost"] {
             let outcome = try world.kalij("iq", recipient, Self.disco)
             #expect(outcome.status == 0, "\(outcome.errors)")
             #expect(outcome.output.contains("<feature var="))
         }
-        let bob = try await world.peer()
+        let bob = try await world.peer("bob").answering(resource: "peer")
         let outcome = try world.kalij("--json", "iq", "bob@localhost/peer", "-", input: Self.question)
         #expect(outcome.status == 0)
         let record = try #require(try outcome.objects().first)
@@ -57,8 +31,8 @@ import Testing
 
     @Test("an error exits 1 and is printed; what is no request exits 65; without an account it is 78")
     func refused() async throws {
-        let world = try await world()
-        defer { world.laboratory.close() }
+        let world = try await World()
+        defer { world.close() }
         let unknown = try world.kalij("iq", "localhost", "<query xmlns='urn:example:unknown'/>")
         #expect(unknown.status == 1 && unknown.output.contains("service-unavailable"))
         #expect(try world.kalij("iq", "nobody@localhost/x", Self.disco, "--set").status == 1)
@@ -72,11 +46,11 @@ import Testing
 
     @Test("an answer that takes too long is a timeout, exit 75; a late answer changes nothing")
     func timeout() async throws {
-        let world = try await world()
-        defer { world.laboratory.close() }
+        let world = try await World()
+        defer { world.close() }
         let run = try world.kalij.running()
         try await run.event("caught_up")
-        let bob = try await world.peer(delay: 2...4)
+        let bob = try await world.peer("bob").answering(resource: "peer", delay: 2...4)
         var late = 0
         for _ in 0..<6 where try world.kalij("iq", "bob@localhost/peer", Self.question, "--wait", "1").status == 75 {
             late += 1
@@ -92,9 +66,9 @@ import Testing
 
     @Test("killed between question and answer: pending lists it, and the next process gets the answer")
     func killed() async throws {
-        let world = try await world()
-        defer { world.laboratory.close() }
-        let bob = try await world.peer(delay: 4...5)
+        let world = try await World()
+        defer { world.close() }
+        let bob = try await world.peer("bob").answering(resource: "peer", delay: 4...5)
         let asking = try world.kalij.begun(["iq", "bob@localhost/peer", Self.question, "--wait", "60"])
         for _ in 0..<500 where try !bob.events().contains(where: { $0.event == "asked" }) {
             try await Task.sleep(for: .milliseconds(10))
@@ -117,8 +91,8 @@ import Testing
 
     @Test("handlers that are gone, damaged or of the future: status lists them, everything else works")
     func deadLetters() async throws {
-        let world = try await world()
-        defer { world.laboratory.close() }
+        let world = try await World()
+        defer { world.close() }
         let forms = [
             "x'836c6578616d706c652e676f6e6501a0'", "x'00ff'", "zeroblob(0)", "randomblob(50)",
             "x'83717175657374696f6e2e616e73776572656418ffa0'", "x'83717175657374696f6e2e616e73776572656401a0'",
@@ -150,8 +124,8 @@ import Testing
 
     @Test("logout: with and without a process that drives; the messages stay, or go with --remove")
     func logout() async throws {
-        let world = try await world()
-        defer { world.laboratory.close() }
+        let world = try await World()
+        defer { world.close() }
         let run = try world.kalij.running()
         try await run.event("caught_up")
         #expect(try world.kalij("send", "bob@localhost", "hello").status == 0)
@@ -176,8 +150,8 @@ import Testing
         "logout with nobody driving ends the session at the server, which otherwise waits for it",
         arguments: ServerKind.allCases)
     func logoutAlone(kind: ServerKind) async throws {
-        let world = try await world(kind)
-        defer { world.laboratory.close() }
+        let world = try await World(kind)
+        defer { world.close() }
         let bob = try Kalij(data: world.laboratory.path("bob"))
         #expect(try bob.login(world.server, as: "bob@localhost").status == 0)
         let run = try world.kalij.running()
@@ -195,8 +169,8 @@ import Testing
 
     @Test("logout without a server says so and is done all the same; --offline does not look for one")
     func logoutOffline() async throws {
-        let world = try await world()
-        defer { world.laboratory.close() }
+        let world = try await World()
+        defer { world.close() }
         for (option, reason) in [("--offline", "not to be connected to"), (nil, "refused")] {
             #expect(try world.kalij.login(world.server).status == 0)
             let run = try world.kalij.running()

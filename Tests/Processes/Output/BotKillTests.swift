@@ -15,7 +15,7 @@ import Testing
         let seed = ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) } ?? .random(in: 0...999_999)
         var random = Seeded(seed)
         print("bot: seed \(seed)")
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         try await world.online()
         let peer = Peer("bob", password: "secret", server: world.server, laboratory: world.laboratory)
@@ -65,7 +65,7 @@ import Testing
         await chat.quit()
     }
 
-    private func start(_ world: RolesWorld, _ runs: String) throws -> Subprocess {
+    private func start(_ world: World, _ runs: String) throws -> Subprocess {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Programs/bot.py").path
         var launch = world.laboratory.launch(

@@ -7,12 +7,14 @@ import Testing
 @Suite(.serialized) struct FullDirectoryTests {
     /// The account's directory on a file system of its own, of a few megabytes, which only what is started here sees.
     private final class SmallDisk {
-        let world: RolesWorld
+        let world: World
         let folder: String
         private let keeper: Running
 
-        init(_ world: RolesWorld) async throws {
-            self.world = world
+        /// Alice's directory, which has been online once.
+        init() async throws {
+            world = try await World()
+            try await world.online()
             folder = world.laboratory.path("disk")
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
             var launch = Launch(executable: "/usr/bin/unshare")
@@ -50,15 +52,13 @@ import Testing
 
     @Test("`run` started on a full disk says so, waits for room, and goes on by itself")
     func run() async throws {
-        let world = try await RolesWorld()
-        defer { world.close() }
-        try await world.online()
-        let disk = try await SmallDisk(world)
+        let disk = try await SmallDisk()
+        defer { disk.world.close() }
         try await disk.fill()
         let run = try disk.begun(["--json", "run"])
         #expect(try await until(10) { try isWaiting(run) })
         #expect(run.isRunning)
-        try await world.send(["meanwhile"])
+        try await disk.world.send(["meanwhile"])
         try await disk.makeRoom()
         try await run.event("message", seconds: 30) { $0["body"] as? String == "meanwhile" }
         #expect(run.end(SIGTERM).status == 0)
@@ -72,14 +72,12 @@ import Testing
 
     @Test("told to end while it waits for room, or while there is none any more, `run` ends in time")
     func ends() async throws {
-        let world = try await RolesWorld()
-        defer { world.close() }
-        try await world.online()
-        let disk = try await SmallDisk(world)
+        let disk = try await SmallDisk()
+        defer { disk.world.close() }
         let run = try disk.begun(["--json", "run"])
         try await run.event("caught_up")
         try await disk.fill()
-        try await world.send(["one", "two"])
+        try await disk.world.send(["one", "two"])
         try await Task.sleep(for: .seconds(1))
         let end = run.end(SIGTERM)
         #expect(end.status == 0 && end.seconds < 2)
@@ -91,12 +89,10 @@ import Testing
 
     @Test("`wake` on a full disk ends with 75 and `reopen`; with room the next one shows everything")
     func wake() async throws {
-        let world = try await RolesWorld()
-        defer { world.close() }
-        try await world.online()
-        let disk = try await SmallDisk(world)
+        let disk = try await SmallDisk()
+        defer { disk.world.close() }
         try await disk.fill()
-        try await world.send(["meanwhile"])
+        try await disk.world.send(["meanwhile"])
         let wake = try disk.begun(["--json", "wake", "--budget", "6"])
         #expect(wake.process.ended(within: 10)?.status == 75)
         #expect(try wake.events().last?["kind"] as? String == "reopen")

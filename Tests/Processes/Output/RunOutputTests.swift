@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized) struct RunOutputTests {
     @Test("a reader that has had enough ends `run`, in order")
     func head() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         let run = try Pipeline(kalij: world.kalij)("--json run", "| head -n 1", within: 20)
         #expect(run.status == 0, "\(run.errors)")
@@ -17,7 +17,7 @@ import Testing
 
     @Test("a reader that goes while there is nothing to print ends `run`, too", arguments: ["--json run", "run"])
     func idle(_ arguments: String) async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         let run = try Pipeline(kalij: world.kalij)(arguments, "| sleep 4", within: 20)
         #expect(run.status == 0 && (4..<6).contains(run.seconds), "\(run.seconds) \(run.errors)")
@@ -26,7 +26,7 @@ import Testing
 
     @Test("what cannot be printed for another reason is said, with exit status 75")
     func full() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         let run = try Pipeline(kalij: world.kalij)("--json run", ">/dev/full", within: 20)
         #expect(run.status == 75 && run.errors.contains("No space left"), "\(run.errors)")
@@ -34,7 +34,7 @@ import Testing
 
     @Test("told to end while it waits for a reader that does not read, `run` ends")
     func blocked() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         try await world.online()
         let body = String(repeating: "x", count: 20_000)
@@ -85,7 +85,7 @@ import Testing
 
     @Test("--since prints what came after a number, whoever drove, and goes on without a gap and nothing twice")
     func since() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         try await world.online()
         try await world.send(["one", "two"])
@@ -119,7 +119,7 @@ import Testing
 
     @Test("a number that is no longer kept, or never was given, is refused in words, with exit status 65")
     func unknown() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         let unknown = try world.kalij("--json", "run", "--since", "7")
         #expect(unknown.status == 65 && unknown.errors.contains("no event has had the number 7"))
@@ -132,7 +132,7 @@ import Testing
 
     @Test("a `send` with an id of its own is sent once, and answered with the message as it is by then")
     func ownID() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         let command = #"{"command":"send","to":"bob@localhost","body":"hi","origin_id":"answer-1","id":"#
         let run = try world.kalij.running()
@@ -152,7 +152,7 @@ import Testing
 
     @Test("a command that was half read when `run` was told of a freeze is done when the rest comes")
     func halfRead() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         let run = try world.kalij.running()
         try await run.event("caught_up")

@@ -9,7 +9,7 @@ import Testing
         "what nobody reads is not shown: /dev/full, a closed output, a reader that ends at once or later without reading",
         arguments: [">/dev/full", ">&-", "| true", "| sleep 3", "| (sleep 1.5; kill -9 $BASHPID)"])
     func unread(_ rest: String) async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         try await world.online()
         try await world.send(["one", "two"])
@@ -25,7 +25,7 @@ import Testing
 
     @Test("a slow reader gets everything, under the same identifiers if more often")
     func slow() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         try await world.online()
         let bodies = (0..<6).map { "message \($0)" }
@@ -49,7 +49,7 @@ import Testing
 
     @Test("a reader that is killed at random loses nothing that it had not read")
     func killedReader() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         try await world.online()
         var seen: Set<String> = []

@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized) struct ListenTests {
     @Test("each push to the socket starts a run; pushes that come together are one")
     func pushes() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         try await world.online()
         let socket = world.laboratory.path("push.sock")
@@ -42,7 +42,7 @@ import Testing
     /// "It must refuse anything that is not a socket of ours that nobody listens on."
     @Test("what is there already is left alone: a file, a folder, a link to a socket, a socket where somebody listens")
     func refuses() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         func path(_ name: String) -> String { world.laboratory.path(name) }
         try "precious".write(toFile: path("file"), atomically: false, encoding: .utf8)
@@ -68,7 +68,7 @@ import Testing
 
     @Test("a push that cannot be taken, because the process has no descriptors left, is said, and served later")
     func shortage() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         try await world.online()
         let socket = world.laboratory.path("push.sock")
@@ -89,7 +89,7 @@ import Testing
     /// EAGAIN of fork, which root never sees.
     @Test("a run that cannot be started is said, and started later")
     func noProcess() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         // As a user that may have no process but this one; its directory is its own.
         let data = world.laboratory.path("theirs")
@@ -127,7 +127,7 @@ import Testing
     }
 
     /// What the push service's stand-in does.
-    private func push(_ socket: String, _ world: RolesWorld) async throws {
+    private func push(_ socket: String, _ world: World) async throws {
         let script = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
         try await world.laboratory.run("/usr/bin/python3", ["-c", script, socket])
     }

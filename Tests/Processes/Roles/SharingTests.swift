@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized) struct SharingTests {
     @Test("what is shared waits in the mailbox, is shown as queued, and nobody who sends waits for a frozen writer")
     func waits() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         let writer = try await world.writerInTransaction()
         let begin = Date()
@@ -35,7 +35,7 @@ import Testing
     @Test("who drives is killed while it moves messages over, again and again: each is sent once, in order")
     func killed() async throws {
         let rounds = Int(ProcessInfo.processInfo.environment["SHARING_ROUNDS"] ?? "") ?? 12
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         let bob = try Kalij(data: world.laboratory.path("bob"))
         #expect(try bob.login(world.server, as: "bob@localhost").status == 0)

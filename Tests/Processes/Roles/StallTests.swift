@@ -19,7 +19,7 @@ import Testing
 
     @Test("wherever the server stalls, `wake` ends within its budget, lets go, and the next one gets everything")
     func everywhere() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Programs/stalling.py").path
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    private static func stall(at point: Point, _ world: RolesWorld, _ program: String) async throws {
+    private static func stall(at point: Point, _ world: World, _ program: String) async throws {
         let account = try await Account(point, world)
         let port = try freePort()
         var launch = world.laboratory.launch(
@@ -76,11 +76,11 @@ import Testing
 
     /// An account of its own for each point, with a session that can be resumed and three messages waiting.
     private struct Account {
-        let world: RolesWorld
+        let world: World
         let data: String
         let name: String
 
-        init(_ point: Point, _ world: RolesWorld) async throws {
+        init(_ point: Point, _ world: World) async throws {
             self.world = world
             name = "a-\(point.rawValue)"
             data = world.laboratory.path(name)

@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized) struct WakeMemoryTests {
     @Test("a wake run stays within its memory", arguments: [(1, 24), (5000, 28)])
     func memory(waiting: Int, megabytes: Int) async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         try await world.online()
         let bob = try await Peer("bob", password: "secret", server: world.server, laboratory: world.laboratory)
@@ -25,7 +25,7 @@ import Testing
     /// 100 owed notifications of 200 kB brought it to 37 MB.
     @Test("nor do long messages take more: a hundred owed ones of 200 kB")
     func long() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         try await world.online()
         _ = try await world.sql(
@@ -45,7 +45,7 @@ import Testing
     }
 
     /// Runs `wake` to its end; what it printed, its largest resident set in kB, and how long it took.
-    private func wake(_ world: RolesWorld) async throws -> (String, Int, Double) {
+    private func wake(_ world: World) async throws -> (String, Int, Double) {
         let script = """
             import os, sys
             pid = os.fork()

@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized) struct WakeTests {
     @Test("a wake run prints what is new and ends by itself; without anything new it prints nothing")
     func fetches() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         try await world.online()
         #expect(try world.kalij("--json", "wake").output.isEmpty)
@@ -23,7 +23,7 @@ import Testing
 
     @Test("while `run` drives, a wake run tells it of the push and ends without a word")
     func handsOver() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         let main = try world.kalij.running()
         try await main.event("caught_up")
@@ -37,7 +37,7 @@ import Testing
     /// and is of use again."
     @Test("a frozen `run` is given up; thawed, it drives again", arguments: ServerKind.allCases)
     func frozenMain(kind: ServerKind) async throws {
-        let world = try await RolesWorld(kind)
+        let world = try await World(kind)
         defer { world.close() }
         let main = try world.kalij.running()
         try await main.event("caught_up")
@@ -62,7 +62,7 @@ import Testing
 
     @Test("`run` that starts while a wake run drives takes over within two seconds; the wake run ends in order")
     func mainTakesOver() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         try await world.online()
         let wake = try world.kalij.begun(["--json", "wake"])
@@ -79,7 +79,7 @@ import Testing
         "who is frozen within a transaction, or while it closes a database, is killed; `run` starts nevertheless",
         arguments: [("kalij.db", false), ("kalij.db", true), ("mailbox.db", false), ("mailbox.db", true)])
     func frozenWriter(name: String, exclusively: Bool) async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         try await world.online()
         let writer = try await world.writerInTransaction(name, exclusively: exclusively)
@@ -90,7 +90,7 @@ import Testing
 
     @Test("who freezes within a transaction beside a `run` is killed, and what has arrived meanwhile is stored")
     func frozenBesideRun() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         let main = try world.kalij.running()
         try await main.event("caught_up")
@@ -103,7 +103,7 @@ import Testing
 
     @Test("told that it will be frozen, `run` lets go within a second, and takes over again when it goes on")
     func freezes() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         let main = try world.kalij.running()
         try await main.event("caught_up")
@@ -122,7 +122,7 @@ import Testing
 
     @Test("flush sends what `send --queue-only` has left, and ends")
     func flushes() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         #expect(try world.kalij("send", "bob@localhost", "left", "--queue-only").status == 0)
         let run = try world.kalij("flush")
@@ -133,7 +133,7 @@ import Testing
 
     @Test("with a server that takes connections and says nothing, the budget holds, and the user is told")
     func stalled() async throws {
-        let world = try await RolesWorld()
+        let world = try await World()
         defer { world.close() }
         _ = try await world.sql("UPDATE account SET server = '127.0.0.1:\(try Self.silentPort())'")
         let start = Date()
@@ -168,7 +168,7 @@ extension Kalij {
     }
 }
 
-extension RolesWorld {
+extension World {
     func untilDriven(by role: String) async throws {
         for _ in 0..<250 {
             if try kalij.driver() == role { return }

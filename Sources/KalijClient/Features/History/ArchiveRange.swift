@@ -148,6 +148,17 @@ struct ArchiveRanges {
         try database.run("UPDATE archive_range SET bottom = 1 WHERE id = ?", [.integer(id)])
     }
 
+    /// Removes the newest range but `new`, if the reading that made `new` has shown its first message again, at a position from
+    /// `position` on. The rest of it is shown after that.
+    /// - Returns: the removed range.
+    func remove(shownAgainFrom position: Int64, except new: Int64) throws -> ArchiveRange? {
+        guard let range = try all().first(where: { $0.id != new }),
+            let place = try place(of: range.firstID), place.position >= position
+        else { return nil }
+        try database.run("DELETE FROM archive_range WHERE id = ?", [.integer(range.id)])
+        return range
+    }
+
     /// The range `newer` has met `older`: they are one, and so are those in between.
     func merge(_ newer: ArchiveRange, into older: ArchiveRange) throws {
         try database.run(

@@ -73,9 +73,15 @@ extension CatchUp {
         let end = ArchiveRanges.End(
             id: last, position: round.placed, at: round.lastAt, from: round.againID ?? last)
         if let range = round.range { return try ranges.extend(range, to: end) }
-        round.range = try ranges.add(
+        let range = try ranges.add(
             first: .init(id: first.id, position: first.position, at: first.at, from: first.id), last: end,
             isBottom: round.isBottom)
+        round.range = range
+        guard round.isBottom, let replaced = try ranges.remove(shownAgainFrom: first.position, except: range) else {
+            return
+        }
+        round.changedBehind = min(round.changedBehind ?? .max, replaced.firstPosition - 1)
+        try round.save(archive, of: step.account.id, in: database)
     }
 
     private func failed(_ iq: Element, _ round: Round) throws {

@@ -158,13 +158,17 @@ struct CatchUp {
         return (round.reached == nil ? round.cursor : nil, changed)
     }
 
-    /// Nothing begins behind the archive's first message, but at its time: some servers archive another one under the same
-    /// id a little later, and page over it (simulation, seed 1143).
-    private func begin(_ range: ArchiveRange, at cursor: Cursor) -> (id: String?, position: Int64, start: Int64?) {
-        guard cursor.id == range.firstID, range.isBottom, let start = range.firstAt else {
+    /// No round begins after the archive's first message. Some servers archive another message under the same id a little later,
+    /// and page over both (simulation, seed 1143); or archive an earlier message later, which is the first one then, if the archive
+    /// was emptied before (simulation, seed 1002821). Such a round begins by time: as long before the first message as an archive
+    /// may be late, but not before the first reading began.
+    private func begin(
+        _ range: ArchiveRange, at cursor: Cursor
+    ) throws -> (id: String?, position: Int64, start: Int64?) {
+        guard cursor.id == range.firstID, range.isBottom, let first = range.firstAt else {
             return (cursor.id, cursor.position, nil)
         }
-        return (nil, range.firstPosition - 1, start)
+        return (nil, range.firstPosition - 1, max(first - Round.lateness, min(first, try since)))
     }
 
     private typealias Cursor = (id: String, position: Int64)

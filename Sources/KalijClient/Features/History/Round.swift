@@ -47,7 +47,7 @@ struct Round {
     /// archive's own stamps; or, if it is full, the larger number of messages. (Measured: ejabberd 23.01 on a busy machine
     /// wrote messages into its archive up to 1.1 s and 91 messages too late.)
     private static let overlap: Int64 = 20
-    private static let lateness: Int64 = 2000
+    static let lateness: Int64 = 2000
     private static let longestOverlap: Int64 = 140
     /// How many messages more a round may show until it forgets that it was interrupted.
     private static let longestPin: Int64 = 300

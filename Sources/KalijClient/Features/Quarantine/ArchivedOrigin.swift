@@ -1,12 +1,12 @@
 import KalijXML
 
-/// Where a stanza that is set aside was in an archive: it is shown again with each reading, in another wrapper.
+/// The place in an archive of a stanza that is set aside. Each reading shows the stanza again, in another wrapper.
 struct ArchivedOrigin {
-    /// Whose archive it is, as ``Archive/key``.
+    /// The archive, as ``Archive/key``.
     let archive: String
-    /// The id that the archive gave it.
+    /// The archive's id of the stanza.
     let id: String
-    /// Who wrote it, if that can be read.
+    /// The sender of the stanza, if the stanza can be read.
     let author: String?
 
     /// Reads a whole stanza; nil if it is no result of an archive.
@@ -25,8 +25,8 @@ struct ArchivedOrigin {
         self.init(stanza, in: step)
     }
 
-    /// What is there up to where elements of these names are open, one in another: the parser says whether they are, with
-    /// their ends put behind each place where a tag may have ended.
+    /// The tree up to the place where elements of these names are open, each within the one before. Each `>` may be that place: the
+    /// parser is given the bytes up to there and the end tags, and says whether they fit.
     private static func opened(_ names: [String], in bytes: [UInt8]) -> Element? {
         let ends = names.reversed().map { "</\($0)>" }.joined().utf8
         let begin = bytes.prefix(8192)

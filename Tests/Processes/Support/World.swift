@@ -2,29 +2,38 @@ import Foundation
 import KalijLab
 import Testing
 
+/// Makes and starts a server that has the accounts alice and bob.
+func startedServer(_ kind: ServerKind, in laboratory: Laboratory) async throws -> any XMPPServer {
+    let server = try await makeServer(kind, in: laboratory)
+    try await server.start()
+    for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
+    return server
+}
+
 /// A server with alice and bob, and `kalij` processes of different roles in alice's directory.
-struct RolesWorld {
+struct World {
     let laboratory: Laboratory
     let server: any XMPPServer
     let kalij: Kalij
 
     init(_ kind: ServerKind = .prosody) async throws {
         laboratory = try Laboratory()
-        server = try await makeServer(kind, in: laboratory)
-        try await server.start()
-        for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
+        server = try await startedServer(kind, in: laboratory)
         kalij = try Kalij(data: laboratory.path("data"))
         #expect(try kalij.login(server).status == 0)
     }
 
     func close() { laboratory.close() }
 
+    /// Another client, of slixmpp.
+    func peer(_ user: String) -> Peer { Peer(user, password: "secret", server: server, laboratory: laboratory) }
+
     /// Bob sends messages with these bodies.
     func send(_ bodies: [String], to recipient: String = "alice@localhost") async throws {
         let stanzas = bodies.map {
             "<message to='\(recipient)' type='chat' id='\(UUID().uuidString)'><body>\($0)</body></message>"
         }
-        try await Peer("bob", password: "secret", server: server, laboratory: laboratory).send(raw: stanzas.joined())
+        try await peer("bob").send(raw: stanzas.joined())
     }
 
     func sql(_ text: String) async throws -> String {
