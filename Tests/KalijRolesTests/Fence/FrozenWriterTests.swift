@@ -23,7 +23,8 @@ struct FrozenWriterTests {
         guard isStopped else { return process }
         kill(process.processIdentifier, SIGSTOP)
         let state = "/proc/\(process.processIdentifier)/stat"
-        while try !String(contentsOfFile: state, encoding: .utf8).contains(") T ") { usleep(1000) }  // the kernel tells nobody
+        // The kernel tells nobody.
+        while try !String(contentsOfFile: state, encoding: .utf8).contains(") T ") { usleep(1000) }
         return process
     }
 
