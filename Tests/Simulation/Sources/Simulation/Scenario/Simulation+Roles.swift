@@ -32,8 +32,9 @@ extension Simulation {
 
     /// A process has taken the fence.
     func began(_ process: SimulatedProcess, _ database: Database) {
+        let drove = living.filter { $0 !== process && $0.engine != nil && !$0.isDead && $0.overtaken == nil }
         overtake(with: process, database)
-        for other in living where other !== process && other.engine != nil && !other.isDead {
+        for other in drove {
             world.trace("   \(process.name) takes over from \(other.name)")
             world.counts.takeovers += 1
             if other.isFrozen, !isCalm, world.random.chance(60) { thawSoon(other) }
