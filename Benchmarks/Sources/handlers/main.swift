@@ -11,6 +11,11 @@ import KalijXML
 // handlers cost a step that is none of their business. CPU time, the best of several rounds in turn.
 // Exit status 1 if it is more than three times the bare row, or 10,000 waiting handlers cost a step 10 %.
 
+enum Benchmark: Feature {
+    static let name = "benchmark"
+    static var handlers: [any Handler<Step>.Type] { [Fetched.self] }
+}
+
 struct Fetched: Handler {
     static let name = "benchmark.fetched"
     var device: UInt32
@@ -40,7 +45,7 @@ final class World {
         account = try AccountTable(driven.database).account(nil, in: directory)
         runner = StepRunner(
             database: driven.database, fence: driven.fence, barrier: Barrier(driven.database),
-            clock: .system, known: try KnownHandlers([Fetched.self]),
+            clock: .system, features: try Features([Benchmark.self]),
             mark: CallMark(path: directory.markPath, fence: driven.fence.owner.number))
         steps = SessionSteps(runner: runner, account: account)
     }

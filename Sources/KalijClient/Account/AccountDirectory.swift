@@ -80,7 +80,9 @@ public struct AccountDirectory: Sendable {
     /// Opens the database for reading; never waits for a running process.
     /// - Throws: `DirectoryError.noAccount` if there is none; `StoreError`, `.newerVersion` among them.
     public func read() throws -> Database {
-        guard try Schema.accounts.check(path: databasePath) > 0 else { throw DirectoryError.noAccount(directory: path) }
+        guard try Schema.accounts.check(path: databasePath) != .empty else {
+            throw DirectoryError.noAccount(directory: path)
+        }
         return try Database(reading: databasePath)
     }
 
@@ -89,9 +91,9 @@ public struct AccountDirectory: Sendable {
     /// - Throws: `FenceError.held` if the tables are of an older version and a process of that version drives; `StoreError`.
     public func open(_ durability: Database.Durability, role: Role, now: Int64) throws -> Database {
         try create()
-        let version = try Schema.accounts.check(path: databasePath)
+        let state = try Schema.accounts.check(path: databasePath)
         let database = try Database(path: databasePath, durability: durability)
-        if version < Schema.accounts.version {
+        if state != .current {
             let (fence, previous) = try migrate(database, role: role, now: now)
             // If the last driver did not let go, the next one has to see that still.
             if previous?.letGo ?? true { try fence.letGo(database) }
@@ -100,17 +102,19 @@ public struct AccountDirectory: Sendable {
     }
 
     /// Opens the database as the process that drives.
-    /// - Parameter abandoned: an owner that does not answer, over which the fence is raised.
+    /// - Parameters:
+    ///   - abandoned: an owner that does not answer, over which the fence is raised.
+    ///   - schema: of all features that the process has.
     /// - Throws: `FenceError.held` if another one does; `StoreError`, `.busy` after a second.
-    func drive(role: Role, now: Int64, over abandoned: Owner? = nil) throws -> (
+    func drive(role: Role, now: Int64, over abandoned: Owner? = nil, schema: Schema = .accounts) throws -> (
         database: Database, fence: Fence, careful: Bool
     ) {
         try create()
-        _ = try Schema.accounts.check(path: databasePath)
+        _ = try schema.check(path: databasePath)
         let database = try Database(path: databasePath, durability: .process, busySeconds: 1)
         // After a power failure the number must not be given twice: the mailbox may remember its first owner.
         try database.execute("PRAGMA synchronous=FULL")
-        let (fence, previous) = try migrate(database, role: role, now: now, over: abandoned)
+        let (fence, previous) = try migrate(database, role: role, now: now, over: abandoned, schema)
         if let previous, !previous.letGo {
             try database.transaction {
                 try fence.check(database)
@@ -136,17 +140,17 @@ public struct AccountDirectory: Sendable {
 
     /// Takes the fence and brings the tables up to date under it.
     private func migrate(
-        _ database: Database, role: Role, now: Int64, over abandoned: Owner? = nil
+        _ database: Database, role: Role, now: Int64, over abandoned: Owner? = nil, _ schema: Schema = .accounts
     ) throws -> (fence: Fence, previous: Owner?) {
-        if try Schema.accounts.version(of: database) == 0 {
+        if try schema.state(of: database) == .empty {
             try database.transaction {
-                try database.execute("PRAGMA application_id=\(Schema.accounts.applicationID)")
+                try database.execute("PRAGMA application_id=\(schema.applicationID)")
                 try database.execute(Fence.schema)
             }
         }
         let (fence, previous) = try Fence.take(
             in: database, lockPath: lockPath, role: role, now: now, over: abandoned)
-        try Schema.accounts.migrate(database) { try fence.check(database) }
+        try schema.migrate(database) { try fence.check(database) }
         return (fence, previous)
     }
 

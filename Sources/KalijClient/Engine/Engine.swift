@@ -36,11 +36,8 @@ public final class Engine {
         var desk: NotificationDesk?
         /// How many days the first reading of an archive looks back; nil: as stored with the account, at first 14.
         public var historyDays: Int?
-        /// The application's handlers. Those of all its processes that drive must be the same; a name that one of the
-        /// engine's own has (`catch-up.`, `promise.`, `question.`, ...) is refused.
-        public var handlers: [any Handler<Step>.Type] = []
-        /// Who is told when one of them cannot be called.
-        public var owners: [any HandlerOwner.Type] = []
+        /// What the application adds. All its processes that drive must have the same.
+        public var features: [any Feature.Type] = []
         /// Only for `background`: what it waits for besides sending; asked whenever something has happened.
         public var mayEnd: () throws -> Bool = { true }
 
@@ -110,18 +107,19 @@ public final class Engine {
         _ directory: AccountDirectory, options: Options = Options(), clock: Clock = .system,
         onEvent: @escaping (EngineEvent) -> Void
     ) throws {
-        let known = try KnownHandlers(options.handlers, owners: options.owners)
+        let features = try Features(options.features)
         let loop = try EventLoop()
-        var takingOver = TakingOver(directory: directory, role: options.role, clock: clock)
+        var takingOver = TakingOver(
+            directory: directory, role: options.role, clock: clock, schema: .accounts(options.features))
         let driven = try takingOver.run()
         try self.init(
-            directory, options: options, clock: clock, since: takingOver.begin, known: known, loop: loop,
+            directory, options: options, clock: clock, since: takingOver.begin, features: features, loop: loop,
             ground: .system(loop), driven: driven, onEvent: onEvent)
     }
 
     /// Drives what was taken over already.
     init(
-        _ directory: AccountDirectory, options: Options, clock: Clock, since created: Int64, known: KnownHandlers,
+        _ directory: AccountDirectory, options: Options, clock: Clock, since created: Int64, features: Features,
         loop: EventLoop, ground: Ground, driven: TakingOver.Driven, onEvent: @escaping (EngineEvent) -> Void
     ) throws {
         self.directory = directory
@@ -138,7 +136,7 @@ public final class Engine {
         if isCareful { try mark.countCrash(in: database) }
         steady = try Self.steadyTime(driven, clock)
         let runner = StepRunner(
-            database: database, fence: fence, barrier: Barrier(database), clock: clock, known: known, mark: mark,
+            database: database, fence: fence, barrier: Barrier(database), clock: clock, features: features, mark: mark,
             notifies: options.notifies ?? (options.role != .main), isSynced: true, steady: steady)
         context = DriverContext(
             loop: ground.loop, runner: runner, timing: options.timing,

@@ -13,6 +13,8 @@ struct TakingOver {
     let directory: AccountDirectory
     let role: Role
     let clock: Clock
+    /// The tables of the process that comes to drive.
+    private let schema: Schema
     /// Kills whoever is frozen within a transaction of the database at a path; false if nobody is, or may be killed.
     private let killWriter: (_ path: String, _ ifStopped: Bool) -> Bool
     let begin: Int64
@@ -50,10 +52,11 @@ struct TakingOver {
     }
 
     init(
-        directory: AccountDirectory, role: Role, clock: Clock,
+        directory: AccountDirectory, role: Role, clock: Clock, schema: Schema = .accounts,
         killWriter: @escaping (String, Bool) -> Bool = { FrozenWriter.kill(database: $0, ifStopped: $1) != nil }
     ) {
-        (self.directory, self.role, self.clock, self.killWriter) = (directory, role, clock, killWriter)
+        (self.directory, self.role, self.clock, self.schema) = (directory, role, clock, schema)
+        self.killWriter = killWriter
         begin = clock.monotonic()
     }
 
@@ -76,7 +79,7 @@ struct TakingOver {
     /// Tries once; waits for nobody but a writer of the database, and for that one not long.
     mutating func turn() throws -> Turn {
         do {
-            return .driven(try complete(directory.drive(role: role, now: clock.now())))
+            return .driven(try complete(directory.drive(role: role, now: clock.now(), schema: schema)))
         } catch FenceError.held(let owner) {
             busyDeadline = nil
             guard mayAsk(owner) else { throw FenceError.held(owner) }
@@ -194,7 +197,7 @@ struct TakingOver {
         var isLast = false
         while true {
             do {
-                return try complete(directory.drive(role: role, now: clock.now(), over: owner))
+                return try complete(directory.drive(role: role, now: clock.now(), over: owner, schema: schema))
             } catch FenceError.held {
                 return nil
             } catch let error as StoreError where error.code == .busy && !isLast {

@@ -25,7 +25,7 @@ public struct EventLog {
     public init(_ directory: AccountDirectory) throws {
         database = try directory.read()
         // An earlier version has not numbered anything.
-        isThere = try Schema.accounts.version(of: database) > 1
+        isThere = try Schema.accounts.has("events/1", in: database)
     }
 
     /// The last number that was given; 0 if none was. Who begins with it gets what happens from now on.

@@ -14,17 +14,6 @@ struct SteadyTime {
     /// Milliseconds since 1970, as steady time counts them.
     var now: Int64 { Self.sum(clock.sinceBoot(), base) }
 
-    /// The table that it needs.
-    static let schema = """
-        -- What is to be added to the time since the machine was started, in milliseconds, so that deadlines go by it; and the
-        -- latest such time that was written down.
-        CREATE TABLE clock(
-            id INTEGER PRIMARY KEY CHECK (id = 1),
-            boot TEXT NOT NULL,             -- which start of the machine
-            base INTEGER NOT NULL,
-            last INTEGER NOT NULL);
-        """
-
     /// How exact the latest time is, in milliseconds: not each deadline is to write.
     private static let exactness: Int64 = 10_000
 

@@ -18,7 +18,7 @@ public final class Step {
     public let now: Int64
     /// What waits goes by this one.
     let steady: SteadyTime
-    private let known: KnownHandlers
+    let features: Features
     /// Where the handler that is called is written down; nil in a process that calls none.
     let mark: CallMark?
     /// Whether messages are to be notified of.
@@ -46,7 +46,7 @@ public final class Step {
     }
 
     init(
-        database: Database, account: Account, now: Int64, steady: SteadyTime, known: KnownHandlers = .none,
+        database: Database, account: Account, now: Int64, steady: SteadyTime, features: Features = .passive,
         mark: CallMark? = nil, notifies: Bool = false
     ) {
         self.steady = steady
@@ -55,11 +55,10 @@ public final class Step {
         self.database = database
         self.account = account
         self.now = now
-        self.known = known
+        self.features = features
     }
 
-    var handlers: HandlerRegistry<Step> { known.registry }
-    var owners: [any HandlerOwner.Type] { known.owners }
+    var handlers: HandlerRegistry<Step> { features.registry }
 
     /// Hands a stanza to the session; it leaves after the commit and is kept until the server acknowledges it.
     ///
@@ -72,7 +71,8 @@ public final class Step {
     func send(_ stanza: Element, request: String?) throws {
         try OutboundQueue(database: database, account: account.id)
             .append(
-                stanza.bytes(in: "jabber:client"), message: nil, request: request, isLasting: Lasting.includes(stanza))
+                stanza.bytes(in: "jabber:client"), message: nil, request: request,
+                isLasting: features.outlivesSession(stanza))
         effects.queued = true
     }
 
@@ -112,7 +112,7 @@ public final class Step {
     /// What is left to be done before the commit: the handlers that wait for promises are called, and for those that
     /// these settle; and the session's row is written.
     func finish() throws {
-        while known.canCall, !delivering.isEmpty { try Promises(step: self).deliver(delivering.removeFirst()) }
+        while features.canCall, !delivering.isEmpty { try Promises(step: self).deliver(delivering.removeFirst()) }
         guard let counted else { return }
         try database.run(
             "UPDATE session SET handled = coalesce(?, handled), position = ?, messages = messages + ? WHERE account = ?",

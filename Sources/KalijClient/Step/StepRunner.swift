@@ -14,7 +14,7 @@ final class StepRunner {
     private let barrier: Barrier
     private let clock: Clock
     private let steady: SteadyTime
-    private let known: KnownHandlers
+    private let features: Features
     private let mark: CallMark?
     private let notifies: Bool
     /// Whether something was committed that a power failure could still undo.
@@ -27,13 +27,13 @@ final class StepRunner {
     ///     with a sync.
     ///   - steady: what deadlines go by; nil: as the clock says now.
     init(
-        database: Database, fence: Fence, barrier: Barrier, clock: Clock, known: KnownHandlers, mark: CallMark? = nil,
+        database: Database, fence: Fence, barrier: Barrier, clock: Clock, features: Features, mark: CallMark? = nil,
         notifies: Bool = false, isSynced: Bool = false, steady: SteadyTime? = nil
     ) {
         self.steady = steady ?? SteadyTime(clock)
         isDirty = !isSynced
         self.notifies = notifies
-        self.known = known
+        self.features = features
         self.mark = mark
         self.database = database
         self.fence = fence
@@ -50,7 +50,7 @@ final class StepRunner {
     /// - Throws: `FenceError.stale` if another process took over, `StoreError`, or what `body` throws.
     func run(_ kind: StaticString, for account: Account, _ body: (Step) throws -> Void) throws -> Step.Effects {
         let step = Step(
-            database: database, account: account, now: clock.now(), steady: steady, known: known, mark: mark,
+            database: database, account: account, now: clock.now(), steady: steady, features: features, mark: mark,
             notifies: notifies)
         defer { mark?.clear() }
         let start = clock.monotonic()

@@ -33,15 +33,6 @@ public struct DeadLetter: Sendable {
     public let handler: [UInt8]
 }
 
-/// A feature that owns handlers, by the part of their names before the first dot.
-public protocol HandlerOwner: SendableMetatype {
-    /// E.g. `omemo` for the handler `omemo.bundle-fetched`.
-    static var prefix: String { get }
-
-    /// One of its handlers can never be called; what waits for it has to go on without.
-    static func lost(_ letter: DeadLetter, in step: Step) throws
-}
-
 /// Keeps what could not be called, for `kalij status`, and tells the feature that owns it.
 struct DeadLetters {
     let step: Step
@@ -67,8 +58,6 @@ struct DeadLetters {
             id: id, account: step.account.jid.description, at: step.now, origin: origin, name: name, reason: reason,
             handler: bytes)
         step.emit(.deadLetter(letter))
-        let prefix = name.prefix { $0 != "." }
-        guard let owner = step.owners.first(where: { $0.prefix == prefix }) else { return }
-        try owner.lost(letter, in: step)
+        try step.features.owner(of: name)?.lost(letter, in: step)
     }
 }

@@ -5,18 +5,20 @@ public final class PushDatabase {
     private static let schema = Schema(
         applicationID: 0x4b50_7573,
         migrations: [
-            """
-            CREATE TABLE block(
-                key BLOB PRIMARY KEY, version INTEGER NOT NULL, expires INTEGER NOT NULL, reason INTEGER NOT NULL
-            ) WITHOUT ROWID;
-            CREATE INDEX block_expires ON block(expires);
-            CREATE TABLE known(key BLOB PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
-            CREATE INDEX known_at ON known(at);
-            CREATE TABLE queued(
-                id INTEGER PRIMARY KEY, sealed BLOB NOT NULL, due INTEGER NOT NULL, attempts INTEGER NOT NULL
-            );
-            CREATE TABLE success(name TEXT PRIMARY KEY, identity BLOB NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
-            """
+            Migration(
+                "push/1", version: 1,
+                """
+                CREATE TABLE block(
+                    key BLOB PRIMARY KEY, version INTEGER NOT NULL, expires INTEGER NOT NULL, reason INTEGER NOT NULL
+                ) WITHOUT ROWID;
+                CREATE INDEX block_expires ON block(expires);
+                CREATE TABLE known(key BLOB PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
+                CREATE INDEX known_at ON known(at);
+                CREATE TABLE queued(
+                    id INTEGER PRIMARY KEY, sealed BLOB NOT NULL, due INTEGER NOT NULL, attempts INTEGER NOT NULL
+                );
+                CREATE TABLE success(name TEXT PRIMARY KEY, identity BLOB NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
+                """)
         ])
 
     let database: Database

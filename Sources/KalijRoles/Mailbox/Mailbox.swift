@@ -36,7 +36,7 @@ public final class Mailbox {
         database = try Self.open(directory, .process, attempts: attempts)
     }
 
-    private static let schema = Schema(applicationID: 0x4B61_6D62, migrations: [version1])
+    private static let schema = Schema(applicationID: 0x4B61_6D62, migrations: [Migration("mailbox/1", version: 1, version1)])
 
     static func open(
         _ directory: String, _ durability: Database.Durability, attempts: Int = 10
@@ -52,7 +52,7 @@ public final class Mailbox {
         // One that is frozen while it closes the database keeps it from being opened.
         return try unblocking(path, attempts: attempts) {
             let database = try Database(path: path, durability: durability, busySeconds: patience)
-            if try schema.version(of: database) < schema.version { try schema.migrate(database) }
+            if try schema.state(of: database) != .current { try schema.migrate(database) }
             return database
         }
     }
@@ -65,7 +65,7 @@ public final class Mailbox {
     }
 
     static func read(_ directory: String) throws -> Database? {
-        guard try schema.check(path: databasePath(in: directory)) == schema.version else { return nil }
+        guard try schema.check(path: databasePath(in: directory)) == .current else { return nil }
         return try Database(reading: databasePath(in: directory))
     }
 

@@ -1,51 +1,97 @@
-/// The versions of a database's tables, as migrations from each to the next.
+/// The tables of a kind of database, as the migrations that make them.
+///
+/// A database from before migrations had names stays as it is until there is a migration that it lacks: until then the software
+/// that wrote it can go on using it.
 public struct Schema: Sendable {
     /// Marks a file as a database of this kind (SQLite's `application_id`).
     public let applicationID: Int32
-    /// The SQL that leads from version `n` to `n + 1`, by `n`. Released ones are never changed, only added to.
-    public let migrations: [String]
+    /// In the order in which they are made in a new database.
+    public let migrations: [Migration]
+    /// The `user_version` of databases that keep the names of their migrations.
+    private let named: Int64
 
-    public init(applicationID: Int32, migrations: [String]) {
+    /// - Parameters:
+    ///   - applicationID: see ``applicationID``.
+    ///   - migrations: with different names.
+    public init(applicationID: Int32, migrations: [Migration]) {
         self.applicationID = applicationID
         self.migrations = migrations
+        named = Int64(migrations.compactMap(\.version).max() ?? 0) + 1
     }
 
-    /// The version that this software writes.
-    public var version: Int { migrations.count }
+    /// What a database lacks.
+    public enum State: Sendable, Equatable {
+        /// Everything: the file is missing or empty.
+        case empty
+        /// Some migrations.
+        case older
+        /// Nothing.
+        case current
+    }
 
-    /// The version of the database at `path`, 0 for a file that is missing or empty; changes nothing.
+    /// The state of the database at `path`; changes nothing.
     /// - Throws: `StoreError`: `.newerVersion`, `.notOurs`, `.corrupt`, or what reading it gives.
-    public func check(path: String) throws -> Int {
-        guard FileSize.of(path) > 0 else { return 0 }
-        return try version(of: Database(reading: path))
+    public func check(path: String) throws -> State {
+        guard FileSize.of(path) > 0 else { return .empty }
+        return try state(of: Database(reading: path))
     }
 
-    /// Brings `database` to this schema's version, in one transaction; `guarding` runs first in it.
+    /// The state of an open database.
+    /// - Throws: `StoreError`: `.newerVersion`, `.notOurs`, `.corrupt`.
+    public func state(of database: Database) throws -> State {
+        let made = try made(in: database)
+        guard let made else { return .empty }
+        return migrations.allSatisfy { made.contains($0.name) } ? .current : .older
+    }
+
+    /// Whether the migration called `name` was made in an open database.
+    /// - Throws: as ``state(of:)``.
+    public func has(_ name: String, in database: Database) throws -> Bool {
+        try made(in: database)?.contains(name) ?? false
+    }
+
+    /// Makes what `database` lacks, in one transaction; `guarding` runs first in it.
+    /// - Throws: as ``state(of:)``, or what `guarding` throws; then nothing was changed.
     public func migrate(_ database: Database, guarding check: () throws -> Void = {}) throws {
         try database.transaction {
             try check()
-            let current = try version(of: database)
-            guard current < version else { return }
-            for migration in migrations[current...] { try database.execute(migration) }
-            try database.execute("PRAGMA application_id=\(applicationID); PRAGMA user_version=\(version)")
+            let made = try made(in: database) ?? []
+            let missing = migrations.filter { !made.contains($0.name) }
+            guard !missing.isEmpty else { return }
+            try database.execute("CREATE TABLE IF NOT EXISTS migration(name TEXT PRIMARY KEY) WITHOUT ROWID")
+            for migration in missing { try database.execute(migration.script) }
+            for name in made.union(missing.map(\.name)).sorted() {
+                try database.run("INSERT OR IGNORE INTO migration VALUES (?)", [.text(name)])
+            }
+            try database.execute("PRAGMA application_id=\(applicationID); PRAGMA user_version=\(named)")
         }
     }
 
-    /// The version of an open database.
-    public func version(of database: Database) throws -> Int {
+    /// The names of the migrations that were made in it; nil if there is no table yet.
+    private func made(in database: Database) throws -> Set<String>? {
         let application = try integer("PRAGMA application_id", in: database)
         let version = try integer("PRAGMA user_version", in: database)
         let tables = try integer("SELECT count(*) FROM sqlite_schema", in: database)
         guard application == Int64(applicationID) || (application == 0 && version == 0 && tables == 0) else {
             throw StoreError(.notOurs, "\(database.path) is a database of another program")
         }
-        guard version <= Int64(self.version) else {
+        guard version <= named else {
             throw StoreError(
                 .newerVersion,
-                "\(database.path) has version \(version), this software knows versions up to \(self.version); "
+                "\(database.path) has version \(version), this software knows versions up to \(named); nothing was changed"
+            )
+        }
+        guard version > 0 else { return nil }
+        guard version == named else { return Set(migrations.filter { $0.version ?? .max <= version }.map(\.name)) }
+        let names = Set(try database.prepare("SELECT name FROM migration").all { $0.text(0) })
+        let known = Set(migrations.map(\.name))
+        if let unknown = names.subtracting(known).filter({ !Migration.isApplications($0) }).min() {
+            throw StoreError(
+                .newerVersion,
+                "\(database.path) has tables of a newer version (\(unknown)), which this software does not know; "
                     + "nothing was changed")
         }
-        return Int(version)
+        return names
     }
 
     private func integer(_ sql: String, in database: Database) throws -> Int64 {

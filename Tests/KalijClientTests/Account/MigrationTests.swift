@@ -79,7 +79,7 @@ struct MigrationTests {
         try run("BEGIN; PRAGMA application_id=\(Schema.accounts.applicationID); \(Fence.schema); COMMIT")
         #expect(throws: DirectoryError.self) { _ = try directory.read() }
         let database = try directory.open(.machine, role: .share, now: 1)
-        #expect(try Schema.accounts.version(of: database) == Schema.accounts.version)
+        #expect(try Schema.accounts.state(of: database) == .current)
     }
 
     @Test("one that migrates does not hide from the next driver that the last one died")
@@ -96,15 +96,15 @@ struct MigrationTests {
         let database = try Database(path: directory.databasePath, durability: .process)
         let taken = try Fence.take(in: database, lockPath: directory.lockPath, role: .main, now: 1)
         #expect(throws: FenceError.self) { _ = try directory.open(.machine, role: .share, now: 1) }
-        #expect(try Schema.accounts.version(of: database) == 0)
+        #expect(try Schema.accounts.state(of: database) == .empty)
         try taken.fence.letGo(database)
     }
 
     @Test("a database of version 1 is opened with everything in it")
     func version1() throws {
-        try run(try Self.version1())
+        try run(try Self.fixture(1))
         let database = try directory.open(.machine, role: .share, now: 1)
-        #expect(try Schema.accounts.version(of: database) == Schema.accounts.version)
+        #expect(try Schema.accounts.state(of: database) == .current)
         let account = try AccountTable(database).account(try JID("juliet@example.org"), in: directory)
         #expect((account.resource, account.mechanism) == ("balcony", .plain))
         let messages = try HistoryReader(database).messages(of: account, with: nil, limit: 9)
@@ -115,6 +115,40 @@ struct MigrationTests {
         #expect((status.storedMessages, status.queuedMessages, status.queuedStanzas) == (3, 1, 1))
         #expect(try SessionRow.load(account.id, from: database).handled.value == 4_294_967_290)
         #expect(try StatusReader(directory, database).quarantined().map(\.reason) == ["over the limit on depth"])
+    }
+
+    /// One that the command of that version wrote, with a real server.
+    @Test("a database of version 2 is opened with everything in it, and its session can be resumed")
+    func version2() throws {
+        try run(try Self.fixture(2))
+        let database = try directory.open(.machine, role: .share, now: 1)
+        #expect(try Schema.accounts.state(of: database) == .current)
+        let account = try AccountTable(database).account(try JID("alice@localhost"), in: directory)
+        let messages = try HistoryReader(database).messages(of: account, with: nil, limit: 100)
+        #expect(messages.count { $0.direction == .incoming } == 60)
+        #expect(messages.count { $0.state == .acked } == 21)
+        let status = try #require(try StatusReader(directory, database).accounts().first)
+        #expect((status.storedMessages, status.queuedMessages, status.unsettledMessages) == (81, 0, 0))
+        let session = try SessionRow.load(account.id, from: database)
+        #expect(session.resumeID != nil && session.handled.value == 264)
+        let log = try EventLog(directory)
+        #expect(try log.last == 40123)
+        let events = try log.events(after: 0, limit: 500)
+        #expect(events.count == 123 && events.last?.number == 40123)
+    }
+
+    @Test("an application's tables are made with its first engine, and its directory can be read without it")
+    func application() throws {
+        enum Bot: Feature {
+            static let name = "org.example.bot"
+            static let migrations = [Migration("org.example.bot/1", "CREATE TABLE bot_answer(id INTEGER PRIMARY KEY)")]
+        }
+        _ = try directory.open(.machine, role: .share, now: 1)
+        let driven = try directory.drive(role: .main, now: 1, schema: .accounts([Bot.self]))
+        try driven.database.run("INSERT INTO bot_answer VALUES (1)")
+        try driven.fence.letGo(driven.database)
+        #expect(try AccountTable(directory.read()).all().isEmpty)
+        #expect(try Schema.accounts.state(of: directory.read()) == .current)
     }
 
     /// Names, columns and indexes of all tables.
@@ -130,18 +164,22 @@ struct MigrationTests {
         return columns + indexes.sorted()
     }
 
-    @Test("a database of version 1, brought up to date, has the very tables of a fresh one")
-    func sameShape() throws {
-        try run(try Self.version1())
+    @Test(
+        "a database of an earlier version, brought up to date, has the very tables of a fresh one", arguments: [1, 2])
+    func sameShape(version: Int) throws {
+        try run(try Self.fixture(version))
         let fresh = AccountDirectory(scratch.file("fresh"))
-        #expect(
-            try shape(try directory.open(.machine, role: .share, now: 1))
-                == shape(try fresh.open(.machine, role: .share, now: 1)))
+        let migrated = try shape(try directory.open(.machine, role: .share, now: 1))
+        let made = try shape(try fresh.open(.machine, role: .share, now: 1))
+        let (more, fewer) = (migrated.filter { !made.contains($0) }, made.filter { !migrated.contains($0) })
+        #expect(more == [])
+        // The names of migrations are kept from the next one on.
+        #expect(version == 2 ? fewer == ["migration.name TEXT 1 1"] : fewer == [])
     }
 
-    private static func version1() throws -> String {
+    private static func fixture(_ version: Int) throws -> String {
         let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Fixtures/version1.sql")
+            .appendingPathComponent("Fixtures/version\(version).sql")
         return try String(contentsOf: fixture, encoding: .utf8)
     }
 }

@@ -166,7 +166,7 @@ struct AnnouncementTests {
     @Test("the same software as ours needs no question; our own presence is nobody's")
     func ourselves() throws {
         let desk = try Desk.caughtUp()
-        let own = OwnCapabilities.current.elements.map { $0.xml() }.joined()
+        let own = Features.passive.capabilities.elements.map { $0.xml() }.joined()
         try desk.receive("<presence from='juliet@example.org/balcony'>\(own)</presence>")
         #expect(try desk.count("entity") == 0)
         try desk.receive("<presence from='romeo@example.net/kalij'>\(own)</presence>")

@@ -8,6 +8,11 @@ import Testing
 
 /// XEP-0030: others are asked what they are and what they have.
 struct AskingTests {
+    enum Asking: Feature {
+        static let name = "asking"
+        static var handlers: [any Handler<Step>.Type] { [Found.self, Listed.self] }
+    }
+
     struct Found: InvalidatableHandler {
         static let name = "log.found"
         var text: String
@@ -30,7 +35,7 @@ struct AskingTests {
     }
 
     private func desk() throws -> Desk {
-        let desk = try Desk(known: KnownHandlers([Found.self, Listed.self]))
+        let desk = try Desk(features: [Asking.self])
         try desk.bind()
         return desk
     }

@@ -47,7 +47,7 @@ import Testing
         let driven = try taking.run()
         let planned = Planned()
         let engine = try Engine(
-            drive.directory, options: .init(), clock: .system, since: taking.begin, known: KnownHandlers(),
+            drive.directory, options: .init(), clock: .system, since: taking.begin, features: Features(),
             loop: EventLoop(),
             ground: Ground(
                 loop: planned, random: { 0 }, connect: { _, _ in Unconnected() }, killWriter: { _ in }),

@@ -23,7 +23,7 @@ import Testing
     private func logOut(_ drive: Drive, within seconds: Double, online: Bool = true) throws -> String? {
         var options = Engine.Options(timing: Drive.timing)
         options.timing.logout = seconds
-        options.handlers = Log.handlers
+        options.features = [Log.self]
         let report = try Engine.logOutLeaving(drive.directory, options: options, online: online)
         #expect(try drive.number("SELECT count(*) FROM account WHERE state = 'out' AND password IS NULL") == 1)
         #expect(try drive.number("SELECT count(*) FROM session WHERE resume_id IS NULL") == 1)
@@ -81,7 +81,7 @@ import Testing
         let drive = try left(server)
         server.stop()
         var options = Engine.Options(timing: Drive.timing)
-        options.handlers = Log.handlers
+        options.features = [Log.self]
         try Engine(drive.directory, options: options) { _ in }.run()
         #expect(try drive.number("SELECT count(*) FROM account WHERE state = 'out'") == 1)
         #expect(try drive.number("SELECT count(*) FROM log") == 1)

@@ -92,7 +92,7 @@ import Testing
         let desk = try Desk(notifies: true)
         let runner = StepRunner(
             database: desk.database, fence: desk.fence, barrier: Barrier(desk.database), clock: .system,
-            known: try KnownHandlers(), isSynced: true)
+            features: try Features(), isSynced: true)
         let raised = { try desk.database.prepare("SELECT number FROM barrier").first { $0.integer(0) } ?? 0 }
         let before = try raised()
         try runner.raiseBarrier()

@@ -31,7 +31,7 @@ struct StorageTests {
             database = driven.database
             let runner = StepRunner(
                 database: database, fence: driven.fence, barrier: Barrier(database),
-                clock: .system, known: try KnownHandlers())
+                clock: .system, features: try Features())
             account = try AccountTable(database).account(nil, in: drive.directory)
             var report: (EngineEvent) -> Void = { _ in }
             let context = DriverContext(

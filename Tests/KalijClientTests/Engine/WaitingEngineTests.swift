@@ -50,7 +50,7 @@ import Testing
     ) throws -> [String] {
         let drive = try Drive(port: port)
         var options = Engine.Options(timing: Drive.timing)
-        options.handlers = Log.handlers
+        options.features = [Log.self]
         var engine: Engine?
         var begun = false
         var problem: (any Error)?

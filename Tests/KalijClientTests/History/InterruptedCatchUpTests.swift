@@ -16,7 +16,7 @@ struct InterruptedCatchUpTests {
             runner: StepRunner(
                 database: try Database(path: desk.directory.databasePath, durability: .process), fence: desk.fence,
                 barrier: Barrier(desk.database), clock: desk.clock.clock,
-                known: try KnownHandlers()),
+                features: try Features()),
             account: desk.account)
         let result = try Element.parse(Desk.inClient(try desk.archived("a2", Self.message("two"))))
         _ = try other.handle(result, count: try other.load().handled.advanced())

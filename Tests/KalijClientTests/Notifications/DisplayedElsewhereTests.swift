@@ -130,6 +130,6 @@ import Testing
 
     @Test("we tell the server that we want these events")
     func announces() throws {
-        #expect(OwnCapabilities.current.info.supports("urn:xmpp:mds:displayed:0+notify"))
+        #expect(Features.passive.capabilities.info.supports("urn:xmpp:mds:displayed:0+notify"))
     }
 }

@@ -8,6 +8,11 @@ import Testing
 
 /// XEP-0199: asked and answered.
 struct PingTests {
+    enum Pinging: Feature {
+        static let name = "pinging"
+        static var handlers: [any Handler<Step>.Type] { [Pong.self] }
+    }
+
     struct Pong: Handler {
         static let name = "log.pong"
         func call(_ reply: IQReply, in step: Step) throws {
@@ -17,7 +22,7 @@ struct PingTests {
 
     @Test("the time is that from when the ping last left until the answer came, over a change of processes")
     func roundTrip() throws {
-        let desk = try Desk(known: KnownHandlers([Pong.self]))
+        let desk = try Desk(features: [Pinging.self])
         try desk.bind()
         let id = try desk.perform { try $0.ping(.received("romeo@example.net/orchard"), then: Pong()) }
         let request = try desk.request(id)
@@ -27,7 +32,7 @@ struct PingTests {
         desk.clock.move(by: 42)
         let pong = try Element.parse(
             Desk.inClient("<iq type='result' id='\(id)' from='romeo@example.net/orchard' to='juliet@example.org'/>"))
-        let other = try desk.inAnotherProcess([Pong.self])
+        let other = try desk.inAnotherProcess([Pinging.self])
         _ = try other.handle(pong, count: try other.load().handled.advanced())
         #expect(try desk.log() == ["42 ms"])
     }

@@ -27,7 +27,7 @@ final class Desk {
 
     /// - Parameter fast: how many milliseconds the clock is fast from the begin.
     init(
-        resource: String = "balcony", known: KnownHandlers? = nil, notifies: Bool = false, fast: Int64 = 0
+        resource: String = "balcony", features: [any Feature.Type] = [], notifies: Bool = false, fast: Int64 = 0
     ) throws {
         scratch = try ScratchDirectory()
         directory = AccountDirectory(scratch.path)
@@ -43,7 +43,7 @@ final class Desk {
         account = try AccountTable(database).account(nil, in: directory)
         runner = StepRunner(
             database: database, fence: fence, barrier: Barrier(database), clock: clock.clock,
-            known: try known ?? KnownHandlers(), notifies: notifies,
+            features: try Features(features), notifies: notifies,
             steady: try SteadyTime(reading: database, clock.clock))
         steps = SessionSteps(runner: runner, account: account)
     }

@@ -7,7 +7,8 @@ import Testing
 @testable import KalijClient
 
 /// Handlers of an application that keeps a log in a table of its own.
-enum Log {
+enum Log: Feature {
+    static let name = "log"
     static let handlers: [any Handler<Step>.Type] = [
         Logged.self, Silent.self, Failing.self, Rung.self, Awaited.self, Doubled.self, AsksAgain.self, Settles.self,
     ]
@@ -113,7 +114,7 @@ extension Element {
 extension Desk {
     /// One that is past its catch-up and knows the application's handlers.
     static func logging() throws -> Desk {
-        let desk = try Desk(known: KnownHandlers(Log.handlers))
+        let desk = try Desk(features: [Log.self])
         try desk.bind()
         try desk.answerFeatures(archive: false)
         try desk.acknowledgeAll()
@@ -143,12 +144,12 @@ extension Desk {
     }
 
     /// Another process takes over: it knows nothing but the database.
-    func inAnotherProcess(_ handlers: [any Handler<Step>.Type] = Log.handlers) throws -> SessionSteps {
+    func inAnotherProcess(_ features: [any Feature.Type] = [Log.self]) throws -> SessionSteps {
         SessionSteps(
             runner: StepRunner(
                 database: try Database(path: directory.databasePath, durability: .process), fence: fence,
                 barrier: Barrier(database), clock: clock.clock,
-                known: try KnownHandlers(handlers)), account: account)
+                features: try Features(features)), account: account)
     }
 
     func count(_ table: String) throws -> Int64? { try number("SELECT count(*) FROM \(table)") }

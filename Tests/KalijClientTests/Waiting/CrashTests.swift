@@ -34,15 +34,16 @@ import Testing
     }
 
     private static let variable = "KALIJ_CRASH_DIRECTORY"
-    private static let deadly: [any Handler<Step>.Type] = [
-        DeadlyTimer.self, DeadlyRequest.self, DeadlyWaiter.self, Log.Rung.self, Log.Awaited.self, Log.Logged.self,
-    ]
+    private enum Deadly: Feature {
+        static let name = "deadly"
+        static var handlers: [any Handler<Step>.Type] { [DeadlyTimer.self, DeadlyRequest.self, DeadlyWaiter.self] }
+    }
 
     /// A process that drives until nothing is left to be called.
     private static func drive() throws {
         let path = try #require(ProcessInfo.processInfo.environment[variable])
         var options = Engine.Options(timing: Drive.timing)
-        options.handlers = deadly
+        options.features = [Log.self, Deadly.self]
         let engine = try Engine(AccountDirectory(path), options: options) { _ in }
         engine.loop.schedule(after: 1) { [weak engine] in engine?.stop() }
         try engine.run()
@@ -51,7 +52,7 @@ import Testing
     private static func logOut() throws {
         let path = try #require(ProcessInfo.processInfo.environment[variable])
         var options = Engine.Options(timing: Drive.timing)
-        options.handlers = deadly
+        options.features = [Log.self, Deadly.self]
         try Engine.logOutLeaving(AccountDirectory(path), options: options, online: false)
     }
 
@@ -161,6 +162,10 @@ import Testing
 
     @Test("what a step throws leaves no mark: neither a handler's error nor a full disk")
     func thrown() throws {
+        enum Crash: Feature {
+            static let name = "crash"
+            static var handlers: [any Handler<Step>.Type] { [Full.self] }
+        }
         struct Full: Handler {
             static let name = "crash.full"
             func call(_: Void, in step: Step) throws {
@@ -168,11 +173,11 @@ import Testing
             }
         }
         let scratch = try ScratchDirectory()
-        let desk = try Desk(known: KnownHandlers(Log.handlers + [Full.self]))
+        let desk = try Desk(features: [Log.self, Crash.self])
         let mark = CallMark(path: scratch.file("m"), fence: 7)
         let runner = StepRunner(
             database: desk.database, fence: desk.fence, barrier: Barrier(desk.database),
-            clock: desk.clock.clock, known: try KnownHandlers(Log.handlers + [Full.self]), mark: mark)
+            clock: desk.clock.clock, features: try Features([Log.self, Crash.self]), mark: mark)
         let steps = SessionSteps(runner: runner, account: desk.account)
         try desk.perform { _ = try $0.schedule(Full(), at: 0) }
         for _ in 0..<5 {

@@ -9,8 +9,8 @@ import Testing
 /// "A database with handlers whose types no longer exist, whose payload is garbage, whose version is from the future:
 /// nothing crashes, the dead letters are listed, everything else works."
 struct DeadLetterTests {
-    private enum Owner: HandlerOwner {
-        static let prefix = "gone"
+    private enum Owner: Feature {
+        static let name = "gone"
         static func lost(_ letter: DeadLetter, in step: Step) throws {
             try Log.write("told of \(letter.name) (\(letter.origin.rawValue))", in: step)
         }
@@ -30,7 +30,7 @@ struct DeadLetterTests {
 
     /// A desk with rows that no version of this software can call, next to such as it can.
     private func damaged() throws -> Desk {
-        let desk = try Desk(known: KnownHandlers(Log.handlers, owners: [Owner.self]))
+        let desk = try Desk(features: [Log.self, Owner.self])
         try desk.bind()
         try desk.answerFeatures(archive: false)
         try desk.acknowledgeAll()

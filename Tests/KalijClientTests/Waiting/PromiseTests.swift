@@ -73,6 +73,12 @@ struct PromiseTests {
         #expect(try desk.log() == ["end 12"])
     }
 
+    /// A version of the application that has lost a handler.
+    private enum Forgetful: Feature {
+        static let name = "log"
+        static var handlers: [any Handler<Step>.Type] { Log.handlers.filter { $0.name != "log.doubled" } }
+    }
+
     @Test("a rejection goes along the chain; a link that cannot be called rejects the rest")
     func rejected() throws {
         let desk = try Desk.logging()
@@ -85,7 +91,7 @@ struct PromiseTests {
             return promises
         }
         try desk.perform { _ = try $0.reject(promises[0], with: Rejection("no")) }
-        let other = try desk.inAnotherProcess(Log.handlers.filter { $0.name != "log.doubled" })
+        let other = try desk.inAnotherProcess([Forgetful.self])
         _ = try other.runner.run("test", for: desk.account) { _ = try $0.resolve(promises[1], with: 3) }
         #expect(try desk.log() == ["end no", "end dead letter"])
         #expect(try desk.count("dead_letter") == 1)

@@ -4,6 +4,7 @@ import FoundationEssentials
 import KalijAddress
 import KalijClient
 import KalijHandlers
+import KalijStore
 import KalijXML
 import Testing
 
@@ -194,7 +195,7 @@ try registry.call(StoredHandler(bytes: row), 2, in: shelf)
     private func articleWaitingInTheDatabase(step: Step, engine: Engine) async throws {
 #sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 19)
 struct VersionTold: InvalidatableHandler {
-    static let name = "example.version-told"
+    static let name = "org.example.versions.told"
     var contact: String
 
     func call(_ reply: IQReply, in step: Step) throws {
@@ -217,13 +218,19 @@ struct VersionTold: InvalidatableHandler {
 let question = Element.request(.get, Element("query", xmlns: "jabber:iq:version"), to: try JID("juliet@example.com/balcony"))
 try step.send(question, then: VersionTold(contact: "juliet@example.com"), within: .seconds(30))
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 51)
+#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 52)
+enum Versions: Feature {
+    static let name = "org.example.versions"
+    static let migrations = [Migration("org.example.versions/1", "CREATE TABLE version(contact TEXT, says TEXT)")]
+    static var handlers: [any Handler<Step>.Type] { [VersionTold.self] }
+}
+
 var options = Engine.Options()
-options.handlers = [VersionTold.self]
+options.features = [Versions.self]
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 58)
+#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 65)
 struct ReminderDue: Handler {
-    static let name = "example.reminder-due"
+    static let name = "org.example.reminders.due"
     var text: String
     func call(_: Void, in step: Step) throws {
         try step.database.run("INSERT INTO reminder VALUES (?)", [.text(text)])
@@ -232,10 +239,10 @@ struct ReminderDue: Handler {
 
 let timer = try step.schedule(ReminderDue(text: "the nurse"), at: step.now + 3_600_000)
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 73)
+#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 80)
 let wasWaiting = try step.cancel(timer)
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 82)
+#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 89)
 struct SumKnown: Handler {
     static let name = "example.sum-known"
     func call(_ outcome: PromiseOutcome<Int>, in step: Step) throws {
@@ -264,18 +271,19 @@ try step.then(sum, SumKnown())
 let price = Element.request(.get, Element("price", xmlns: "urn:example:price"), to: try JID("shop.example.com"))
 try step.send(price, then: PriceTold(sum: sum))
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 117)
+#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 124)
 let total = try await engine.awaiter.value(of: sum)
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 130)
-enum Reminders: HandlerOwner {
-    static let prefix = "example"
+#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 137)
+enum Reminders: Feature {
+    static let name = "org.example.reminders"
+    static var handlers: [any Handler<Step>.Type] { [ReminderDue.self] }
     static func lost(_ letter: DeadLetter, in step: Step) throws {
         try step.database.run("INSERT INTO reminder VALUES (?)", [.text("\(letter.name) is lost")])
     }
 }
 
-options.owners = [Reminders.self]
+options.features = [Reminders.self]
 #sourceLocation()
     _ = question
     _ = timer

@@ -6,7 +6,7 @@ import KalijXML
 /// What waits for an answer. A closure would be gone with the process; this is a row in the database: its name, and the two
 /// values.
 struct Answered: InvalidatableHandler {
-    static let name = "example-question.answered"
+    static let name = "org.example.question.answered"
     /// Who was asked.
     var whom: String
     /// What the answer is for.
@@ -25,17 +25,18 @@ struct Answered: InvalidatableHandler {
 
     /// Within the step that took the answer: either both are committed or neither.
     private func note(_ text: String, in step: Step) throws {
-        try Answers.create(in: step)
         try step.database.run(
             "INSERT INTO answer(purpose, whom, answer) VALUES (?, ?, ?)", [.text(purpose), .text(whom), .text(text)])
     }
 }
 
-/// The application's own table, in the same database.
-enum Answers {
-    static func create(in step: Step) throws {
-        try step.database.execute("CREATE TABLE IF NOT EXISTS answer(purpose TEXT, whom TEXT, answer TEXT)")
-    }
+/// What the application adds to the engine: a table of its own in the same database, and who fills it.
+enum Answers: Feature {
+    static let name = "org.example.question"
+    static let migrations = [
+        Migration("org.example.question/1", "CREATE TABLE answer(purpose TEXT, whom TEXT, answer TEXT)")
+    ]
+    static var handlers: [any Handler<Step>.Type] { [Answered.self] }
 
     /// All answers, in the order in which they came.
     static func all(in directory: AccountDirectory) throws -> [String] {

@@ -60,7 +60,7 @@ enum Question {
     static func wait(_ directory: AccountDirectory) throws {
         let before = try Answers.all(in: directory).count
         var options = Engine.Options(role: .background)
-        options.handlers = [Answered.self]
+        options.features = [Answers.self]
         options.mayEnd = { try !Answers.areAwaited(in: directory) }
         let engine = try Engine(directory, options: options) { event in
             if case .online(_, let resumed) = event.kind { say(resumed ? "online again" : "online") }

@@ -61,7 +61,7 @@ struct Announcements {
 
     /// Whether it is the hash of this very software, which need not be asked for.
     private func isOurs(_ hash: String, _ cache: CapabilityCache) throws -> Bool {
-        let own = OwnCapabilities.current
+        let own = step.features.capabilities
         guard own.hashes.contains(where: { $0.key == hash }), let bytes = CapabilityCache.bytes(own.info) else {
             return false
         }

@@ -4,9 +4,6 @@ import KalijXML
 /// What this client says of itself: in answers to service discovery (XEP-0030), and hashed in its presence (XEP-0115,
 /// XEP-0390), so that contacts need not ask.
 struct OwnCapabilities: Sendable {
-    /// They never change, so they are hashed once in a process.
-    static let current = OwnCapabilities()
-
     let info: DiscoveryInfo
     /// Its hashes, as presence carries them.
     let hashes: [CapabilityHash]
@@ -14,13 +11,11 @@ struct OwnCapabilities: Sendable {
     /// Names the software (XEP-0115 section 4).
     private static let software = "urn:x-kalij"
 
-    private init() {
+    /// Those of a client that has these features.
+    init(_ features: [any Feature.Type]) {
         info = DiscoveryInfo(
             identities: [.init(category: "client", type: "pc", name: "Kalij")],
-            features: [
-                "http://jabber.org/protocol/caps", DiscoveryInfo.namespace, DiscoveryItem.namespace, "urn:xmpp:caps",
-                DisplayedElsewhere.node + "+notify", "urn:xmpp:ping",
-            ])
+            features: Set(features.flatMap { $0.announced }).sorted())
         // SHA-1 is what XEP-0115 section 5.1 makes mandatory, SHA-256 what XEP-0300 does.
         hashes = [
             CapabilityHash(of: info, format: .software(node: Self.software), algorithm: "sha-1"),

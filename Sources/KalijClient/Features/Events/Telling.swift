@@ -1,22 +1,5 @@
 import KalijStore
 
-extension Schema {
-    /// What happened to messages, numbered, for who reads it later.
-    static let events = """
-        CREATE TABLE event(
-            -- Never given twice: readers know what they have by the last one. The row with the highest one is never deleted,
-            -- which costs a page less in each commit than AUTOINCREMENT.
-            number INTEGER PRIMARY KEY,
-            account INTEGER REFERENCES account(id) ON DELETE SET NULL, -- NULL: there is nothing to tell, or no longer
-            at INTEGER NOT NULL,
-            kind TEXT NOT NULL,             -- 'message', 'unsettled', or the state that the message came to
-            message INTEGER NOT NULL);
-        -- The last event that is kept no longer.
-        CREATE TABLE event_forgotten(id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL);
-        INSERT INTO event_forgotten VALUES (1, 0);
-        """
-}
-
 /// What a step has to tell of messages: events with a number each, rows of its own, told after the commit.
 struct Telling {
     let step: Step

@@ -287,7 +287,7 @@ struct CatchUp {
     /// that, such as carbons, is asked for before.
     private func announcePresence() throws {
         guard archive.isOwn else { return }
-        try step.send(Element("presence", xmlns: "jabber:client", children: OwnCapabilities.current.elements))
+        try step.send(Element("presence", xmlns: "jabber:client", children: step.features.capabilities.elements))
         try DisplayedElsewhere(step: step).sessionBegan()
     }
 

@@ -67,27 +67,3 @@ struct RoomFeaturesKnown: Handler {
         try RoomArchive(step: step, room: Archive(key: room)).answered(reply)
     }
 }
-
-extension CatchUp: HandlerOwner {
-    static let prefix = "catch-up"
-
-    /// A handler was lost: what waits for it goes on without.
-    static func lost(_ letter: DeadLetter, in step: Step) throws {
-        let problem = "what should have gone on with it was lost: \(letter.reason)"
-        let archive = archive(of: letter)
-        switch letter.name {
-        case FeaturesKnown.name: try step.catchUp.featuresUnknown(problem)
-        case PageRead.name: try CatchUp(step: step, archive: archive).unanswered(problem)
-        case PreferencesTold.name: try step.catchUp.preferencesTold()
-        case PageFilled.name: try Filling(step: step, archive: archive).unanswered(problem)
-        case RoomFeaturesKnown.name: RoomArchive(step: step, room: archive).tell(problem)
-        default: break
-        }
-    }
-
-    /// The archive that a handler was about: each of them binds the room, if it is not the account's own.
-    private static func archive(of letter: DeadLetter) -> Archive {
-        guard case .text(let room)? = (try? StoredHandler(bytes: letter.handler))?.values["room"] else { return .own }
-        return Archive(key: room)
-    }
-}

@@ -19,14 +19,6 @@ struct ServerTime {
     let step: Step
     private var account: Value { .integer(step.account.id) }
 
-    static let schema = """
-        CREATE TABLE server_time(
-            account INTEGER PRIMARY KEY REFERENCES account(id) ON DELETE CASCADE,
-            ahead INTEGER,                  -- milliseconds by which the server's time is at least ahead of the steady time
-            base INTEGER NOT NULL,          -- of the steady time when that was found out; before, when the account came
-            since INTEGER);                 -- when the account came here, in the server's time
-        """
-
     static let namespace = "urn:xmpp:time"
     /// How long the first reading of the archive waits for it.
     private static let patience = Duration.seconds(20)

@@ -2,6 +2,13 @@ import KalijAddress
 import KalijHandlers
 import KalijXML
 
+/// Asks whether somebody answers; others may ask, too (XEP-0199).
+enum PingFeature: Feature {
+    static let name = "ping"
+
+    static var announced: [String] { ["urn:xmpp:ping"] }
+}
+
 extension Step {
     /// Asks whether somebody answers (XEP-0199). In the handler's step, ``roundTrip`` is how long that took.
     ///

@@ -28,7 +28,7 @@ struct Responder {
         if iq["type"] == "get", iq.child("ping", "urn:xmpp:ping") != nil {
             try send(result(of: iq))
         } else if iq["type"] == "get", let query = discoveryQuery(in: iq) {
-            guard let answer = OwnCapabilities.current.answer(query) else { return try refuse(iq, .itemNotFound) }
+            guard let answer = step.features.capabilities.answer(query) else { return try refuse(iq, .itemNotFound) }
             try send(result(of: iq, answer))
         } else {
             try refuse(iq, .serviceUnavailable)

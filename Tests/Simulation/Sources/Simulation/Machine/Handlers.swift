@@ -5,7 +5,10 @@ import KalijXML
 @testable import KalijClient
 
 /// Callbacks that write down that they were called, in a table of the application's.
-enum Calls {
+enum Calls: Feature {
+    static let name = "simulated"
+    static var handlers: [any Handler<Step>.Type] { [Asked.self, Rung.self] }
+
     static let schema = "CREATE TABLE simulated_call(number INTEGER NOT NULL, outcome TEXT NOT NULL)"
 
     static func write(_ number: Int, _ outcome: String, in step: Step) throws {

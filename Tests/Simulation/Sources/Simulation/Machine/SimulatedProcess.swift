@@ -180,11 +180,10 @@ final class SimulatedProcess {
         surroundings.drives(self, driven.database)
         hasDriven = true
         world.trace("   \(name) drives, fence \(driven.fence.owner.number)\(driven.careful ? " with care" : "")")
-        let handlers: [any Handler<Step>.Type] = [Asked.self, Rung.self]
         let world = world
         let engine = try Engine(
             surroundings.directory, options: options, clock: clock, since: begin,
-            known: try KnownHandlers(handlers),
+            features: try Features([Calls.self]),
             loop: try Self.unused(),
             ground: Ground(
                 loop: schedule, random: { Double.random(in: 0..<1, using: &world.random) },

@@ -1,0 +1,29 @@
+import KalijHandlers
+import KalijStore
+
+/// Who may know whether the account is online.
+enum ContactsFeature: Feature {
+    static let name = "contacts"
+
+    static let migrations: [Migration] = [
+        Migration(
+            "contacts/1", version: 2,
+            """
+            ALTER TABLE session ADD COLUMN subscribers INTEGER NOT NULL DEFAULT 0; -- whether they are known in this session
+            CREATE TABLE subscriber(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                jid TEXT NOT NULL,
+                PRIMARY KEY (account, jid)) WITHOUT ROWID;
+            -- Questions that wait until they are known.
+            CREATE TABLE asker(
+                id INTEGER PRIMARY KEY,
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                stanza BLOB NOT NULL);
+            CREATE INDEX asker_account ON asker(account);
+            """)
+    ]
+
+    static var handlers: [any Handler<Step>.Type] {
+        [RosterTold.self]
+    }
+}
