@@ -5,10 +5,10 @@ extension Features {
     static let own: [any Feature.Type] = [
         EventsFeature.self,
         MessagesFeature.self,
-        HistoryFeature.self,
         ContactsFeature.self,
         DiscoveryFeature.self,
         CarbonsFeature.self,
+        HistoryFeature.self,
         PingFeature.self,
         NotificationsFeature.self,
         QuarantineFeature.self,

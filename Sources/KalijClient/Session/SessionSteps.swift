@@ -39,11 +39,9 @@ struct SessionSteps {
         try runner.run("resumed", for: account) { step in
             guard try settle(to: count, in: step) else { throw SessionError.impossibleCount(count.value) }
             try markOnline(step)
-            let session = try SessionRow.load(account.id, from: step.database)
             try Requests(step: step).unqueueExpired()
             try queue(in: step).hold(.resumed)
-            try CatchUp(step: step).resume(hasArchive: session.archive)
-            try ServerTime(step: step).askAgain()
+            for feature in step.features.all { try feature.sessionResumed(in: step) }
             step.flush()
         }
     }
@@ -60,15 +58,13 @@ struct SessionSteps {
     /// again if it is not there; where no archive can tell, it stays `sent` and is reported.
     func bound(_ jid: JID) throws -> Step.Effects {
         try runner.run("bound", for: account) { step in
-            try CatchUp(step: step).forgetQuestions()
-            try Carbons(step: step).sessionLost()
-            try Entities(step: step).removeAll()
-            try Subscribers(step: step).sessionBegan()
+            for feature in step.features.all { try feature.sessionLost(in: step) }
             try holdOrReport(step)
             try forgetSession(step)
             try step.database.run(
                 """
-                UPDATE session SET number = number + 1, jid = ?, handled = 0, acknowledged = 0 WHERE account = ?
+                UPDATE session SET number = number + 1, jid = ?, handled = 0, acknowledged = 0, available = 0
+                WHERE account = ?
                 """, [.text(jid.description), .integer(account.id)])
             try step.database.run("DELETE FROM attempt WHERE account = ?", [.integer(account.id)])
             // Last: what they send belongs to the new session.
@@ -83,10 +79,8 @@ struct SessionSteps {
             try step.database.run(
                 "UPDATE session SET resume_id = ? WHERE account = ?", [.optional(resumeID), .integer(account.id)])
             try markOnline(step)
-            // First: the archive is read behind it, and so shows what is not copied yet.
-            try Carbons(step: step).sessionBegan()
-            try ServerTime(step: step).ask()
-            try ArchiveFeature(step: step).ask()
+            for feature in step.features.all { try feature.sessionBegan(in: step) }
+            try step.announcePresence()
         }
     }
 

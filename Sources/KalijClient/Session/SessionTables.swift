@@ -48,5 +48,9 @@ enum SessionTables {
             -- Requests among what waits to be sent.
             CREATE INDEX queue_request ON queue(account, request) WHERE request IS NOT NULL;
             """),
+        Migration(
+            "session/3",
+            "ALTER TABLE session ADD COLUMN available INTEGER NOT NULL DEFAULT 0; -- whether presence was sent in this session"
+        ),
     ]
 }

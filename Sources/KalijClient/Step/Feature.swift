@@ -1,5 +1,6 @@
 import KalijHandlers
 import KalijStore
+import KalijStream
 import KalijXML
 
 /// A part of what an account does, with everything about it that others have to know.
@@ -28,6 +29,46 @@ public protocol Feature: SendableMetatype {
     /// What this client says of itself because of the feature (XEP-0030): values of `var`.
     static var announced: [String] { get }
 
+    // MARK: The life of a session
+
+    /// A new session is bound, and the one before is lost: what was known for that one is void, and what it was asked will not be
+    /// answered. Called in the step that notes the new session.
+    static func sessionLost(in step: Step) throws
+
+    /// The new session can be used. What is sent here leaves before presence.
+    static func sessionBegan(in step: Step) throws
+
+    /// The session goes on over a new connection. Messages that have left and are not acknowledged are held back.
+    static func sessionResumed(in step: Step) throws
+
+    /// What the server supports, or the account, was found out, once in each new session (XEP-0030); or it will not be.
+    static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws
+
+    /// Whether presence still waits for this feature. Who lets presence wait calls ``Step/announcePresence()`` when it waits no
+    /// longer.
+    static func holdsPresence(in step: Step) throws -> Bool
+
+    /// The first presence of the session was sent: the server delivers from now on.
+    static func becameAvailable(in step: Step) throws
+
+    // MARK: What comes
+
+    /// A message has come, from whatever source, and is not stored yet. Called for all features in their order; what one changes
+    /// the next ones see.
+    static func arrived(_ message: inout IncomingMessage, in step: Step) throws
+
+    /// A message has come, and was stored in a new row.
+    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws
+
+    /// A presence has come.
+    static func presence(_ presence: Element, in step: Step) throws
+
+    /// A request has come, of somebody who may know that the account is online.
+    /// - Returns: the answer; nil if the request is not for this feature.
+    static func answer(_ request: Element, in step: Step) throws -> RequestAnswer?
+
+    // MARK: What leaves
+
     /// Whether a stanza that was sent with ``Step/send(_:)`` is sent again in a new session, if the one before was lost with the
     /// stanza unacknowledged. So it may arrive twice.
     static func outlivesSession(_ stanza: Element) -> Bool
@@ -39,5 +80,39 @@ extension Feature {
     public static var handlerPrefix: String { name }
     public static func lost(_ letter: DeadLetter, in step: Step) throws {}
     public static var announced: [String] { [] }
+    public static func sessionLost(in step: Step) throws {}
+    public static func sessionBegan(in step: Step) throws {}
+    public static func sessionResumed(in step: Step) throws {}
+    public static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {}
+    public static func holdsPresence(in step: Step) throws -> Bool { false }
+    public static func becameAvailable(in step: Step) throws {}
+    public static func arrived(_ message: inout IncomingMessage, in step: Step) throws {}
+    public static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {}
+    public static func presence(_ presence: Element, in step: Step) throws {}
+    public static func answer(_ request: Element, in step: Step) throws -> RequestAnswer? { nil }
     public static func outlivesSession(_ stanza: Element) -> Bool { false }
+}
+
+/// Who says what it supports.
+public enum ServerEntity: String, Sendable, Codable {
+    /// The account's server.
+    case server
+    /// The account itself: the server on its behalf.
+    case account
+}
+
+/// What came of the question what a server supports.
+public enum ServerAnswer {
+    case known(DiscoveryInfo)
+    /// An error, which says nothing new: a server in trouble supports what it did before.
+    case refused
+    /// No answer, for the reason that is given.
+    case none(String)
+}
+
+/// The answer to a request (RFC 6120 8.2.3).
+public enum RequestAnswer {
+    /// With or without something in it.
+    case result(Element?)
+    case error(StanzaError.Condition)
 }

@@ -173,8 +173,7 @@ struct MigrationTests {
         let made = try shape(try fresh.open(.machine, role: .share, now: 1))
         let (more, fewer) = (migrated.filter { !made.contains($0) }, made.filter { !migrated.contains($0) })
         #expect(more == [])
-        // The names of migrations are kept from the next one on.
-        #expect(version == 2 ? fewer == ["migration.name TEXT 1 1"] : fewer == [])
+        #expect(fewer == [])
     }
 
     private static func fixture(_ version: Int) throws -> String {

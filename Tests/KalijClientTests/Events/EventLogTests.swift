@@ -43,7 +43,7 @@ import Testing
         let desk = try Desk.online()
         #expect(throws: (any Error).self) {
             try desk.runner.run("test", for: desk.account) { step in
-                try Messages(step: step).receive(try Element.parse(Desk.inClient(incoming("one"))))
+                try MessagePath(step: step).receive(try Element.parse(Desk.inClient(incoming("one"))))
                 throw StoreError(.full, "test")
             }
         }

@@ -88,8 +88,8 @@ struct ReceivingTests {
     func types() throws {
         for (attribute, type) in [("", "normal"), ("type='shout'", "normal"), ("type='chat'", "chat")] {
             let message = try Element.parse("<message xmlns='jabber:client' \(attribute)><body>hi</body></message>")
-            let received = Received(
-                message, account: try JID("juliet@example.org"), stampedBy: nil, now: 0)
+            let received = IncomingMessage(
+                message, .live, account: try JID("juliet@example.org"), stampedBy: nil, now: 0)
             #expect(received.type == type)
         }
     }

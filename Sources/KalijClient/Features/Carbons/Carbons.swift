@@ -17,29 +17,10 @@ struct Carbons {
     /// How often an answer is waited for.
     private static let attempts = 3
 
-    /// A session begins: asks the server whether it can (section 3).
-    func sessionBegan() throws { try ask(attempt: 1) }
-
     /// The session of before is lost: what was asked in it is asked anew.
     func sessionLost() throws {
-        for name in [ServerToldFeatures.name, CarbonsEnabled.name] {
-            try Requests(step: step).forget(name, unqueueing: true)
-        }
+        try Requests(step: step).forget(CarbonsEnabled.name, unqueueing: true)
         try note(enabled: false)
-    }
-
-    func ask(attempt: Int) throws {
-        guard attempt <= Self.attempts, let server = try? JID(step.account.jid.domain) else { return }
-        try step.send(
-            .discovery(DiscoveryInfo.namespace, of: server), then: ServerToldFeatures(attempt: attempt),
-            within: Self.patience)
-    }
-
-    /// The server has said what it can do.
-    func server(_ info: DiscoveryInfo) throws {
-        guard let server = try? JID(step.account.jid.domain) else { return }
-        try step.discovery.told(info, by: server)
-        if info.supports(CarbonCopy.namespace) { try enable(attempt: 1) }
     }
 
     func enable(attempt: Int) throws {
@@ -59,17 +40,6 @@ struct Carbons {
         try step.database.run(
             "UPDATE session SET carbons = ? WHERE account = ?",
             [.integer(enabled ? 1 : 0), .integer(step.account.id)])
-    }
-}
-
-/// The server has said what it can do.
-struct ServerToldFeatures: Handler {
-    static let name = "carbons.server"
-    let attempt: Int
-
-    func call(_ reply: IQReply, in step: Step) throws {
-        if let info = reply.discoveryInfo { return try step.carbons.server(info) }
-        if case .timeout = reply { try step.carbons.ask(attempt: attempt + 1) }
     }
 }
 

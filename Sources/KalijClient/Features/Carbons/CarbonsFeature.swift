@@ -4,5 +4,12 @@ import KalijHandlers
 enum CarbonsFeature: Feature {
     static let name = "carbons"
 
-    static var handlers: [any Handler<Step>.Type] { [ServerToldFeatures.self, CarbonsEnabled.self] }
+    static var handlers: [any Handler<Step>.Type] { [CarbonsEnabled.self] }
+
+    static func sessionLost(in step: Step) throws { try step.carbons.sessionLost() }
+
+    static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
+        guard entity == .server, case .known(let info) = answer, info.supports(CarbonCopy.namespace) else { return }
+        try step.carbons.enable(attempt: 1)
+    }
 }

@@ -1,5 +1,6 @@
 import KalijHandlers
 import KalijStore
+import KalijXML
 
 /// Who may know whether the account is online.
 enum ContactsFeature: Feature {
@@ -25,5 +26,11 @@ enum ContactsFeature: Feature {
 
     static var handlers: [any Handler<Step>.Type] {
         [RosterTold.self]
+    }
+
+    static func sessionLost(in step: Step) throws { try Subscribers(step: step).sessionLost() }
+
+    static func answer(_ request: Element, in step: Step) throws -> RequestAnswer? {
+        try Subscribers(step: step).push(request) ? .result(nil) : nil
     }
 }

@@ -74,8 +74,8 @@ struct Subscribers {
         return true
     }
 
-    /// A new session has begun: its roster is not known.
-    func sessionBegan() throws {
+    /// The roster of a new session is not known.
+    func sessionLost() throws {
         try database.run("UPDATE session SET subscribers = 0 WHERE account = ?", [account])
         try database.run("DELETE FROM asker WHERE account = ?", [account])
     }

@@ -1,6 +1,7 @@
 import KalijHandlers
 import KalijStore
 import KalijStream
+import KalijXML
 
 /// What others say of themselves, and this client of itself.
 enum DiscoveryFeature: Feature {
@@ -40,6 +41,26 @@ enum DiscoveryFeature: Feature {
     ]
 
     static var handlers: [any Handler<Step>.Type] {
-        [CapabilitiesTold.self, InfoTold.self, InfoKnown.self, ItemsTold.self]
+        [
+            CapabilitiesTold.self, ServerFeaturesTold.self, AccountFeaturesTold.self, InfoTold.self, InfoKnown.self,
+            ItemsTold.self,
+        ]
+    }
+
+    static func sessionLost(in step: Step) throws {
+        try Entities(step: step).removeAll()
+        try ServerFeatures(step: step).sessionLost()
+    }
+
+    static func sessionBegan(in step: Step) throws { try ServerFeatures(step: step).ask() }
+
+    static func sessionResumed(in step: Step) throws { try ServerFeatures(step: step).askAgain() }
+
+    static func presence(_ presence: Element, in step: Step) throws { try Announcements(step: step).received(presence) }
+
+    static func answer(_ request: Element, in step: Step) throws -> RequestAnswer? {
+        let query = request.child("query", DiscoveryInfo.namespace) ?? request.child("query", DiscoveryItem.namespace)
+        guard request["type"] == "get", let query else { return nil }
+        return step.features.capabilities.answer(query).map { .result($0) } ?? .error(.itemNotFound)
     }
 }

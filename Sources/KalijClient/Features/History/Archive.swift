@@ -44,7 +44,7 @@ struct ArchivedMessage {
         else { return nil }
         self.archive = archive
         self.id = id
-        at = Received.delay(in: forwarded)
+        at = IncomingMessage.delay(in: forwarded)
         self.message = message
     }
 }

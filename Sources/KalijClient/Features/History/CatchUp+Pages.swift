@@ -16,7 +16,7 @@ extension CatchUp {
 
     private func take(_ archived: ArchivedMessage, _ round: inout Round, unstamped: Bool) throws {
         let messages = Messages(step: step)
-        guard let received = try messages.archived(archived) else {
+        guard let received = try MessagePath(step: step).archived(archived) else {
             return round.show(archived, position: nil, isMoved: false)
         }
         // What is met decides whether the range goes on, and so where the message goes.
@@ -126,7 +126,7 @@ struct ArchiveResults {
         let messages = Messages(step: step)
         guard let archived = ArchivedMessage(result, of: archive(of: message)),
             let round = try CatchUp(step: step, archive: archived.archive).round(),
-            let received = try messages.archived(archived), try messages.place(of: received) == nil
+            let received = try MessagePath(step: step).archived(archived), try messages.place(of: received) == nil
         else { return }
         try messages.keep(received, nil, at: try position ?? step.nextPosition(), catchup: round.number)
     }

@@ -41,8 +41,8 @@ struct CatchUp {
 
     /// The server has said its time, or will not: the first reading may have waited for that.
     func serverTimeSettled() throws {
-        guard try round() == nil, try !Requests(step: step).isWaiting([FeaturesKnown.name]) else { return }
-        try begin(hasArchive: try SessionRow.load(step.account.id, from: database).archive)
+        guard try round() == nil, try !ServerFeatures(step: step).isAwaited else { return }
+        try begin(hasArchive: try hasArchive)
     }
 
     /// Begins after a bind; `hasArchive` says whether there is something to read.
@@ -52,17 +52,15 @@ struct CatchUp {
             if archive.isOwn, try queue.holding() == .bound { try ArchivePreferences(step: step).ask() }
             try askPage()
         } else {
-            try announcePresence()
             try finish(problem: "the server has no archive")
         }
     }
 
     /// Goes on after a resume: asks again for what was asked and not answered, or reads what came since the last end.
-    func resume(hasArchive: Bool) throws {
-        let isAsking = try Requests(step: step).isWaiting([FeaturesKnown.name])
+    func resume() throws {
         try forgetQuestions()
-        guard let round = try round(), !isAsking else { return try ArchiveFeature(step: step).ask() }
-        guard hasArchive else { return }
+        guard let round = try round() else { return try serverTimeSettled() }
+        guard try !ServerFeatures(step: step).isAwaited, try hasArchive else { return }
         if round.phase == .done { try newRound(.afterPresence) } else { try rewind(round) }
         try askPage()
     }
@@ -70,7 +68,6 @@ struct CatchUp {
     /// Forgets what was asked of archives at the begin of a connection, to be asked anew: an answer may have been dropped
     /// with the one before. Questions that the server has not counted are not sent again.
     func forgetQuestions() throws {
-        try Requests(step: step).forget(FeaturesKnown.name, unqueueing: true)
         for name in [PageRead.name, PageFilled.name, BeginKnown.name] {
             try Requests(step: step).forget(name, unqueueing: true)
         }
@@ -102,15 +99,36 @@ struct CatchUp {
         try completed(round, problem: problem)
     }
 
-    /// The server does not even say what it can do.
-    func featuresUnknown(_ problem: String = "the server does not answer") throws {
-        try newRound(.beforePresence)
-        try unanswered(problem)
+    /// What the account supports was found out. An answer shows whether there is an archive (XEP-0313 section 3), which is stored with
+    /// the session, and whether the account's stanza-ids are to be trusted: an archive or XEP-0359 promises that.
+    func serverKnown(_ answer: ServerAnswer) throws {
+        switch answer {
+        case .known(let info): try note(info)
+        case .refused: break
+        case .none(let problem):
+            try newRound(.beforePresence)
+            return try unanswered(problem)
+        }
+        // The first reading begins at a time of the server's.
+        if try hasArchive, try round() == nil, try ServerTime(step: step).isAwaited { return }
+        try begin(hasArchive: try hasArchive)
+    }
+
+    private var hasArchive: Bool {
+        get throws { try SessionRow.load(step.account.id, from: database).archive }
+    }
+
+    private func note(_ info: DiscoveryInfo) throws {
+        let hasArchive = info.supports("urn:xmpp:mam:2")
+        let stamps = hasArchive || info.supports("urn:xmpp:sid:0")
+        try database.run(
+            "UPDATE session SET archive = ?, stamps = ? WHERE account = ?",
+            [.integer(hasArchive ? 1 : 0), .integer(stamps ? 1 : 0), .integer(step.account.id)])
     }
 
     private func isWaiting(_ round: Round) throws -> Bool {
         let requests = Requests(step: step)
-        if archive.isOwn, try requests.isWaiting([FeaturesKnown.name]) { return true }
+        if archive.isOwn, try ServerFeatures(step: step).isAwaited { return true }
         return try round.request.map { try requests.isWaiting(for: $0) } ?? false
     }
 
@@ -244,12 +262,12 @@ struct CatchUp {
 
     /// The archive could not answer now: it is asked again in a while.
     func postponed(_ round: Round, problem: String) throws {
-        if round.phase == .beforePresence { try announcePresence() }
         try database.run(
             """
             UPDATE catchup SET phase = 'after-presence', query_id = NULL, request = NULL, problem = ?3
             WHERE account = ?1 AND archive = ?2
             """, key + [.text(problem)])
+        if archive.isOwn { try step.announcePresence() }
         tell(problem: problem)
         guard archive.isOwn else { return }
         // A lost session's messages wait: only the archive can tell about them.
@@ -279,16 +297,16 @@ struct CatchUp {
 
     /// Announces presence; what is read from here on was archived before it or after.
     func goOnline() throws {
-        try announcePresence()
         try database.run("UPDATE catchup SET phase = 'after-presence' WHERE account = ?1 AND archive = ?2", key)
+        if archive.isOwn { try step.announcePresence() }
     }
 
-    /// From here on the server delivers live, and what it archived in between is read once more: whatever has to be on for
-    /// that, such as carbons, is asked for before.
-    private func announcePresence() throws {
-        guard archive.isOwn else { return }
-        try step.send(Element("presence", xmlns: "jabber:client", children: step.features.capabilities.elements))
-        try DisplayedElsewhere(step: step).sessionBegan()
+    /// Whether presence waits for the reading of the account's archive.
+    var holdsPresence: Bool {
+        get throws {
+            guard let round = try round() else { return true }
+            return try ServerFeatures(step: step).isAwaited || round.phase == .beforePresence
+        }
     }
 
     private func finish(problem: String?) throws {
@@ -297,6 +315,7 @@ struct CatchUp {
             UPDATE catchup SET phase = 'done', query_id = NULL, request = NULL, problem = ?3
             WHERE account = ?1 AND archive = ?2
             """, key + [.optional(problem)])
+        if archive.isOwn { try step.announcePresence() }
         tell(problem: problem)
         if archive.isOwn { try release(problem: problem) }
         if problem == nil { try ArchiveBegin(step: step, archive: archive).findOut() }

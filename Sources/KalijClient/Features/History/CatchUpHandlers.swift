@@ -7,19 +7,6 @@ extension Step {
     var catchUp: CatchUp { CatchUp(step: self) }
 }
 
-/// The server has said what it can do: with an archive or without, the catch-up begins.
-struct FeaturesKnown: Handler {
-    static let name = "catch-up.features"
-
-    func call(_ reply: IQReply, in step: Step) throws {
-        guard let iq = reply.iq else { return try step.catchUp.featuresUnknown() }
-        let hasArchive = try ArchiveFeature(step: step).answered(iq)
-        // The first reading begins at a time of the server's.
-        if hasArchive, try step.catchUp.round() == nil, try ServerTime(step: step).isAwaited { return }
-        try step.catchUp.begin(hasArchive: hasArchive)
-    }
-}
-
 /// A page at an archive's end has come to its end.
 struct PageRead: Handler {
     static let name = "catch-up.page"

@@ -88,6 +88,12 @@ enum HistoryFeature: Feature {
                 base INTEGER NOT NULL,          -- of the steady time when that was found out; before, when the account came
                 since INTEGER);                 -- when the account came here, in the server's time
             """),
+        Migration(
+            "history/3",
+            """
+            UPDATE session SET available = 1
+                WHERE account IN (SELECT account FROM catchup WHERE archive = '' AND phase <> 'before-presence');
+            """),
     ]
 
     /// Those of older history and of the server's time begin as those of the catch-up do.
@@ -95,7 +101,7 @@ enum HistoryFeature: Feature {
 
     static var handlers: [any Handler<Step>.Type] {
         [
-            FeaturesKnown.self, PageRead.self, PageFilled.self, BeginKnown.self, RoomFeaturesKnown.self,
+            PageRead.self, PageFilled.self, BeginKnown.self, RoomFeaturesKnown.self,
             PreferencesTold.self,
             ServerTold.self,
         ]
@@ -106,7 +112,7 @@ enum HistoryFeature: Feature {
         let problem = "what should have gone on with it was lost: \(letter.reason)"
         let archive = archive(of: letter)
         switch letter.name {
-        case FeaturesKnown.name: try step.catchUp.featuresUnknown(problem)
+        case AccountFeaturesTold.name: try step.catchUp.serverKnown(.none(problem))
         case PageRead.name: try CatchUp(step: step, archive: archive).unanswered(problem)
         case PreferencesTold.name: try step.catchUp.preferencesTold()
         case PageFilled.name: try Filling(step: step, archive: archive).unanswered(problem)
@@ -120,4 +126,19 @@ enum HistoryFeature: Feature {
         guard case .text(let room)? = (try? StoredHandler(bytes: letter.handler))?.values["room"] else { return .own }
         return Archive(key: room)
     }
+
+    static func sessionLost(in step: Step) throws { try step.catchUp.forgetQuestions() }
+
+    static func sessionBegan(in step: Step) throws { try ServerTime(step: step).ask() }
+
+    static func sessionResumed(in step: Step) throws {
+        try step.catchUp.resume()
+        try ServerTime(step: step).askAgain()
+    }
+
+    static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
+        if entity == .account { try step.catchUp.serverKnown(answer) }
+    }
+
+    static func holdsPresence(in step: Step) throws -> Bool { try step.catchUp.holdsPresence }
 }

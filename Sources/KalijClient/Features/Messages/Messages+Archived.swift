@@ -13,25 +13,11 @@ extension Messages {
         var state: String?
     }
 
-    /// What the archive has shown; nil for what is no message to keep. In the account's own archive an error says what any
-    /// other does, and so does a marker of another device.
-    func archived(_ archived: ArchivedMessage) throws -> Received? {
-        guard archived.isOfItsArchive else { return nil }
-        let received = Received(archived, account: step.account.jid, now: step.now)
-        guard archived.archive.isOwn else { return received }
-        if archived.message["type"] == "error" {
-            try refused(archived.message)
-            return nil
-        }
-        try displayed(archived.message, received)
-        return received
-    }
-
     /// Stores a message that an archive shows if it can be told at once that it is new, as most are: its row would be in the
     /// way of another one with the archive's id.
     /// - Parameter unstamped: whether there are messages that have no archive's id yet, of which it may be one.
     /// - Returns: false if nothing was stored, and it is to be looked for (``place(of:)``).
-    func storeNew(_ received: Received, at position: Int64, catchup: Int64, unstamped: Bool) throws -> Bool {
+    func storeNew(_ received: IncomingMessage, at position: Int64, catchup: Int64, unstamped: Bool) throws -> Bool {
         guard received.stanzaID != nil, !received.mayBeOwn, received.originID == nil || !unstamped else { return false }
         return try insert(received, position: position, catchup: catchup)
     }
@@ -47,7 +33,7 @@ extension Messages {
     }
 
     /// Where the message is, if it came before: in whatever way.
-    func place(of received: Received) throws -> Place? {
+    func place(of received: IncomingMessage) throws -> Place? {
         if let own = try ownPlace(of: received) { return own }
         let known = try database.statement(
             """
@@ -63,7 +49,7 @@ extension Messages {
 
     /// One that was delivered before the archive's ids were trusted, and gets the id that it has there: to us, or as a copy of
     /// what another device of the account sent.
-    private func unstamped(_ received: Received) throws -> Place? {
+    private func unstamped(_ received: IncomingMessage) throws -> Place? {
         guard let origin = received.originID else { return nil }
         let known = try database.statement(Self.unstamped(received.direction)).first([
             account, .text(received.sender.description), .text(origin), .text(received.messageID),
@@ -95,7 +81,7 @@ extension Messages {
     /// Stores a message, or moves the row that it has already, to the order number `position`.
     /// - Returns: whether it is new.
     @discardableResult
-    func keep(_ received: Received, _ place: Place?, at position: Int64, catchup: Int64) throws -> Bool {
+    func keep(_ received: IncomingMessage, _ place: Place?, at position: Int64, catchup: Int64) throws -> Bool {
         guard let place else { return try insert(received, position: position, catchup: catchup) }
         if place.state != nil {
             try settleOwn(received, place, at: (position, catchup))

@@ -9,19 +9,15 @@ struct Messages {
     var database: Database { step.database }
     var account: Value { .integer(step.account.id) }
 
-    /// A `<message/>` that the server delivered; `position` is the order number that was kept for it, if one was.
-    func receive(_ message: Element, at position: Int64? = nil) throws {
-        if message["type"] == "error" { return try refused(message) }
-        let received = Received(message, account: step.account.jid, stampedBy: try trusted(message), now: step.now)
-        try displayed(message, received)
-        guard received.isKept else { return }
+    /// Stores a message that was delivered; `position` is the order number that was kept for it, if one was.
+    func deliver(_ received: IncomingMessage, at position: Int64?) throws {
         if try meetsOwn(received, at: nil) { return }
         if try insert(received, position: try position ?? step.nextPosition(), catchup: 0) { step.tailGrew() }
     }
 
     /// Whose stanza-id in a delivered message counts (XEP-0359 section 5): that of the archive that holds it, if disco has
     /// shown that it stamps them and so removes what others write in its name.
-    private func trusted(_ message: Element) throws -> JID? {
+    func trusted(_ message: Element) throws -> JID? {
         guard message["type"] == "groupchat", let room = message["from"].map({ JID.received($0).bare }) else {
             return step.trustsArchive ? step.account.jid : nil
         }
@@ -40,7 +36,7 @@ struct Messages {
     }
 
     /// Stores a message in a new row; false if it is in one already.
-    func insert(_ received: Received, position: Int64, catchup: Int64) throws -> Bool {
+    func insert(_ received: IncomingMessage, position: Int64, catchup: Int64) throws -> Bool {
         let state: MessageState? = received.direction == .outgoing ? .acked : nil
         try database.run(
             """
@@ -59,34 +55,24 @@ struct Messages {
         guard database.changes > 0 else { return false }
         let row = database.lastInsertedRow
         try step.messageStored()
-        try Notifying(step: step).stored(received, row: row, isArchived: catchup > 0)
-        try Telling(step: step).tell(
-            .message(
-                Message(
-                    id: row, direction: received.direction, stanzaID: received.stanzaID,
-                    originID: received.originID, from: received.sender.description,
-                    to: received.recipient.description, type: received.type, body: received.body,
-                    sentAt: received.sentAt, state: state)))
+        let message = Message(
+            id: row, direction: received.direction, stanzaID: received.stanzaID, originID: received.originID,
+            from: received.sender.description, to: received.recipient.description, type: received.type,
+            body: received.body, sentAt: received.sentAt, state: state)
+        try Telling(step: step).tell(.message(message))
+        for feature in step.features.all { try feature.stored(message, from: received, in: step) }
         return true
     }
 
-    /// Another device of this account says that it has shown messages (XEP-0333).
-    func displayed(_ message: Element, _ received: Received) throws {
-        guard received.direction == .outgoing,
-            let id = message.child("displayed", "urn:xmpp:chat-markers:0")?["id"]
-        else { return }
-        try Notifying(step: step).displayed(id, in: received.conversation)
-    }
-
     /// Whether this is a copy of a message written when it was accepted here: the archive having it settles it.
-    private func meetsOwn(_ received: Received, at place: (position: Int64, catchup: Int64)?) throws -> Bool {
+    private func meetsOwn(_ received: IncomingMessage, at place: (position: Int64, catchup: Int64)?) throws -> Bool {
         guard let own = try ownPlace(of: received) else { return false }
         try settleOwn(received, own, at: place)
         return true
     }
 
     /// The row of a message that was accepted here, if this is a copy of it.
-    func ownPlace(of received: Received) throws -> Place? {
+    func ownPlace(of received: IncomingMessage) throws -> Place? {
         guard received.mayBeOwn, let origin = received.ownID else { return nil }
         return try database.statement(
             """
@@ -100,7 +86,7 @@ struct Messages {
         }
     }
 
-    func settleOwn(_ received: Received, _ own: Place, at place: (position: Int64, catchup: Int64)?) throws {
+    func settleOwn(_ received: IncomingMessage, _ own: Place, at place: (position: Int64, catchup: Int64)?) throws {
         try database.run(
             """
             UPDATE OR IGNORE message SET archive = ?, stanza_id = coalesce(?, stanza_id), position = coalesce(?, position),

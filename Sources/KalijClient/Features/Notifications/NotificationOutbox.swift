@@ -111,10 +111,10 @@ struct Notifying {
     private var account: Value { .integer(step.account.id) }
 
     /// A message was stored in `row`. What the archive shows of the time before the account was here is no news.
-    func stored(_ received: Received, row: Int64, isArchived: Bool) throws {
+    func stored(_ received: IncomingMessage, row: Int64) throws {
         guard step.notifies, received.direction == .incoming, received.body != nil,
             received.type == "chat" || received.type == "normal",
-            try !isArchived || received.sentAt >= ServerTime(step: step).since
+            try received.source != .archive || received.sentAt >= ServerTime(step: step).since
         else { return }
         try step.database.run(
             """

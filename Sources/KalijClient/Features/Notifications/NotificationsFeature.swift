@@ -1,5 +1,6 @@
 import KalijHandlers
 import KalijStore
+import KalijXML
 
 /// What the user is to be notified of.
 enum NotificationsFeature: Feature {
@@ -30,4 +31,22 @@ enum NotificationsFeature: Feature {
     }
 
     static var announced: [String] { [DisplayedElsewhere.node + "+notify"] }
+
+    static func becameAvailable(in step: Step) throws { try DisplayedElsewhere(step: step).sessionBegan() }
+
+    /// Another client of the account has shown messages: it says so to their sender (XEP-0333), or publishes it (XEP-0490).
+    static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
+        if message.source == .live, let event = DisplayedElsewhere.event(message.element, account: step.account.jid) {
+            message.isKept = false
+            return try DisplayedElsewhere(step: step).received(event)
+        }
+        guard message.direction == .outgoing, message.source != .archive || message.archive == Archive.own.key,
+            let id = message.element.child("displayed", "urn:xmpp:chat-markers:0")?["id"]
+        else { return }
+        try Notifying(step: step).displayed(id, in: message.conversation)
+    }
+
+    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+        try Notifying(step: step).stored(incoming, row: message.id)
+    }
 }

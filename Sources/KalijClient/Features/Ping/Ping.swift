@@ -7,6 +7,10 @@ enum PingFeature: Feature {
     static let name = "ping"
 
     static var announced: [String] { ["urn:xmpp:ping"] }
+
+    static func answer(_ request: Element, in step: Step) throws -> RequestAnswer? {
+        request["type"] == "get" && request.child("ping", "urn:xmpp:ping") != nil ? .result(nil) : nil
+    }
 }
 
 extension Step {

@@ -9,7 +9,6 @@ struct Responder {
     /// An `<iq/>` of type get or set; each gets exactly one answer (RFC 6120 8.2.3).
     func answer(_ iq: Element) throws {
         let subscribers = Subscribers(step: step)
-        if try subscribers.push(iq) { return try send(result(of: iq)) }
         switch try subscribers.mayKnow(iq["from"].map(JID.received)) {
         case .may: try answerFriend(iq)
         case .mayNot: try refuse(iq, .serviceUnavailable)
@@ -23,20 +22,16 @@ struct Responder {
         if isFriend { try answerFriend(iq) } else { try refuse(iq, .serviceUnavailable) }
     }
 
-    /// Whoever else asks gets what a server says of a client that is not there (RFC 6121 8.5.3.2.3).
+    /// What no feature takes gets what a server says of a client that is not there (RFC 6121 8.5.3.2.3).
     private func answerFriend(_ iq: Element) throws {
-        if iq["type"] == "get", iq.child("ping", "urn:xmpp:ping") != nil {
-            try send(result(of: iq))
-        } else if iq["type"] == "get", let query = discoveryQuery(in: iq) {
-            guard let answer = step.features.capabilities.answer(query) else { return try refuse(iq, .itemNotFound) }
-            try send(result(of: iq, answer))
-        } else {
-            try refuse(iq, .serviceUnavailable)
+        for feature in step.features.all {
+            switch try feature.answer(iq, in: step) {
+            case .result(let payload): return try send(result(of: iq, payload))
+            case .error(let condition): return try refuse(iq, condition)
+            case nil: continue
+            }
         }
-    }
-
-    private func discoveryQuery(in iq: Element) -> Element? {
-        iq.child("query", DiscoveryInfo.namespace) ?? iq.child("query", DiscoveryItem.namespace)
+        try refuse(iq, .serviceUnavailable)
     }
 
     private func refuse(_ iq: Element, _ condition: StanzaError.Condition) throws {

@@ -9,42 +9,68 @@ import KalijXML
     import Foundation
 #endif
 
-/// A message stanza that the server delivered or archived, taken apart.
-struct Received {
-    let direction: Direction
+/// A message that has come, taken apart.
+public struct IncomingMessage {
+    /// What brought a message.
+    public enum Source: Sendable {
+        /// The server, as it was sent.
+        case live
+        /// The server, as a copy of what another client of the account has sent or got (XEP-0280).
+        case carbon
+        /// An archive, of the account or of a room (XEP-0313).
+        case archive
+    }
+
+    /// The `<message/>`, without its wrapper.
+    public let element: Element
+    public let source: Source
+    /// Whether somebody else wrote it, or the account, on whatever client.
+    public let direction: Direction
     /// The other side's bare address.
-    let conversation: String
-    let sender: JID
-    let recipient: JID
-    let type: String
-    let messageID: String
-    let originID: String?
+    public let conversation: String
+    /// The full address of whoever sent it.
+    public let sender: JID
+    public let recipient: JID
+    /// RFC 6121 5.2.2; an unknown one is `normal`.
+    public let type: String
+    /// The stanza's id, empty if it has none.
+    public let messageID: String
+    /// The id that its sender gave it (XEP-0359).
+    public let originID: String?
     /// Whose archive it belongs to, as ``Archive/key``.
     let archive: String
     /// The id in that archive; nil if it has none that can be trusted.
     let stanzaID: String?
-    let body: String?
-    /// Milliseconds since 1970.
-    let sentAt: Int64
+    /// What it says. A feature may find that it says something else than the stanza shows.
+    public var body: String?
+    /// Milliseconds since 1970; as the server stamped it, if it did.
+    public let sentAt: Int64
     /// When the archive that shows it says that it was archived; nil if none does.
     let archivedAt: Int64?
+    /// Whether it is stored: at first, if it says something, or if an archive thought it worth keeping.
+    public var isKept: Bool
 
     /// A message that the server delivered.
     /// - Parameter archiver: whose stanza-id counts; nil if nobody's does.
-    init(_ message: Element, account: JID, stampedBy archiver: JID?, now: Int64) {
+    init(_ message: Element, _ source: Source, account: JID, stampedBy archiver: JID?, now: Int64) {
         self.init(
-            message, account: account, archive: nil, stanzaID: archiver.flatMap { Self.stanzaID(in: message, by: $0) },
+            message, source, account: account, archive: nil,
+            stanzaID: archiver.flatMap { Self.stanzaID(in: message, by: $0) },
             at: nil, now: now)
     }
 
     /// A message that an archive has shown.
     init(_ archived: ArchivedMessage, account: JID, now: Int64) {
         self.init(
-            archived.message, account: account, archive: archived.archive, stanzaID: archived.id, at: archived.at,
+            archived.message, .archive, account: account, archive: archived.archive, stanzaID: archived.id,
+            at: archived.at,
             now: now)
     }
 
-    private init(_ message: Element, account: JID, archive: Archive?, stanzaID: String?, at: Int64?, now: Int64) {
+    private init(
+        _ message: Element, _ source: Source, account: JID, archive: Archive?, stanzaID: String?, at: Int64?, now: Int64
+    ) {
+        (element, self.source) = (message, source)
         sender = message["from"].map(JID.received) ?? account
         recipient = message["to"].map(JID.received) ?? account
         let author = sender.bare
@@ -58,6 +84,7 @@ struct Received {
         self.stanzaID = stanzaID
         archivedAt = at
         sentAt = at ?? Self.delay(in: message) ?? now
+        isKept = body != nil || stanzaID != nil
     }
 
     /// What a message of this client is known by: its origin-id, which is its id too.
@@ -66,9 +93,6 @@ struct Received {
     /// Whether it can be a copy of a message of ours: sent by the account, or shown by the room that it was sent to. Anybody
     /// can write `groupchat` into a message, so the account's own archive shows ours only as sent by the account.
     var mayBeOwn: Bool { direction == .outgoing || !archive.isEmpty }
-
-    /// Whether it is kept: it says something, or the archive thought it worth keeping.
-    var isKept: Bool { body != nil || stanzaID != nil }
 
     /// When the message in a `<delay/>` (XEP-0203) was sent, in milliseconds since 1970.
     static func delay(in element: Element) -> Int64? {

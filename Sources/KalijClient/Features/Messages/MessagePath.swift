@@ -1,0 +1,55 @@
+import KalijXML
+
+/// The one way of a message into the database, whatever brought it.
+///
+/// 1. The wrapper is opened, if there is one, and checked: only the account's own server copies (``CarbonCopy``), and only the
+///    archive that was asked shows results (``ArchiveResults``).
+/// 2. An error settles the message that it answers.
+/// 3. The message is taken apart (``IncomingMessage``), and every feature has its turn (``Feature/arrived(_:in:)``).
+/// 4. What is kept is stored, once; of a new row every feature is told (``Feature/stored(_:from:in:)``).
+struct MessagePath {
+    let step: Step
+
+    /// A `<message/>` stanza.
+    func receive(_ stanza: Element) throws {
+        if stanza.child("result", "urn:xmpp:mam:2") != nil { return try ArchiveResults(step: step).handle([stanza]) }
+        try deliver(stanza, at: nil)
+    }
+
+    /// One that was set aside, and gets the order number `position`.
+    func receive(again stanza: Element, at position: Int64?) throws {
+        if let result = stanza.child("result", "urn:xmpp:mam:2") {
+            return try ArchiveResults(step: step).handle(again: result, in: stanza, at: position)
+        }
+        try deliver(stanza, at: position)
+    }
+
+    private func deliver(_ stanza: Element, at position: Int64?) throws {
+        let copy = CarbonCopy(stanza, account: step.account.jid)
+        let (message, source) = copy.map { ($0.message, .carbon) } ?? (stanza, IncomingMessage.Source.live)
+        let messages = Messages(step: step)
+        if message["type"] == "error" { return try messages.refused(message) }
+        var incoming = IncomingMessage(
+            message, source, account: step.account.jid, stampedBy: try messages.trusted(message), now: step.now)
+        try arrive(&incoming)
+        guard incoming.isKept else { return }
+        try messages.deliver(incoming, at: position)
+    }
+
+    /// What an archive has shown, after all features had their turn; nil for what is no message to keep. In the account's own archive an
+    /// error says what any other does.
+    func archived(_ archived: ArchivedMessage) throws -> IncomingMessage? {
+        guard archived.isOfItsArchive else { return nil }
+        if archived.archive.isOwn, archived.message["type"] == "error" {
+            try Messages(step: step).refused(archived.message)
+            return nil
+        }
+        var incoming = IncomingMessage(archived, account: step.account.jid, now: step.now)
+        try arrive(&incoming)
+        return incoming
+    }
+
+    private func arrive(_ message: inout IncomingMessage) throws {
+        for feature in step.features.all { try feature.arrived(&message, in: step) }
+    }
+}
