@@ -19,6 +19,12 @@ extension Schema {
             conversation TEXT NOT NULL,
             keeps INTEGER NOT NULL,
             PRIMARY KEY (account, conversation)) WITHOUT ROWID;
+        -- Messages known before that the archive has shown in this session, while others wait for what it shows.
+        CREATE TABLE archive_shown(
+            account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+            own INTEGER NOT NULL,           -- whether it was accepted here
+            message INTEGER NOT NULL,
+            PRIMARY KEY (account, own, message)) WITHOUT ROWID;
         """
 
     /// Who may know whether the account is online.
