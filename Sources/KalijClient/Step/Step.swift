@@ -29,6 +29,8 @@ public final class Step {
     /// How long the answer took that the step is for, in milliseconds from when its request last left, perhaps in another
     /// process; nil if the step is for something else.
     public private(set) var roundTrip: Int64?
+    /// Whether the step is for the timeout of a request that has never left: it says nothing of whoever was to answer.
+    var isForUnsent = false
     /// When the account came here, in the time of the server, once that was asked for.
     var since: Int64?
     /// Whether stanza-ids by the account's own archive are trusted; known once the stanza is counted.

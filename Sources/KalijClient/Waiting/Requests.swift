@@ -62,7 +62,10 @@ struct Requests {
         ).first([account, .integer(time), .integer(which == .all ? .max : 0)]) { ($0.text(0), $0.integer(1)) }
         guard let (due, sent) = due, let handler = try take(due) else { return false }
         step.answered(after: sent)
-        if which == .unsent { try unqueue(due) }
+        if which == .unsent {
+            try unqueue(due)
+            step.isForUnsent = true
+        }
         try HandlerCalls(step: step).callAlone(handler, IQReply.timeout)
         return true
     }

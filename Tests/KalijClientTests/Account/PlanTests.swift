@@ -51,7 +51,7 @@ struct PlanTests {
             "SELECT m.anchor", "UPDATE session SET holding = CASE"),
         Exception(bind, "Unsettled.swift", "DELETE FROM queue", "SELECT id FROM message"),
         Exception(bind, "ArchivePreferences.swift", "DELETE FROM archive_preference"),
-        Exception(bind, "ArchiveEvidence.swift", "SELECT m.id, m.conversation, m.anchor"),
+        Exception(bind, "ArchiveEvidence.swift", "SELECT m.id, m.conversation, m.anchor", "DELETE FROM archive_shown"),
         Exception(
             "contacts, read anew in each session, and who asks until they are", "Subscribers.swift",
             "SELECT count(*) FROM asker", "DELETE FROM subscriber", "DELETE FROM asker WHERE account = ?"),

@@ -123,6 +123,40 @@ struct ArchiveEvidenceTests {
         #expect(try desk.number("SELECT holding FROM session") == 0)
     }
 
+    @Test("what the archive has shown in the session before proves nothing: it may be gone (simulation, seed 1032899)")
+    func brokenOff() throws {
+        let desk = try Desk.read(5)
+        _ = try desk.steps.readArchive()
+        try desk.show(["a5", "a6"])
+        try desk.accept("lost")
+        try desk.write()
+        _ = try desk.steps.resumeFailed(nil)
+        try desk.bind(resumeID: "session-2")
+        try desk.answerFeatures(archive: true)
+        try desk.answerPreferences("always")
+        let told = try read(desk, [])
+        #expect(try !isSentAgain(desk))
+        #expect(told.contains("lost is unsettled"))
+    }
+
+    @Test(
+        "a question that never left says nothing: messages wait for the archive over the next connection (simulation, seed 1035436)"
+    )
+    func neverAsked() throws {
+        let desk = try lost()
+        try desk.answerPreferences("always")
+        // Offline, and the deadline has passed: of a machine whose clock was set, for example.
+        desk.clock.move(by: 121_000)
+        var told: [String] = []
+        while let effects = try desk.steps.expire(.unsent, until: desk.clock.now) { told += effects.told }
+        #expect(told.contains { $0.hasPrefix("caught up: the server does not answer") })
+        #expect(!told.contains("lost is unsettled"))
+        _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
+        try desk.show(["a2", "a3", "a4", "a5"])
+        try desk.answerPage(last: "a5", complete: true)
+        #expect(try isSentAgain(desk))
+    }
+
     @Test("each contact is judged alone")
     func contacts() throws {
         let desk = try Desk.read(5)

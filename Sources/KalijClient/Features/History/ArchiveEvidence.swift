@@ -25,9 +25,19 @@ struct ArchiveEvidence {
         ).all([account]) { Waiting(row: $0.integer(0), conversation: $0.text(1), anchor: $0.optionalText(2)) }
     }
 
-    /// Those of which the archive cannot tell whether they arrived, after `round` has read it to its end.
-    func unknown(after round: Round) throws -> [Int64] {
-        try waiting().filter { try !keeps($0.conversation) || !reachesBack(before: $0, round) }.map(\.row)
+    /// Those of which the archive cannot tell whether they arrived, after it was read to its end.
+    func unknown() throws -> [Int64] {
+        try waiting().filter { try !keeps($0.conversation) || !reachesBack(before: $0) }.map(\.row)
+    }
+
+    /// A new session begins to read: what the archive has shown before may be gone (simulation, seed 1032899).
+    func begin() throws { try database.run("DELETE FROM archive_shown WHERE account = ?", [account]) }
+
+    /// The archive has shown the message in `place`, which was known.
+    func shown(_ place: Messages.Place) throws {
+        try database.run(
+            "INSERT OR IGNORE INTO archive_shown(account, own, message) VALUES (?, ?, ?)",
+            [account, .integer(place.state == nil ? 0 : 1), .integer(place.row)])
     }
 
     /// Whether the archive keeps what is sent to `conversation`: the preferences say so, or, where they leave it open, the newest
@@ -43,18 +53,18 @@ struct ArchiveEvidence {
         ).first([account, .text(conversation)]) { $0.bool(0) } ?? false
     }
 
-    /// Whether the archive has lost nothing since the message left. Archives forget the oldest first: so `round` has shown something
-    /// that was there before the message left. That is the anchor, or another message of ours that left earlier.
-    private func reachesBack(before message: Waiting, _ round: Round) throws -> Bool {
+    /// Whether the archive has lost nothing since the message left. Archives forget the oldest first: so it has shown, in this session,
+    /// something that was there before the message left. That is the anchor, or another message of ours that left earlier.
+    private func reachesBack(before message: Waiting) throws -> Bool {
         let isAnchorThere = try database.statement(
-            "SELECT 1 FROM message WHERE account = ? AND archive = '' AND stanza_id = ? AND catchup = ? LIMIT 1"
-        ).first([account, .optional(message.anchor), .integer(round.number)]) { _ in true }
+            """
+            SELECT 1 FROM message m JOIN archive_shown s ON s.account = m.account AND s.own IN (0, 1) AND s.message = m.id
+            WHERE m.account = ? AND m.archive = '' AND m.stanza_id = ? LIMIT 1
+            """
+        ).first([account, .optional(message.anchor)]) { _ in true }
         if isAnchorThere ?? false { return true }
         return try database.statement(
-            """
-            SELECT 1 FROM message NOT INDEXED WHERE id < ?2 AND id > ?2 - 1000 AND account = ?1 AND direction = 'out'
-                AND received_at IS NULL AND archive = '' AND catchup = ?3 LIMIT 1
-            """
-        ).first([account, .integer(message.row), .integer(round.number)]) { _ in true } ?? false
+            "SELECT 1 FROM archive_shown WHERE account = ? AND own = 1 AND message < ? LIMIT 1"
+        ).first([account, .integer(message.row)]) { _ in true } ?? false
     }
 }

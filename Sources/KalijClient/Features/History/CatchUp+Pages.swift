@@ -9,21 +9,30 @@ extension CatchUp {
     func take(_ results: [ArchivedMessage], query: String) throws -> Bool {
         guard var round = try round(), round.queryID == query, round.phase != .done else { return false }
         let unstamped = try Messages(step: step).areUnstamped()
-        for result in results { try take(result, &round, unstamped: unstamped) }
+        let isEvidence = try archive.isOwn && queue.holding() == .bound
+        for result in results {
+            let place = try take(result, &round, unstamped: unstamped)
+            if isEvidence, let place { try ArchiveEvidence(step: step).shown(place) }
+        }
         try round.save(archive, of: step.account.id, in: database)
         return true
     }
 
-    private func take(_ archived: ArchivedMessage, _ round: inout Round, unstamped: Bool) throws {
+    /// - Returns: where the message was, if it was known.
+    private func take(
+        _ archived: ArchivedMessage, _ round: inout Round, unstamped: Bool
+    ) throws -> Messages.Place? {
         let messages = Messages(step: step)
         guard let received = try MessagePath(step: step).archived(archived) else {
-            return round.show(archived, position: nil, isMoved: false)
+            round.show(archived, position: nil, isMoved: false)
+            return nil
         }
         // What is met decides whether the range goes on, and so where the message goes.
         let meets = round.seen == 0 && round.start != nil ? round.range : nil
         let next = try step.nextPosition()
         if meets == nil, try messages.storeNew(received, at: next, catchup: round.number, unstamped: unstamped) {
-            return round.show(archived, position: next, isMoved: true)
+            round.show(archived, position: next, isMoved: true)
+            return nil
         }
         let place = try messages.place(of: received)
         if let meets { try meet(place, meets, &round) }
@@ -31,6 +40,7 @@ extension CatchUp {
         let position = try kept ?? (meets == nil ? next : step.nextPosition())
         try messages.keep(received, place, at: position, catchup: round.number)
         round.show(archived, position: position, isMoved: kept == nil)
+        return place
     }
 
     /// The first result of a page that was asked for by time, because the archive has lost the cursor. Is it in the range

@@ -48,6 +48,7 @@ struct CatchUp {
     /// Begins after a bind; `hasArchive` says whether there is something to read.
     func begin(hasArchive: Bool) throws {
         try newRound(.beforePresence)
+        try ArchiveEvidence(step: step).begin()
         if hasArchive {
             if archive.isOwn, try queue.holding() == .bound { try ArchivePreferences(step: step).ask() }
             try askPage()
@@ -335,17 +336,19 @@ struct CatchUp {
         if try round()?.phase == .done { try release(problem: nil) }
     }
 
-    private var queue: OutboundQueue { OutboundQueue(database: database, account: step.account.id) }
+    var queue: OutboundQueue { OutboundQueue(database: database, account: step.account.id) }
 
     /// Messages that waited for the archive leave, unless it has shown that they arrived.
     private func release(problem: String?) throws {
         if try queue.holding() == .bound {
+            // The archive was not asked: it is asked over the next connection, and the messages wait for that.
+            if step.isForUnsent { return }
             if problem != nil {
                 try Unsettled(step: step).reportAll()
             } else if try ArchivePreferences(step: step).isAwaited {
                 return
-            } else if let round = try round() {
-                try Unsettled(step: step).report(try ArchiveEvidence(step: step).unknown(after: round))
+            } else {
+                try Unsettled(step: step).report(try ArchiveEvidence(step: step).unknown())
             }
         }
         guard try queue.release() else { return }

@@ -81,6 +81,12 @@ enum HistoryFeature: Feature {
                 conversation TEXT NOT NULL,
                 keeps INTEGER NOT NULL,
                 PRIMARY KEY (account, conversation)) WITHOUT ROWID;
+            -- Messages known before that the archive has shown in this session, while others wait for what it shows.
+            CREATE TABLE archive_shown(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                own INTEGER NOT NULL,           -- whether it was accepted here
+                message INTEGER NOT NULL,
+                PRIMARY KEY (account, own, message)) WITHOUT ROWID;
 
             CREATE TABLE server_time(
                 account INTEGER PRIMARY KEY REFERENCES account(id) ON DELETE CASCADE,
