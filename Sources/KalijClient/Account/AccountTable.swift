@@ -34,19 +34,6 @@ public struct AccountTable {
         }
     }
 
-    /// The account with the bare address `jid`, or the only one if `jid` is nil.
-    /// - Throws: `DirectoryError.whichAccount`
-    public func account(_ jid: JID?, in directory: AccountDirectory) throws -> Account {
-        let all = try all()
-        if let jid {
-            if let account = all.first(where: { $0.jid == jid.bare }) { return account }
-        } else if all.count == 1, let account = all.first {
-            return account
-        }
-        if all.isEmpty { throw DirectoryError.noAccount(directory: directory.path) }
-        throw DirectoryError.whichAccount(known: all.map(\.jid.description), asked: jid?.description)
-    }
-
     /// Stores an account that could log in, or the new credentials of one that is stored already.
     ///
     /// SCRAM keys are stored in the password's place where the mechanism has them.

@@ -237,7 +237,7 @@ public final class Engine {
     ///     before is not sent again.
     /// - Returns: the message in the state `queued`: it is on the disk. With an `id` that was accepted before, the message as it
     ///   is.
-    /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; `EngineError.withinStep` from within a handler. Then
+    /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; `StepError.withinStep` from within a handler. Then
     ///   nothing was accepted.
     public func accept(
         _ body: String, to recipient: JID, from sender: JID? = nil, id: String? = nil
@@ -255,7 +255,7 @@ public final class Engine {
     /// Runs `body` as a step of the account `jid`, or of the only one; what it sends leaves afterwards. To be called on the
     /// engine's thread, not from within a handler.
     /// - Returns: what `body` returns, once it is committed.
-    /// - Throws: `DirectoryError.whichAccount`, `StoreError`, `FenceError.stale`, `EngineError.withinStep`, or what `body` throws;
+    /// - Throws: `DirectoryError.whichAccount`, `StoreError`, `FenceError.stale`, `StepError.withinStep`, or what `body` throws;
     ///   then nothing has happened.
     @discardableResult
     public func perform<Result>(for jid: JID? = nil, _ body: (Step) throws -> Result) throws -> Result {

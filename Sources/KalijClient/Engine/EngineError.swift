@@ -11,9 +11,6 @@ public enum EngineError: Error, CustomStringConvertible, Sendable {
     case handedOver(to: Owner)
     /// The engine has ended, or was let go before a freeze and not thawed yet.
     case notRunning
-    /// Something was to be accepted, or run as a step, from within a step: it would wait for the step's own transaction. It is to
-    /// be done once the step is over, as from the event that tells of it.
-    case withinStep
     /// The system has no thread left for the engine.
     case noThread(reason: String)
 
@@ -23,8 +20,6 @@ public enum EngineError: Error, CustomStringConvertible, Sendable {
         case .notDriven(let account): "\(account) is not driven by this engine"
         case .handedOver(let owner): "process \(owner.pid) drives as `\(owner.role.rawValue)` and takes care of it"
         case .notRunning: "the engine does not run"
-        case .withinStep:
-            "nothing can be accepted within a step (a handler, the body of `perform`), only once the step is over"
         case .noThread(let reason): "no thread for the engine: \(reason)"
         }
     }

@@ -3,6 +3,7 @@ import KalijStore
 extension Features {
     /// All features of the engine: adding one is a folder and a line here. Their migrations are made in this order.
     static let own: [any Feature.Type] = [
+        WaitingFeature.self,
         EventsFeature.self,
         MessagesFeature.self,
         ContactsFeature.self,

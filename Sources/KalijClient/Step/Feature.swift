@@ -1,3 +1,4 @@
+import KalijAddress
 import KalijHandlers
 import KalijStore
 import KalijStream
@@ -67,6 +68,12 @@ public protocol Feature: SendableMetatype {
     /// - Returns: the answer; nil if the request is not for this feature.
     static func answer(_ request: Element, in step: Step) throws -> RequestAnswer?
 
+    /// The step is over but for its commit.
+    static func finish(_ step: Step) throws
+
+    /// Whether the stanza-ids that a room stamps on messages are those of its archive (XEP-0359 section 5).
+    static func trustsStamps(of room: JID, in step: Step) throws -> Bool
+
     // MARK: What leaves
 
     /// Whether a stanza that was sent with ``Step/send(_:)`` is sent again in a new session, if the one before was lost with the
@@ -90,6 +97,8 @@ extension Feature {
     public static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {}
     public static func presence(_ presence: Element, in step: Step) throws {}
     public static func answer(_ request: Element, in step: Step) throws -> RequestAnswer? { nil }
+    public static func finish(_ step: Step) throws {}
+    public static func trustsStamps(of room: JID, in step: Step) throws -> Bool { false }
     public static func outlivesSession(_ stanza: Element) -> Bool { false }
 }
 

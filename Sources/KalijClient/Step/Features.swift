@@ -15,7 +15,7 @@ final class Features: Sendable {
     /// - Throws: `HandlerError` `.duplicateName`
     init(_ application: [any Feature.Type] = []) throws(HandlerError) {
         all = Self.own + application
-        registry = try HandlerRegistry([PromiseFollowed.self] + all.flatMap { $0.handlers })
+        registry = try HandlerRegistry(all.flatMap { $0.handlers })
         capabilities = OwnCapabilities(all)
         canCall = true
     }

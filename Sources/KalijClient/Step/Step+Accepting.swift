@@ -9,7 +9,7 @@ extension Step {
     ///   - account: whose.
     ///   - body: what the step does.
     /// - Returns: what `body` returns, once everything is on the disk.
-    /// - Throws: `StoreError`, `EngineError.withinStep` within a step of a process that drives, or what `body` throws; then nothing
+    /// - Throws: `StoreError`, `StepError.withinStep` within a step of a process that drives, or what `body` throws; then nothing
     ///   has happened.
     @discardableResult
     public static func accept<Result>(

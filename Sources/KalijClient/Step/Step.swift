@@ -111,10 +111,13 @@ public final class Step {
     /// Says that handlers wait for a promise that is settled.
     func deliver(_ promise: Int64) { delivering.append(promise) }
 
+    /// The next promise whose handlers are to be called; nil if there is none, or if this process calls none.
+    func nextToDeliver() -> Int64? { features.canCall && !delivering.isEmpty ? delivering.removeFirst() : nil }
+
     /// What is left to be done before the commit: the handlers that wait for promises are called, and for those that
     /// these settle; and the session's row is written.
     func finish() throws {
-        while features.canCall, !delivering.isEmpty { try Promises(step: self).deliver(delivering.removeFirst()) }
+        for feature in features.all { try feature.finish(self) }
         guard let counted else { return }
         try database.run(
             "UPDATE session SET handled = coalesce(?, handled), position = ?, messages = messages + ? WHERE account = ?",

@@ -100,10 +100,10 @@ final class StepRunner {
         isDirty = true
     }
 
-    /// Throws `EngineError.withinStep` if this thread is within a step on the database at `path`: a transaction of another
+    /// Throws `StepError.withinStep` if this thread is within a step on the database at `path`: a transaction of another
     /// connection would wait for that one in vain.
     static func checkOutside(_ path: String) throws {
-        if onThisThread?.database.path == path { throw EngineError.withinStep }
+        if onThisThread?.database.path == path { throw StepError.withinStep }
     }
 
     private static let threadKey: pthread_key_t? = {

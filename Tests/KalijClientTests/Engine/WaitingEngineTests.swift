@@ -122,7 +122,7 @@ import Testing
                     do {
                         try body()
                         Issue.record("it was accepted")
-                    } catch EngineError.withinStep {
+                    } catch StepError.withinStep {
                     }
                 }
             }

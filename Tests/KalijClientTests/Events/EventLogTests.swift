@@ -43,7 +43,7 @@ import Testing
         let desk = try Desk.online()
         #expect(throws: (any Error).self) {
             try desk.runner.run("test", for: desk.account) { step in
-                try MessagePath(step: step).receive(try Element.parse(Desk.inClient(incoming("one"))))
+                try Dispatcher(step: step).handle(try Element.parse(Desk.inClient(incoming("one"))))
                 throw StoreError(.full, "test")
             }
         }

@@ -1,3 +1,4 @@
+import KalijAddress
 import KalijHandlers
 import KalijStore
 
@@ -147,4 +148,8 @@ enum HistoryFeature: Feature {
     }
 
     static func holdsPresence(in step: Step) throws -> Bool { try step.catchUp.holdsPresence }
+
+    static func trustsStamps(of room: JID, in step: Step) throws -> Bool {
+        try RoomArchive.isTrusted(room.description, in: step)
+    }
 }

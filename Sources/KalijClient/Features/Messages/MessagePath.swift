@@ -2,31 +2,16 @@ import KalijXML
 
 /// The one way of a message into the database, whatever brought it.
 ///
-/// 1. The wrapper is opened, if there is one, and checked: only the account's own server copies (``CarbonCopy``), and only the
-///    archive that was asked shows results (``ArchiveResults``).
+/// 1. The wrapper is opened, if there is one, and checked: only the account's own server copies, and only the archive that was asked
+///    shows results (`Dispatcher`).
 /// 2. An error settles the message that it answers.
 /// 3. The message is taken apart (``IncomingMessage``), and every feature has its turn (``Feature/arrived(_:in:)``).
 /// 4. What is kept is stored, once; of a new row every feature is told (``Feature/stored(_:from:in:)``).
 struct MessagePath {
     let step: Step
 
-    /// A `<message/>` stanza.
-    func receive(_ stanza: Element) throws {
-        if stanza.child("result", "urn:xmpp:mam:2") != nil { return try ArchiveResults(step: step).handle([stanza]) }
-        try deliver(stanza, at: nil)
-    }
-
-    /// One that was set aside, and gets the order number `position`.
-    func receive(again stanza: Element, at position: Int64?) throws {
-        if let result = stanza.child("result", "urn:xmpp:mam:2") {
-            return try ArchiveResults(step: step).handle(again: result, in: stanza, at: position)
-        }
-        try deliver(stanza, at: position)
-    }
-
-    private func deliver(_ stanza: Element, at position: Int64?) throws {
-        let copy = CarbonCopy(stanza, account: step.account.jid)
-        let (message, source) = copy.map { ($0.message, .carbon) } ?? (stanza, IncomingMessage.Source.live)
+    /// A message that was delivered, without its wrapper; `position` is the order number that was kept for it, if one was.
+    func deliver(_ message: Element, _ source: IncomingMessage.Source, at position: Int64? = nil) throws {
         let messages = Messages(step: step)
         if message["type"] == "error" { return try messages.refused(message) }
         var incoming = IncomingMessage(

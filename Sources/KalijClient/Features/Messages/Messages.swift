@@ -21,7 +21,7 @@ struct Messages {
         guard message["type"] == "groupchat", let room = message["from"].map({ JID.received($0).bare }) else {
             return step.trustsArchive ? step.account.jid : nil
         }
-        return try RoomArchive.isTrusted(room.description, in: step) ? room : nil
+        return try step.features.all.contains { try $0.trustsStamps(of: room, in: step) } ? room : nil
     }
 
     /// The server has these messages.

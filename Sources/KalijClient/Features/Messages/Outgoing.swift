@@ -11,9 +11,8 @@ import KalijXML
 /// Accepts messages from the user: once ``accept(_:to:of:in:clock:id:)`` returns, a message is sent exactly once, whatever
 /// happens to this process; or, where a session is lost and no archive can tell, reported as of unknown outcome.
 public enum Outgoing {
-    /// The largest stanza that is accepted, in bytes: servers drop the stream over a larger one, and 64 KiB is the
-    /// smallest limit among the defaults of the servers we know.
-    static let largestStanza = 60_000
+    /// The largest stanza that is accepted, in bytes.
+    static let largestStanza = OutboundQueue.usuallyTaken
 
     /// Stores a chat message and queues it.
     /// - Parameters:

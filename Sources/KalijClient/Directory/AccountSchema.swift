@@ -7,7 +7,7 @@ extension Schema {
     /// With those of an application's `features`.
     static func accounts(_ features: [any Feature.Type]) -> Schema {
         let steps =
-            AccountTables.migrations + SessionTables.migrations + WaitingTables.migrations + StepTables.migrations
+            AccountTables.migrations + SessionTables.migrations + StepTables.migrations
         return Schema(
             applicationID: 0x4B61_6C69, migrations: steps + (Features.own + features).flatMap { $0.migrations })
     }

@@ -12,7 +12,7 @@ struct Dispatcher {
 
     func handle(_ stanza: Element) throws {
         switch stanza.name {
-        case "message": try MessagePath(step: step).receive(stanza)
+        case "message": try message(stanza, at: nil)
         case "iq": try iq(stanza)
         case "presence": for feature in step.features.all { try feature.presence(stanza, in: step) }
         default: break
@@ -22,7 +22,17 @@ struct Dispatcher {
     /// A stanza that was set aside and is processed after all; a message gets the order number `position`.
     func handle(again stanza: Element, at position: Int64?) throws {
         guard stanza.name == "message" else { return try handle(stanza) }
-        try MessagePath(step: step).receive(again: stanza, at: position)
+        guard let result = stanza.child("result", "urn:xmpp:mam:2") else { return try message(stanza, at: position) }
+        try ArchiveResults(step: step).handle(again: result, in: stanza, at: position)
+    }
+
+    /// Opens the wrapper, if there is one.
+    private func message(_ stanza: Element, at position: Int64?) throws {
+        if stanza.child("result", "urn:xmpp:mam:2") != nil { return try ArchiveResults(step: step).handle([stanza]) }
+        if let copy = CarbonCopy(stanza, account: step.account.jid) {
+            return try MessagePath(step: step).deliver(copy.message, .carbon, at: position)
+        }
+        try MessagePath(step: step).deliver(stanza, .live, at: position)
     }
 
     private func iq(_ iq: Element) throws {

@@ -1,7 +1,11 @@
+import KalijHandlers
 import KalijStore
 
-/// Handlers that wait, and those that could not be called.
-enum WaitingTables {
+/// Handlers that wait: for answers, times, promises.
+enum WaitingFeature: Feature {
+    static let name = "waiting"
+    static let handlerPrefix = "promise"
+
     static let migrations = [
         Migration(
             "waiting/1", version: 1,
@@ -61,4 +65,10 @@ enum WaitingTables {
                 handler BLOB NOT NULL);
             """)
     ]
+
+    static var handlers: [any Handler<Step>.Type] { [PromiseFollowed.self] }
+
+    static func finish(_ step: Step) throws {
+        while let promise = step.nextToDeliver() { try Promises(step: step).deliver(promise) }
+    }
 }

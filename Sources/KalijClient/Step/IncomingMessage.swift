@@ -59,15 +59,9 @@ public struct IncomingMessage {
             at: nil, now: now)
     }
 
-    /// A message that an archive has shown.
-    init(_ archived: ArchivedMessage, account: JID, now: Int64) {
-        self.init(
-            archived.message, .archive, account: account, archive: archived.archive, stanzaID: archived.id,
-            at: archived.at,
-            now: now)
-    }
-
-    private init(
+    /// - Parameters:
+    ///   - archive: the one that has shown it, if one has; `stanzaID` is the id there, and `at` the stamp.
+    init(
         _ message: Element, _ source: Source, account: JID, archive: Archive?, stanzaID: String?, at: Int64?, now: Int64
     ) {
         (element, self.source) = (message, source)

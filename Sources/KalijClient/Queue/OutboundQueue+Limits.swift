@@ -5,12 +5,16 @@ extension OutboundQueue {
     /// Bytes that every server takes (RFC 6120 13.12).
     private static let alwaysTaken = 10_000
 
+    /// The most bytes that are sent where the server has not announced how many it takes: servers drop the stream over a larger
+    /// stanza, and 64 KiB is the smallest limit among the defaults of the servers we know.
+    static let usuallyTaken = 60_000
+
     /// The most bytes of a stanza: as the server has announced (XEP-0478), or what the servers we know take.
     func largestStanza() throws -> Int {
         let announced =
             try database.statement("SELECT largest_stanza FROM session WHERE account = ?")
             .first([.integer(account)]) { $0.optionalInteger(0) } ?? nil
-        return announced.map { Int(clamping: $0) } ?? Outgoing.largestStanza
+        return announced.map { Int(clamping: $0) } ?? Self.usuallyTaken
     }
 
     /// - Throws: `StanzaTooLong` for a stanza that the server would end the stream for.
