@@ -11,7 +11,7 @@ let package = Package(
         .library(name: "KalijStream", targets: ["KalijStream"]),
         .library(name: "KalijStore", targets: ["KalijStore"]),
         .library(name: "KalijRoles", targets: ["KalijRoles"]),
-        .library(name: "KalijClient", targets: ["KalijClient"]),
+        .library(name: "KalijClient", targets: ["KalijClient", "KalijFeatures", "KalijSteps"]),
         .executable(name: "kalij", targets: ["kalij"]),
         .library(name: "KalijPush", targets: ["KalijPush", "KalijHTTP", "KalijTransport"]),
         .library(name: "KalijPushLab", targets: ["KalijPushLab"]),
@@ -41,10 +41,21 @@ let package = Package(
         .target(name: "KalijTransport", dependencies: ["KalijText", "COpenSSL", "CCares", "CLinux"]),
         .target(name: "KalijHTTP", dependencies: ["CNghttp2", "COpenSSL", "KalijTransport"]),
         .target(
-            name: "KalijClient",
+            name: "KalijSteps",
             dependencies: [
                 "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream", "KalijStore", "KalijRoles",
                 "KalijTransport",
+            ]),
+        .target(
+            name: "KalijFeatures",
+            dependencies: [
+                "KalijSteps", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream", "KalijStore", "KalijRoles",
+            ]),
+        .target(
+            name: "KalijClient",
+            dependencies: [
+                "KalijSteps", "KalijFeatures", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream", "KalijStore",
+                "KalijRoles", "KalijTransport",
             ]),
         .target(
             name: "KalijLab", dependencies: ["KalijText"],
@@ -76,7 +87,8 @@ let package = Package(
         .testTarget(name: "KalijTextTests", dependencies: ["KalijText"]),
         .testTarget(name: "KalijAddressTests", dependencies: ["KalijAddress", "TestSupport"]),
         .testTarget(
-            name: "KalijHandlersTests", dependencies: ["KalijHandlers", "KalijXML", "KalijAddress", "KalijClient", "KalijStore"],
+            name: "KalijHandlersTests",
+            dependencies: ["KalijHandlers", "KalijXML", "KalijAddress", "KalijClient", "KalijStore"],
             exclude: ["Fixtures"]),
         .testTarget(
             name: "KalijStreamTests", dependencies: ["KalijStream", "KalijXML", "KalijAddress", "TestSupport"]),
@@ -93,16 +105,16 @@ let package = Package(
         .testTarget(
             name: "KalijClientTests",
             dependencies: [
-                "KalijClient", "KalijLab", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream", "KalijStore",
-                "KalijRoles",
-                "KalijTransport", "TestSupport",
+                "KalijClient", "KalijFeatures", "KalijSteps", "KalijLab", "KalijXML", "KalijAddress", "KalijHandlers",
+                "KalijStream", "KalijStore", "KalijRoles", "KalijTransport", "TestSupport",
             ],
             exclude: ["Fixtures"]),
         // What the command prints, and what its errors say.
         .testTarget(
             name: "KalijCommandTests",
             dependencies: [
-                "kalij", "KalijText", "KalijAddress", "KalijClient", "KalijRoles", "KalijStore", "KalijStream",
+                "kalij", "KalijText", "KalijAddress", "KalijClient", "KalijFeatures", "KalijSteps", "KalijRoles",
+                "KalijStore", "KalijStream",
                 "KalijTransport", "KalijXML", "TestSupport",
             ]),
         // Against other people's programs; `Programs` is what runs inside those.

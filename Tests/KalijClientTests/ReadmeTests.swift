@@ -4,6 +4,8 @@ import KalijLab
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// The README's example is what is compiled here, word for word.
 @Suite struct ReadmeTests {

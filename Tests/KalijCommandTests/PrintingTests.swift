@@ -9,6 +9,8 @@ import TestSupport
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 @testable import KalijRoles
 @testable import KalijStore
 @testable import kalij

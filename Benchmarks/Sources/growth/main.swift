@@ -3,6 +3,8 @@ import KalijAddress
 import KalijStore
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 // growth FOLDER MESSAGES CONVERSATIONS: makes a directory with an account that has so many messages, a few of each that were
 // not brought to a good end, and the rest of what a long life leaves behind. The account is juliet@example.org.

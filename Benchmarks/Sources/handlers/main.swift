@@ -6,6 +6,8 @@ import KalijStore
 import KalijXML
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 // handlers: what a stored handler costs within a step, next to the same row written and read bare; and what waiting
 // handlers cost a step that is none of their business. CPU time, the best of several rounds in turn.

@@ -1,3 +1,5 @@
+import KalijSteps
+import KalijFeatures
 import KalijAddress
 import KalijRoles
 import KalijStore
@@ -64,7 +66,10 @@ extension AccountDirectory {
                 let steady = try SteadyTime(reading: driven.database, clock) ?? SteadyTime(clock)
                 try driven.database.transaction {
                     try driven.fence.check(driven.database)
-                    try Step(database: driven.database, account: account, now: clock.now(), steady: steady).note(damage)
+                    try Step(
+                        database: driven.database, account: account, now: clock.now(), steady: steady,
+                        features: .passive
+                    ).note(damage)
                 }
             }
         } catch FenceError.held {

@@ -1,3 +1,4 @@
+import KalijSteps
 import KalijStore
 
 extension Schema {

@@ -1,3 +1,4 @@
+import KalijSteps
 import KalijAddress
 import KalijStream
 import KalijTransport

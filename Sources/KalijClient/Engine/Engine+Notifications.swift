@@ -1,3 +1,4 @@
+import KalijFeatures
 import KalijRoles
 import KalijStore
 import KalijTransport

@@ -1,3 +1,5 @@
+import KalijSteps
+
 extension Engine {
     /// Tries the stanzas of the quarantine again that are to be, without going online.
     /// - Parameters:

@@ -1,3 +1,4 @@
+import KalijSteps
 import KalijRoles
 import KalijStore
 

@@ -1,3 +1,5 @@
+import KalijSteps
+import KalijFeatures
 import KalijStore
 
 /// Reads what happened to messages, by the numbers of the events; never waits for a running process.

@@ -1,3 +1,5 @@
+import KalijSteps
+
 extension HistoryReader {
     /// What has become of the message that `account` accepted under the origin-id `id` (``Message/originID``); nil while it waits in
     /// the mailbox, or if there is none.

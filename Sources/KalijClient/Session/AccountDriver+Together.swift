@@ -1,3 +1,5 @@
+import KalijSteps
+import KalijFeatures
 import KalijStream
 import KalijXML
 

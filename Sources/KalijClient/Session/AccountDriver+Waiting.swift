@@ -1,3 +1,5 @@
+import KalijSteps
+import KalijFeatures
 import KalijTransport
 
 /// Handlers that are called because of the time.

@@ -1,3 +1,5 @@
+import KalijSteps
+import KalijFeatures
 import KalijStore
 
 /// How far the queue has been written on the present connection.

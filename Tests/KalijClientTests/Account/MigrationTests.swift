@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// Rule 12: schema migrations are transactions, run under the fence, tested from every released version's database.
 struct MigrationTests {

@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// No command and no step may grow with what is stored: every statement in the sources is a search by index.
 struct PlanTests {
@@ -81,7 +83,7 @@ struct PlanTests {
 
     @Test(
         "no statement goes through all rows of a table that grows",
-        arguments: ["KalijClient", "KalijRoles", "KalijStore"])
+        arguments: ["KalijClient", "KalijFeatures", "KalijSteps", "KalijRoles", "KalijStore"])
     func searches(_ target: String) throws {
         let (desk, databases) = try databases()
         let statements = try SQLStatement.all(in: "Sources/" + target)

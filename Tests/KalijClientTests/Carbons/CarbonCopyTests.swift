@@ -2,6 +2,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// XEP-0280: what other clients of the account get and send.
 struct CarbonCopyTests {

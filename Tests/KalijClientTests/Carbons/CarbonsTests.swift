@@ -3,6 +3,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// XEP-0280 sections 3 and 4: the server is asked whether it can, and then told to.
 struct CarbonsTests {

@@ -2,6 +2,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// Whoever asks a full address something learns from the answer that this client is online: only those are answered who may know
 /// (RFC 6121 sections 3 and 11; XEP-0199 section 6).

@@ -6,6 +6,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// XEP-0115 section 5.4, 6.2 and 8.4, XEP-0390 section 5.2: what others can do is learned from the hashes in presence.
 struct AnnouncementTests {

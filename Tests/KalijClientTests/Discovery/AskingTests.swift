@@ -5,6 +5,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// XEP-0030: others are asked what they are and what they have.
 struct AskingTests {

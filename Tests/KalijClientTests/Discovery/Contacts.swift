@@ -5,6 +5,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// Others' software, as its standards show it: what it answers, and the hash in its presence.
 enum Software {

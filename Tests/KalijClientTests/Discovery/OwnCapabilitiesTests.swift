@@ -3,6 +3,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// XEP-0030, XEP-0115, XEP-0390: what this client says of itself.
 struct OwnCapabilitiesTests {

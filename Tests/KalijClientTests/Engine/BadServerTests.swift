@@ -4,6 +4,8 @@ import KalijTransport
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// A server that sends garbage, a DTD, a stanza of 100 MB, or nothing at all: a clear reason, memory within limits,
 /// another attempt later.

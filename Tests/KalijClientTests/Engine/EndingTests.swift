@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// `roles.md`: a process that is told to end "lets go within 1 s"; whoever else is at the databases meanwhile.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct EndingTests {

@@ -5,6 +5,8 @@ import KalijTransport
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// Who drives, how one lets go, and that nobody relies on one who does.
 @Suite(.timeLimit(.minutes(1)))

@@ -2,6 +2,8 @@ import KalijRoles
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 @testable import KalijTransport
 
 /// What an engine plans, it plans on the loop that it stands on: in the simulator no other one turns.

@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// A logout with nobody driving ends the session at the server if that can be reached in a short time, and is done in any
 /// case: "its waiting handlers invalidated exactly once".

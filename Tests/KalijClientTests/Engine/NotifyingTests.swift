@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// `durability.md`, rule 3: "Effects leave after the commit"; only what is told to the server waits for a sync (rule 4).
 @Suite(.timeLimit(.minutes(1))) struct NotifyingTests {

@@ -8,6 +8,8 @@ import TestSupport
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// Disk full during a step: the step is rolled back, nothing is acknowledged, and it goes on when there is room. What the
 /// machine is to blame for is never an attempt (rule 2).

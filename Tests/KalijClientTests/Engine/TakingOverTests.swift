@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// `roles.md`, "Taking over": who drives is asked, and given up only if it does not answer within five seconds.
 @Suite struct TakingOverTests {

@@ -7,6 +7,8 @@ import Synchronization
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// Handlers, timers and promises as an application has them: through an engine.
 @Suite(.serialized) struct WaitingEngineTests {

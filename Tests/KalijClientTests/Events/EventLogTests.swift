@@ -5,6 +5,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// "Every event about a message has a number that only grows", "a cursor that is older than what is kept must be told clearly".
 @Suite struct EventLogTests {

@@ -3,6 +3,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// After a bind that is no resume the archive is read from the last stored id to its end, page by page.
 struct CatchUpTests {

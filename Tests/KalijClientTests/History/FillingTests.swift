@@ -3,6 +3,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// "First login takes the last N days and fills older history on demand", going backwards; gaps between ranges too.
 struct FillingTests {

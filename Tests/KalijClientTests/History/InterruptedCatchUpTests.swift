@@ -3,6 +3,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// A catch-up that does not come to its end leaves no gap, and never hangs.
 struct InterruptedCatchUpTests {

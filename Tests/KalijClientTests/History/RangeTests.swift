@@ -3,6 +3,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// Rule 9: history is a set of ranges per archive; only a page extends a range; between them are gaps, which are listed.
 struct RangeTests {

@@ -3,6 +3,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// Rule 9: ranges per archive (account, each room). A room's archive is read with the same code as the account's.
 struct RoomArchiveTests {

@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// Who wraps messages of others (XEP-0280, 0297, 0313, 0163) speaks for nothing but the wrapper's own conversation, unless it is
 /// the account's own server.

@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// "Nothing larger than the server's limit is ever queued, whatever a peer sends; a stanza that ended a session twice is set aside
 /// with the reason."

@@ -4,6 +4,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// Rule 6: a message gets its id, which is also its origin-id, when it is accepted; then it is on the disk.
 struct AcceptingTests {

@@ -4,6 +4,8 @@ import KalijStore
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// "A second `send` with the same own id is not sent again but answered with the stored message's state."
 @Suite struct OwnIDTests {

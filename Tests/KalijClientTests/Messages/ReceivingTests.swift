@@ -4,6 +4,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// Rule 7: the key of a received message is (archive, stanza-id, from, message id).
 struct ReceivingTests {

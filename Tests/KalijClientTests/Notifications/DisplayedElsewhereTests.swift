@@ -4,6 +4,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// XEP-0490: what another device of the account has displayed is withdrawn.
 @Suite struct DisplayedElsewhereTests {

@@ -2,6 +2,8 @@ import KalijStore
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// "Shown, then marked": between a task that shows and the engine.
 @Suite struct NotificationDeskTests {

@@ -2,6 +2,8 @@ import KalijStore
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// "A row in the message's own transaction: what to show, for which conversation. Shown, then marked."
 @Suite struct NotificationTests {

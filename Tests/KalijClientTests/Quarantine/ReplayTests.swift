@@ -4,6 +4,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// "Stanzas that cannot be processed: quarantine, ... replayed after an update", in a step of its own, exactly once.
 struct ReplayTests {

@@ -4,6 +4,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// Handling a stanza writes a few rows whatever the account's size (rule 11); what it costs is counted in pages of the
 /// write-ahead log, which does not depend on the machine.

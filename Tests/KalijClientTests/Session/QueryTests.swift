@@ -2,6 +2,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// RFC 6120, 8.2.3: each request gets exactly one answer; an answer counts only from whom was asked.
 struct QueryTests {

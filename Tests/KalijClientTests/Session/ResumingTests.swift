@@ -4,6 +4,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// XEP-0198, 5: what a resumption settles, and what leaves again.
 struct ResumingTests {

@@ -4,6 +4,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// Rule 1: everything that one stanza changes is in one transaction. Rule 5: counters are modulo 2^32 and committed with
 /// the stanza.

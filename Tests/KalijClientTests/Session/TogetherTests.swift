@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// Stanzas that arrive together are handled in one transaction, each in a step of its own, or fifty results of a page. Rule 1:
 /// everything that one stanza changes is in one transaction; rule 3: effects leave after the commit; rule 4: no `h` without

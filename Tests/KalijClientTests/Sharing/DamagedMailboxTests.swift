@@ -5,6 +5,8 @@ import KalijStore
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// "A damaged `mailbox.db` stops `run`, `send` and even `history`: named, set aside, and everything that does not need it goes on."
 @Suite(.serialized) struct DamagedMailboxTests {

@@ -5,6 +5,8 @@ import KalijStore
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// "What `share` commits is a row of the mailbox database; the driver moves it over in a step."
 @Suite struct SharingTests {

@@ -3,6 +3,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// What archives answer, for tests of history.
 extension Desk {

@@ -8,6 +8,8 @@ import TestSupport
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// One account in a directory of its own, whose steps are run by hand: what the server would send is given as text, what
 /// the engine would do next time is asked of the database alone.
@@ -235,7 +237,8 @@ final class Desk {
         try [
             "account", "session", "queue", "message", "request", "timer", "promise", "waiter", "dead_letter",
             "question", "server_time",
-            "archive_range", "archive_preference", "archive_shown", "catchup", "filling", "subscriber", "asker", "quarantine", "attempt",
+            "archive_range", "archive_preference", "archive_shown", "catchup", "filling", "subscriber", "asker",
+            "quarantine", "attempt",
             "capability", "entity", "notification",
         ].flatMap { table in
             let columns = try database.prepare("SELECT name FROM pragma_table_info('\(table)')").all { $0.text(0) }

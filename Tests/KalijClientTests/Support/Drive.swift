@@ -4,6 +4,8 @@ import KalijStore
 import KalijTransport
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 import TestSupport
 
 /// A directory with one account at a scripted server, and engines that drive it.

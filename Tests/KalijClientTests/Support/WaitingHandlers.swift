@@ -5,6 +5,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// Handlers of an application that keeps a log in a table of its own.
 enum Log: Feature {

@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// "Times that are compared with the server's are the server's (stamps, XEP-0202). Deadlines survive a clock that goes back."
 struct ClockTests {

@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// "A handler that ends its process" is called in three processes, not in a fourth: it becomes a dead letter, and what it
 /// would have kept from being done is done.

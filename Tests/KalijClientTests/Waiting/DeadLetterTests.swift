@@ -5,6 +5,8 @@ import KalijStore
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// "A database with handlers whose types no longer exist, whose payload is garbage, whose version is from the future:
 /// nothing crashes, the dead letters are listed, everything else works."

@@ -3,6 +3,8 @@ import KalijStore
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// "Promises: resolve, reject, chain, several waiting handlers, await in a living process; resolved once over any number of
 /// deaths; nothing leaks when nobody is left to wait."

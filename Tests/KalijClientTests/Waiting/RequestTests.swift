@@ -5,6 +5,8 @@ import KalijXML
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// "exactly one of reply, timeout or invalidation reaches it, exactly once, over any number of process deaths"
 struct RequestTests {

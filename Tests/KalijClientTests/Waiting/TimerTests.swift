@@ -2,6 +2,8 @@ import KalijHandlers
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// "Durable timers, and invalidation on failed resume, logout, account removal."
 struct TimerTests {

@@ -1,3 +1,5 @@
+import KalijSteps
+import KalijFeatures
 import Synchronization
 
 /// A value that comes once, awaited by any number of tasks.

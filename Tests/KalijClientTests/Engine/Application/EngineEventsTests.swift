@@ -2,6 +2,8 @@ import KalijAddress
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 @Suite struct EngineEventsTests {
     private func event(_ reason: String, _ account: String = "juliet@example.org") throws -> EngineEvent {

@@ -6,6 +6,8 @@ import KalijStore
 import Testing
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// "The public API for an app: `Engine(role:)`, events as an `AsyncSequence`, notifications as another."
 @Suite(.serialized, .timeLimit(.minutes(2))) struct RunningEngineTests {

@@ -3,6 +3,8 @@ import KalijStore
 import KalijXML
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// Callbacks that write down that they were called, in a table of the application's.
 enum Calls: Feature {

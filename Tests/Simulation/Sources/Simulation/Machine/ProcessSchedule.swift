@@ -1,6 +1,8 @@
 import Glibc
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 @testable import KalijTransport
 
 /// A process's event loop, in simulated time. Descriptors are real ones: sockets between the processes of a directory,

@@ -2,6 +2,8 @@ import CSimulatedMachine
 import KalijStore
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// What others do to a process, and ask of it.
 extension SimulatedProcess {

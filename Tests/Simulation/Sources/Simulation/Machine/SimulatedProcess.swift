@@ -5,6 +5,8 @@ import KalijStore
 import KalijTransport
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// A notification could not be shown.
 struct OutputFailed: Error {}

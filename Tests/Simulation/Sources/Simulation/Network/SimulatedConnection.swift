@@ -1,4 +1,6 @@
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 @testable import KalijTransport
 
 /// A process's end of a link, as `Connection` behaves: what is sent waits in the process until the loop's next turn.

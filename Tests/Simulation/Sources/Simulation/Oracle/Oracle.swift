@@ -3,6 +3,8 @@ import KalijStore
 import KalijXML
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// What was promised and does not hold.
 public struct Violation: Sendable, CustomStringConvertible {

@@ -1,4 +1,6 @@
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// What was promised to the user and the application, and what the user has seen.
 final class Record {

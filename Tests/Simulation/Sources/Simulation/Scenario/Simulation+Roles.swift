@@ -3,6 +3,8 @@ import KalijRoles
 import KalijStore
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// What became of a process over whose head another one has raised the fence.
 struct Overtaken {

@@ -5,6 +5,8 @@ import KalijStore
 import KalijXML
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// A process in the role `share`: it has things accepted, and does not drive.
 final class Share {

@@ -6,6 +6,8 @@ import KalijStore
 import KalijStream
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// One account, its server and its machine, and what happens to them according to a plan.
 public final class Simulation {

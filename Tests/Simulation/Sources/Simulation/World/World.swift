@@ -2,6 +2,8 @@ import CSimulatedMachine
 import Synchronization
 
 @testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
 
 /// Time, and what happens in it: one thing after the other, in the order of its time and then of its planning.
 final class World {

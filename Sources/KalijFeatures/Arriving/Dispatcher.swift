@@ -1,0 +1,48 @@
+import KalijSteps
+import KalijXML
+
+/// Hands an inbound stanza to the features that it is for.
+package struct Dispatcher {
+    package let step: Step
+
+    package init(step: Step) { self.step = step }
+
+    /// A stanza, or results of one page.
+    package func handle(_ stanzas: [Element]) throws {
+        if stanzas.count > 1 { return try ArchiveResults(step: step).handle(stanzas) }
+        for stanza in stanzas { try handle(stanza) }
+    }
+
+    package func handle(_ stanza: Element) throws {
+        switch stanza.name {
+        case "message": try message(stanza, at: nil)
+        case "iq": try iq(stanza)
+        case "presence": for feature in step.features.all { try feature.presence(stanza, in: step) }
+        default: break
+        }
+    }
+
+    /// A stanza that was set aside and is processed after all; a message gets the order number `position`.
+    package func handle(again stanza: Element, at position: Int64?) throws {
+        guard stanza.name == "message" else { return try handle(stanza) }
+        guard let result = stanza.child("result", "urn:xmpp:mam:2") else { return try message(stanza, at: position) }
+        try ArchiveResults(step: step).handle(again: result, in: stanza, at: position)
+    }
+
+    /// Opens the wrapper, if there is one.
+    private func message(_ stanza: Element, at position: Int64?) throws {
+        if stanza.child("result", "urn:xmpp:mam:2") != nil { return try ArchiveResults(step: step).handle([stanza]) }
+        if let copy = CarbonCopy(stanza, account: step.account.jid) {
+            return try MessagePath(step: step).deliver(copy.message, .carbon, at: position)
+        }
+        try MessagePath(step: step).deliver(stanza, .live, at: position)
+    }
+
+    private func iq(_ iq: Element) throws {
+        switch iq["type"] {
+        case "get", "set": try Responder(step: step).answer(iq)
+        case "result", "error": try Requests(step: step).answered(by: iq)
+        default: break
+        }
+    }
+}

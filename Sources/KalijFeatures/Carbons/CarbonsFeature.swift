@@ -1,0 +1,16 @@
+import KalijSteps
+import KalijHandlers
+
+/// Copies of what other clients of the account send and get (XEP-0280).
+enum CarbonsFeature: Feature {
+    package static let name = "carbons"
+
+    package static var handlers: [any Handler<Step>.Type] { [CarbonsEnabled.self] }
+
+    package static func sessionLost(in step: Step) throws { try step.carbons.sessionLost() }
+
+    static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
+        guard entity == .server, case .known(let info) = answer, info.supports(CarbonCopy.namespace) else { return }
+        try step.carbons.enable(attempt: 1)
+    }
+}

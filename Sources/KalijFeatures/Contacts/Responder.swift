@@ -1,0 +1,55 @@
+import KalijSteps
+import KalijAddress
+import KalijStream
+import KalijXML
+
+/// Answers what others ask of this client.
+struct Responder {
+    package let step: Step
+
+    /// An `<iq/>` of type get or set; each gets exactly one answer (RFC 6120 8.2.3).
+    package func answer(_ iq: Element) throws {
+        let subscribers = Subscribers(step: step)
+        switch try subscribers.mayKnow(iq["from"].map(JID.received)) {
+        case .may: try answerFriend(iq)
+        case .mayNot: try refuse(iq, .serviceUnavailable)
+        case .unknown: if try !subscribers.postpone(iq) { try refuse(iq, .serviceUnavailable) }
+        }
+    }
+
+    /// One that has waited for the roster. Where that is not known nobody is answered whom it could have named.
+    func answerPostponed(_ iq: Element) throws {
+        let isFriend = try Subscribers(step: step).mayKnow(iq["from"].map(JID.received)) == .may
+        if isFriend { try answerFriend(iq) } else { try refuse(iq, .serviceUnavailable) }
+    }
+
+    /// What no feature takes gets what a server says of a client that is not there (RFC 6121 8.5.3.2.3).
+    private func answerFriend(_ iq: Element) throws {
+        for feature in step.features.all {
+            switch try feature.answer(iq, in: step) {
+            case .result(let payload): return try send(result(of: iq, payload))
+            case .error(let condition): return try refuse(iq, condition)
+            case nil: continue
+            }
+        }
+        try refuse(iq, .serviceUnavailable)
+    }
+
+    private func refuse(_ iq: Element, _ condition: StanzaError.Condition) throws {
+        guard let error = StanzaError(condition).reply(to: iq) else { return }
+        try send(error)
+    }
+
+    /// An answer repeats the question's id. Who asks under an id that is too long for the server to take back gets none.
+    private func send(_ answer: Element) throws {
+        do { try step.send(answer) } catch is StanzaTooLong {}
+    }
+
+    private func result(of iq: Element, _ payload: Element? = nil) -> Element {
+        var attributes = ["type": "result"]
+        attributes["id"] = iq["id"]
+        attributes["to"] = iq["from"]
+        return Element(
+            "iq", xmlns: "jabber:client", attributes: attributes, children: payload.map { [$0] } ?? [])
+    }
+}

@@ -1,0 +1,109 @@
+import KalijSteps
+import KalijAddress
+import KalijHandlers
+import KalijStore
+import KalijXML
+
+/// Those who may know whether the account is online: contacts with a subscription to its presence (RFC 6121 section 3).
+///
+/// The roster is asked for once in a session, when somebody else than the account itself asks this client something; what is asked
+/// waits for the roster.
+struct Subscribers {
+    package let step: Step
+    private var database: Database { step.database }
+    private var account: Value { .integer(step.account.id) }
+
+    private static let roster = "jabber:iq:roster"
+    private static let patience = Duration.seconds(30)
+    /// How many questions wait for the roster, and how many bytes each may have.
+    private static let mostWaiting: Int64 = 20
+    private static let longestWaiting = 10_000
+
+    enum Verdict { case may, mayNot, unknown }
+
+    /// Whether an answer may show the sender of `iq` that this client is online: the account's other clients and its server know,
+    /// and so do the subscribers.
+    func mayKnow(_ sender: JID?) throws -> Verdict {
+        guard let sender else { return .may }
+        if sender.bare == step.account.jid || sender.description == step.account.jid.domain { return .may }
+        let (isKnown, isSubscribed) =
+            try database.statement(
+                """
+                SELECT subscribers, EXISTS (SELECT 1 FROM subscriber WHERE account = ?1 AND jid = ?2) FROM session
+                WHERE account = ?1
+                """
+            ).first([account, .text(sender.bare.description)]) { ($0.bool(0), $0.bool(1)) } ?? (false, false)
+        guard isKnown else { return .unknown }
+        return isSubscribed ? .may : .mayNot
+    }
+
+    /// Keeps `iq` until the roster is known, and asks for that.
+    /// - Returns: false if too much waits already.
+    package func postpone(_ iq: Element) throws -> Bool {
+        let bytes = iq.bytes()
+        let waiting =
+            try database.statement("SELECT count(*) FROM asker WHERE account = ?")
+            .first([account]) { $0.integer(0) } ?? 0
+        guard waiting < Self.mostWaiting, bytes.count <= Self.longestWaiting else { return false }
+        try database.run("INSERT INTO asker(account, stanza) VALUES (?, ?)", [account, .blob(bytes)])
+        guard try !Requests(step: step).isWaiting([RosterTold.name]) else { return true }
+        try step.send(
+            .request(.get, Element("query", xmlns: Self.roster)), then: RosterTold(), within: Self.patience)
+        return true
+    }
+
+    /// The roster has come; nil if the server gives none. Whoever waits gets an answer.
+    package func told(_ iq: Element?) throws {
+        if let iq {
+            try database.run("DELETE FROM subscriber WHERE account = ?", [account])
+            for item in iq.child("query", Self.roster)?.children("item") ?? [] { try apply(item) }
+            try database.run("UPDATE session SET subscribers = 1 WHERE account = ?", [account])
+        }
+        let waiting = try database.statement("DELETE FROM asker WHERE account = ? RETURNING id, stanza")
+            .all([account]) { ($0.integer(0), $0.blob(1)) }
+        for (_, bytes) in waiting.sorted(by: { $0.0 < $1.0 }) {
+            try Responder(step: step).answerPostponed(try Element.parse(bytes))
+        }
+    }
+
+    /// The change in a roster push (RFC 6121 section 2.1.6); false if `iq` is something else, or somebody else's.
+    package func push(_ iq: Element) throws -> Bool {
+        guard iq["type"] == "set", let query = iq.child("query", Self.roster),
+            iq["from"].map({ JID.received($0) == step.account.jid }) ?? true
+        else { return false }
+        for item in query.children("item") { try apply(item) }
+        return true
+    }
+
+    /// The roster of a new session is not known.
+    package func sessionLost() throws {
+        try database.run("UPDATE session SET subscribers = 0 WHERE account = ?", [account])
+        try database.run("DELETE FROM asker WHERE account = ?", [account])
+    }
+
+    private func apply(_ item: Element) throws {
+        guard let jid = item["jid"].map({ JID.received($0).bare.description }) else { return }
+        let isSubscribed = ["from", "both"].contains(item["subscription"])
+        try database.run(
+            isSubscribed
+                ? "INSERT OR IGNORE INTO subscriber(account, jid) VALUES (?, ?)"
+                : "DELETE FROM subscriber WHERE account = ? AND jid = ?",
+            [account, .text(jid)])
+    }
+}
+
+/// The roster has come, or does not.
+struct RosterTold: InvalidatableHandler {
+    package static let name = "contacts.roster"
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        if case .result(let iq) = reply {
+            try Subscribers(step: step).told(iq)
+        } else {
+            try Subscribers(step: step).told(nil)
+        }
+    }
+
+    /// Whoever waits asks again in the next session.
+    func invalidate(_ reason: Invalidation, in step: Step) throws {}
+}

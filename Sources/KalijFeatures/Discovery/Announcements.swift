@@ -1,0 +1,91 @@
+import KalijSteps
+import KalijAddress
+import KalijStore
+import KalijStream
+import KalijXML
+
+/// Learns from presence what others are: it carries a hash of what they would answer (XEP-0115, XEP-0390).
+struct Announcements {
+    package let step: Step
+
+    /// A presence has come. One without a hash says nothing new: a server may leave out what has not changed (XEP-0390
+    /// section 5.2).
+    package func received(_ presence: Element) throws {
+        guard let from = presence["from"], let jid = try? JID(from) else { return }
+        switch presence["type"] {
+        case nil:
+            if let announced = Announced(presence, by: jid), try !isOurselves(jid) { try learn(announced, of: jid) }
+        case "unavailable": try Entities(step: step).remove(jid)
+        default: break
+        }
+    }
+
+    /// The server sends our own presence to us, too.
+    private func isOurselves(_ jid: JID) throws -> Bool {
+        guard jid.bare == step.account.jid else { return false }
+        return try SessionRow.load(step.account.id, from: step.database).jid == jid.description
+    }
+
+    /// Whether a question may show `jid` that we are here, and under which full address (RFC 6121 section 11): our other
+    /// clients may know, and those whom we have written to. Whoever else sends us presence learns nothing by it.
+    private func mayAsk(_ jid: JID) throws -> Bool {
+        if jid.bare == step.account.jid { return true }
+        return try step.database.statement(
+            "SELECT 1 FROM message WHERE account = ? AND conversation = ? AND direction = 'out' LIMIT 1"
+        ).first([.integer(step.account.id), .text(jid.bare.description)]) { _ in true } ?? false
+    }
+
+    private func learn(_ announced: Announced, of jid: JID) throws {
+        let cache = CapabilityCache(database: step.database, now: step.now)
+        // The one look-up that a presence costs whose hash is known.
+        let before = try step.database.statement(
+            """
+            SELECT (SELECT used_at FROM capability WHERE hash = ?1),
+                (SELECT state FROM entity WHERE account = ?2 AND jid = ?3 AND hash = ?1)
+            """
+        ).first([.text(announced.hash), .integer(step.account.id), .text(jid.description)]) {
+            (usedAt: $0.optionalInteger(0), state: $0.optionalInteger(1).flatMap(Entities.State.init))
+        }
+        let usedAt = before?.usedAt
+        switch before?.state {
+        case .byHash where usedAt != nil, .asked, .ownWord, .givenUp: break
+        case .wanted: try Inquiries(step: step).begin(announced.hash)
+        case .byHash, nil:
+            let isKnown = try usedAt != nil || isOurs(announced.hash, cache)
+            guard try isKnown || mayAsk(jid) else { return }
+            try Entities(step: step).store(
+                jid, hash: announced.hash, node: announced.node, isKnown ? .byHash : .wanted)
+            if !isKnown { try Inquiries(step: step).begin(announced.hash) }
+        }
+        if let usedAt { try cache.used(announced.hash, before: usedAt) }
+    }
+
+    /// Whether it is the hash of this very software, which need not be asked for.
+    private func isOurs(_ hash: String, _ cache: CapabilityCache) throws -> Bool {
+        let own = step.features.capabilities
+        guard own.hashes.contains(where: { $0.key == hash }), let bytes = CapabilityCache.bytes(own.info) else {
+            return false
+        }
+        try cache.store(bytes, as: hash)
+        return true
+    }
+}
+
+/// The hash by which an entity is known.
+private struct Announced {
+    /// What it is stored under. If the hash cannot be verified, it holds for this entity alone.
+    let hash: String
+    /// What to ask about.
+    let node: String
+
+    /// Longer than any hash or name of software; in bytes.
+    private static let longest = 1000
+
+    package init?(_ presence: Element, by jid: JID) {
+        let all = CapabilityHash.announced(in: presence)
+            .filter { $0.node.utf8.count <= Self.longest && $0.algorithm.utf8.count <= 50 }
+        guard let best = all.first(where: \.isVerifiable) ?? all.first else { return nil }
+        hash = best.isVerifiable ? best.key : "of \(jid) \(best.key)"
+        node = best.node
+    }
+}

@@ -1,0 +1,164 @@
+import KalijSteps
+import KalijAddress
+import KalijHandlers
+import KalijStore
+import KalijStream
+import KalijXML
+
+extension Step {
+    /// What others are and can do.
+    public var discovery: Discovery { Discovery(step: self) }
+}
+
+/// What other entities are (XEP-0030): known from the hashes in their presence (XEP-0115, XEP-0390), or asked.
+///
+/// ```swift
+/// if try step.discovery.supports("urn:xmpp:receipts", phone) == true { ... }
+/// try step.discovery.ask(service, then: ServiceFound())
+/// ```
+public struct Discovery {
+    package let step: Step
+
+    // MARK: What is known
+
+    /// What is known of an entity in the present session, without asking; nil if nothing is.
+    /// - Parameter jid: of a client the full address.
+    public func info(of jid: JID) throws -> DiscoveryInfo? {
+        let bytes = try step.database.statement(
+            """
+            SELECT coalesce(c.info, e.info) FROM entity e LEFT JOIN capability c ON c.hash = e.hash
+            WHERE e.account = ? AND e.jid = ?
+            """
+        ).first([.integer(step.account.id), .text(jid.description)]) { $0.optionalBlob(0) }
+        return (bytes ?? nil).flatMap(CapabilityCache.read)
+    }
+
+    /// Whether an entity supports a feature; nil if that is not known.
+    /// - Parameters:
+    ///   - jid: of a client the full address.
+    ///   - feature: its namespace.
+    public func supports(_ feature: String, _ jid: JID) throws -> Bool? { try info(of: jid)?.supports(feature) }
+
+    /// Who is known to support a feature, of those who are there.
+    /// - Parameters:
+    ///   - contact: only this address and its clients; nil for all.
+    ///   - feature: its namespace.
+    public func entities(supporting feature: String, of contact: JID? = nil) throws -> [JID] {
+        let all = try step.database.statement(
+            """
+            SELECT e.jid, e.hash, coalesce(c.info, e.info) FROM entity e LEFT JOIN capability c ON c.hash = e.hash
+            WHERE e.account = ?1 AND (?2 IS NULL OR e.jid = ?2 OR (e.jid >= ?2 || '/' AND e.jid < ?2 || '0'))
+                AND coalesce(c.info, e.info) IS NOT NULL ORDER BY e.jid
+            """)
+        var known: [String: Bool] = [:]
+        var found: [JID] = []
+        try all.each([.integer(step.account.id), .optional(contact?.bare.description)]) { row in
+            let hash = row.text(1)
+            let isSupported = known[hash] ?? CapabilityCache.read(row.blob(2))?.supports(feature) ?? false
+            // Without a hash each speaks for itself.
+            if hash.hasPrefix("caps") { known[hash] = isSupported }
+            if isSupported { found.append(.received(row.text(0))) }
+        }
+        return found
+    }
+
+    // MARK: Asking
+
+    /// Finds out what an entity is, or one of its nodes. What is known already is told without asking, but never before
+    /// this step is over.
+    ///
+    /// The handler is called once: with what was found, a refusal, or a timeout; or invalidated.
+    /// - Parameters:
+    ///   - jid: of a client the full address; a bare address is answered by its server.
+    ///   - node: a part of it (XEP-0030 section 3.2); nil is the entity itself.
+    ///   - duration: how long the answer may take.
+    ///   - handler: what is called, with the values that it binds.
+    /// - Throws: `HandlerError` if the handler cannot be stored; `StoreError`.
+    public func ask<H: Handler>(
+        _ jid: JID, node: String? = nil, then handler: H, within duration: Duration = .seconds(60)
+    ) throws where H.Context == Step, H.Input == DiscoveryReply<DiscoveryInfo> {
+        let then = try Callback<Step, DiscoveryReply<DiscoveryInfo>>(handler)
+        if node == nil, try info(of: jid) != nil {
+            try step.schedule(
+                InfoKnown(jid: jid, milliseconds: duration.milliseconds, then: then), at: step.now)
+        } else {
+            try ask(jid, node: node, then, within: duration)
+        }
+    }
+
+    package func ask(
+        _ jid: JID, node: String? = nil, _ then: Callback<Step, DiscoveryReply<DiscoveryInfo>>,
+        within duration: Duration
+    ) throws {
+        try step.send(
+            .discovery(DiscoveryInfo.namespace, of: jid, node: node), then: InfoTold(jid: jid, node: node, then: then),
+            within: duration)
+    }
+
+    /// Asks an entity for what it has, or for what one of its nodes has (XEP-0030 section 4).
+    ///
+    /// The handler is called once: with what was found, a refusal, or a timeout; or invalidated.
+    /// - Throws: `HandlerError` if the handler cannot be stored; `StoreError`.
+    public func askItems<H: Handler>(
+        of jid: JID, node: String? = nil, then handler: H, within duration: Duration = .seconds(60)
+    ) throws where H.Context == Step, H.Input == DiscoveryReply<[DiscoveryItem]> {
+        try step.send(
+            .discovery(DiscoveryItem.namespace, of: jid, node: node), then: ItemsTold(then: Callback(handler)),
+            within: duration)
+    }
+
+    /// Keeps what an entity said of itself for the rest of the session.
+    package func told(_ info: DiscoveryInfo, by jid: JID) throws {
+        guard let bytes = CapabilityCache.bytes(info) else { return }
+        try Entities(step: step).spoke(jid, bytes)
+    }
+}
+
+/// What became of a question to service discovery.
+public enum DiscoveryReply<Found> {
+    /// What the entity says of itself.
+    case found(Found)
+    /// The entity, or a server on the way, refused; or the answer was none.
+    case refused(StanzaError)
+    /// Nobody answered in time.
+    case timeout
+
+    package init(_ reply: IQReply, _ found: Found?) {
+        switch reply {
+        case .result:
+            self = found.map { .found($0) } ?? .refused(StanzaError(.undefinedCondition, text: "an empty answer"))
+        case .error(let error, _): self = .refused(error)
+        case .timeout: self = .timeout
+        }
+    }
+}
+
+extension IQReply {
+    /// What the answer to a question for `disco#info` says; nil if it is none.
+    public var discoveryInfo: DiscoveryInfo? {
+        guard case .result(let iq) = self, let query = iq.child("query", DiscoveryInfo.namespace) else { return nil }
+        return DiscoveryInfo(query, language: iq["xml:lang"])
+    }
+
+    /// The same without the language of the stanza around it.
+    var discoveryInfoAlone: DiscoveryInfo? {
+        guard case .result(let iq) = self, let query = iq.child("query", DiscoveryInfo.namespace) else { return nil }
+        return DiscoveryInfo(query)
+    }
+
+    /// What the answer to a question for `disco#items` says; nil if it is none.
+    public var discoveryItems: [DiscoveryItem]? {
+        guard case .result(let iq) = self else { return nil }
+        return iq.child("query", DiscoveryItem.namespace).flatMap(DiscoveryItem.all)
+    }
+}
+
+extension Element {
+    /// The `<iq/>` that asks service discovery (XEP-0030).
+    /// - Parameter namespace: that of ``DiscoveryInfo`` or ``DiscoveryItem``.
+    public static func discovery(_ namespace: String, of jid: JID, node: String? = nil) -> Element {
+        let query = Element("query", xmlns: namespace)
+        query["node"] = node
+        return .request(.get, query, to: jid)
+    }
+}

@@ -1,0 +1,89 @@
+import KalijSteps
+import KalijAddress
+import KalijHandlers
+import KalijStream
+import KalijXML
+
+/// What the server and the account support, asked once in each session (XEP-0030), for all features.
+struct ServerFeatures {
+    package let step: Step
+
+    /// How long an answer may take. Presence and held messages wait for that of the account.
+    private static let patience = Duration.seconds(30)
+    private static let accountPatience = Duration.seconds(120)
+    /// How often the server's answer is waited for.
+    private static let attempts = 3
+
+    /// A session begins.
+    package func ask() throws {
+        try askServer(attempt: 1)
+        try askAccount()
+    }
+
+    /// What was asked in the session of before is asked anew.
+    package func sessionLost() throws {
+        for name in [ServerFeaturesTold.name, AccountFeaturesTold.name] {
+            try Requests(step: step).forget(name, unqueueing: true)
+        }
+    }
+
+    /// A session goes on: an answer may have been dropped with the connection before.
+    func askAgain() throws {
+        guard try isAwaited else { return }
+        try Requests(step: step).forget(AccountFeaturesTold.name, unqueueing: true)
+        try askAccount()
+    }
+
+    /// Whether what the account supports is still to be told.
+    var isAwaited: Bool { get throws { try Requests(step: step).isWaiting([AccountFeaturesTold.name]) } }
+
+    func askServer(attempt: Int) throws {
+        guard attempt <= Self.attempts, let server = try? JID(step.account.jid.domain) else { return }
+        try step.send(
+            .discovery(DiscoveryInfo.namespace, of: server), then: ServerFeaturesTold(attempt: attempt),
+            within: Self.patience)
+    }
+
+    private func askAccount() throws {
+        try step.send(
+            .request(.get, Element("query", xmlns: DiscoveryInfo.namespace)), then: AccountFeaturesTold(),
+            within: Self.accountPatience)
+    }
+
+    /// The server has said what it supports.
+    package func server(_ info: DiscoveryInfo) throws {
+        guard let server = try? JID(step.account.jid.domain) else { return }
+        try step.discovery.told(info, by: server)
+        try tell(.known(info), .server)
+    }
+
+    package func tell(_ answer: ServerAnswer, _ entity: ServerEntity) throws {
+        for feature in step.features.all { try feature.serverKnown(answer, of: entity, in: step) }
+    }
+}
+
+/// The server has said what it supports. Named as it was released.
+struct ServerFeaturesTold: Handler {
+    package static let name = "carbons.server"
+    package let attempt: Int
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        if let info = reply.discoveryInfo { return try ServerFeatures(step: step).server(info) }
+        if case .timeout = reply { try ServerFeatures(step: step).askServer(attempt: attempt + 1) }
+    }
+}
+
+/// The server has said what the account supports, or does not. Named as it was released.
+struct AccountFeaturesTold: Handler {
+    package static let name = "catch-up.features"
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        let answer: ServerAnswer =
+            switch reply {
+            case .result: reply.discoveryInfo.map { .known($0) } ?? .refused
+            case .error: .refused
+            case .timeout: .none("the server does not answer")
+            }
+        try ServerFeatures(step: step).tell(answer, .account)
+    }
+}

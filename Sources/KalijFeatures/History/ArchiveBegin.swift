@@ -1,0 +1,38 @@
+import KalijSteps
+import KalijStore
+import KalijXML
+
+/// Finds out, once, whether an archive has something before what the first reading has fetched: if not, nothing is missing
+/// there, and no gap is to be shown.
+struct ArchiveBegin {
+    package let step: Step
+    package let archive: Archive
+    private var key: [Value] { [.integer(step.account.id), .text(archive.key)] }
+    private var ranges: ArchiveRanges {
+        ArchiveRanges(database: step.database, account: step.account.id, archive: archive)
+    }
+
+    private func since() throws -> Int64? {
+        try step.database.statement("SELECT since FROM catchup WHERE account = ? AND archive = ? AND NOT probed")
+            .first(key) { $0.integer(0) }
+    }
+
+    /// Asks for the last message before it, which is not stored: no query is open that it could belong to.
+    func findOut() throws {
+        guard let since = try since(), since > 0, try ranges.all().last?.isBottom != true else { return }
+        let first = try ranges.all().last
+        let question = ArchiveQuestion(
+            archive: archive, place: .before(first?.firstID), end: first == nil ? since : nil, size: 1)
+        try step.send(
+            question.element, then: BeginKnown(room: archive.isOwn ? nil : archive.key), within: CatchUp.patience)
+    }
+
+    package func answered(_ iq: Element) throws {
+        guard let page = ArchivePage(iq), try since() != nil else { return }
+        if page.isEnd {
+            if let first = try ranges.all().last { try ranges.markBottom(first.id) }
+            try step.database.run("UPDATE catchup SET since = 0 WHERE account = ? AND archive = ?", key)
+        }
+        try step.database.run("UPDATE catchup SET probed = 1 WHERE account = ? AND archive = ?", key)
+    }
+}

@@ -1,0 +1,78 @@
+import KalijSteps
+import KalijStream
+import KalijXML
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A question for a page of an archive (XEP-0313 section 4, XEP-0059).
+struct ArchiveQuestion {
+    enum Place {
+        /// Behind the message with that id; from the begin of what is asked for if it is nil.
+        case after(String?)
+        /// Before the message with that id; up to the end of what is asked for if it is nil.
+        case before(String?)
+    }
+
+    package let archive: Archive
+    /// What the results refer to; nobody can guess it.
+    package let id = UUID().uuidString.lowercased()
+    package let place: Place
+    /// Milliseconds since 1970.
+    package var start: Int64?
+    /// Milliseconds since 1970.
+    package var end: Int64?
+    /// The most messages of the page.
+    package var size = 100
+
+    package var element: Element {
+        let query = Element("query", xmlns: "urn:xmpp:mam:2", attributes: ["queryid": id])
+        let times = [start.map { ("start", $0) }, end.map { ("end", $0) }].compactMap { $0 }
+        if !times.isEmpty {
+            let fields = times.map { name, time in
+                DataForm.Field(name, value: Date(timeIntervalSince1970: Double(time / 1000)))
+            }
+            query.add(DataForm(.submit, formType: "urn:xmpp:mam:2", fields: fields).element)
+        }
+        let set = Element(
+            "set", xmlns: ArchivePage.paging,
+            children: [Element("max", xmlns: ArchivePage.paging, text: "\(size)")])
+        switch place {
+        case .after(let id?): set.add(Element("after", xmlns: ArchivePage.paging, text: id))
+        case .after(nil): break
+        case .before(let id?): set.add(Element("before", xmlns: ArchivePage.paging, text: id))
+        case .before(nil): set.add(Element("before", xmlns: ArchivePage.paging))
+        }
+        query.add(set)
+        return .request(.set, query, to: archive.recipient)
+    }
+}
+
+/// What the end of a page says, `<fin/>`.
+struct ArchivePage {
+    /// Whether nothing is left in the direction in which it was asked.
+    let isComplete: Bool
+    package let first: String?
+    package let last: String?
+    /// Whether nothing is there, in the direction in which it was asked.
+    var isEnd: Bool { isComplete && first == nil && last == nil }
+
+    static let paging = "http://jabber.org/protocol/rsm"
+
+    /// Reads the answer to a question; nil if it is a refusal or something else.
+    package init?(_ iq: Element) {
+        guard iq["type"] == "result", let fin = iq.child("fin", "urn:xmpp:mam:2") else { return nil }
+        isComplete = fin["complete"] == "true" || fin["complete"] == "1"
+        let set = fin.child("set", Self.paging)
+        first = set?.child("first", Self.paging).flatMap { Archive.isID($0.text) ? $0.text : nil }
+        last = set?.child("last", Self.paging).flatMap { Archive.isID($0.text) ? $0.text : nil }
+    }
+
+    /// Why an archive refused to give a page.
+    package static func refusal(_ iq: Element) -> String {
+        "the server's archive refused: \(StanzaError(iq)?.description ?? "no reason given")"
+    }
+}

@@ -1,0 +1,72 @@
+import KalijSteps
+import KalijAddress
+import KalijHandlers
+import KalijStore
+import KalijXML
+
+/// What the server archives for the account, by the account's own preferences (XEP-0441). Asked when messages of a lost session
+/// wait for the archive, and kept for the conversations of those messages.
+struct ArchivePreferences {
+    package let step: Step
+    private var account: Value { .integer(step.account.id) }
+    private static let patience = Duration.seconds(30)
+
+    /// Whether the answer is still to come.
+    var isAwaited: Bool { get throws { try Requests(step: step).isWaiting([PreferencesTold.name]) } }
+
+    package func ask() throws {
+        try step.database.run("DELETE FROM archive_preference WHERE account = ?", [account])
+        guard try !isAwaited else { return }
+        try step.send(
+            .request(.get, Element("prefs", xmlns: "urn:xmpp:mam:2")), then: PreferencesTold(), within: Self.patience)
+    }
+
+    /// Whether messages to `conversation` are archived; nil if the preferences do not say so: the server has none, or goes by
+    /// the roster.
+    package func keeps(_ conversation: String) throws -> Bool? {
+        try step.database.statement("SELECT keeps FROM archive_preference WHERE account = ? AND conversation = ?")
+            .first([account, .text(conversation)]) { $0.bool(0) }
+    }
+
+    /// The answer for each of `conversations`.
+    package func told(_ iq: Element, of conversations: [String]) throws {
+        guard let preferences = iq.child("prefs", "urn:xmpp:mam:2") else { return }
+        for conversation in Set(conversations) {
+            guard let keeps = Self.keeps(JID.received(conversation), preferences) else { continue }
+            try step.database.run(
+                "INSERT OR REPLACE INTO archive_preference(account, conversation, keeps) VALUES (?, ?, ?)",
+                [account, .text(conversation), .integer(keeps ? 1 : 0)])
+        }
+    }
+
+    /// A bare address stands for all of its resources, a full one for itself (XEP-0441 section 4): of those to be left out the
+    /// slightest resemblance counts.
+    private static func keeps(_ jid: JID, _ preferences: Element) -> Bool? {
+        func list(_ name: String) -> [JID] {
+            preferences.child(name, "urn:xmpp:mam:2")?.children("jid").map { JID.received($0.text) } ?? []
+        }
+        if list("never").contains(where: { $0.bare == jid || $0.description == jid.domain }) { return false }
+        if list("always").contains(jid) { return true }
+        return switch preferences["default"] {
+        case "always": true
+        case "never": false
+        default: nil
+        }
+    }
+}
+
+/// The server has said what it archives, or does not say.
+struct PreferencesTold: InvalidatableHandler {
+    package static let name = "catch-up.preferences"
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        if case .result(let iq) = reply {
+            try ArchivePreferences(step: step).told(
+                iq, of: try ArchiveEvidence(step: step).waiting().map(\.conversation))
+        }
+        try step.catchUp.preferencesTold()
+    }
+
+    /// The next session asks anew, if messages wait then.
+    func invalidate(_ reason: Invalidation, in step: Step) throws {}
+}

@@ -1,0 +1,186 @@
+import KalijSteps
+import KalijStore
+
+/// A part of an archive that was read without a gap.
+package struct ArchiveRange {
+    package let id: Int64
+    let firstID: String
+    package let firstPosition: Int64
+    package let firstAt: Int64?
+    /// Where reading what is before it begins.
+    let beforeID: String
+    package let lastPosition: Int64
+    package let lastAt: Int64?
+    /// Where reading on begins: a few messages before its last, because some servers write messages into the archive a
+    /// little later than others whose place is behind theirs (measured: ejabberd 23.01).
+    let againID: String
+    /// Whether the archive has nothing between it and the range before.
+    package let isBottom: Bool
+
+    package init(_ row: Row) {
+        id = row.integer(0)
+        firstID = row.text(1)
+        firstPosition = row.integer(2)
+        firstAt = row.optionalInteger(3)
+        beforeID = row.text(4)
+        lastPosition = row.integer(5)
+        lastAt = row.optionalInteger(6)
+        againID = row.text(7)
+        isBottom = row.bool(8)
+    }
+}
+
+/// The ranges of one archive. Only a page extends one.
+package struct ArchiveRanges {
+    package let database: Database
+    package let account: Int64
+    package let archive: Archive
+
+    package init(database: Database, account: Int64, archive: Archive) {
+        self.database = database
+        self.account = account
+        self.archive = archive
+    }
+    private var values: [Value] { [.integer(account), .text(archive.key)] }
+
+    /// Room for order numbers that is left before a range when a gap is before it.
+    package static let room: Int64 = 1 << 24
+
+    /// All, newest first.
+    package func all() throws -> [ArchiveRange] {
+        try database.statement(
+            """
+            SELECT id, first_id, first_position, first_at, before_id, last_position, last_at, again_id, bottom
+            FROM archive_range WHERE account = ? AND archive = ? ORDER BY last_position DESC
+            """
+        ).all(values, ArchiveRange.init)
+    }
+
+    package func newest() throws -> ArchiveRange? {
+        try database.statement(
+            """
+            SELECT id, first_id, first_position, first_at, before_id, last_position, last_at, again_id, bottom
+            FROM archive_range WHERE account = ? AND archive = ? ORDER BY last_position DESC LIMIT 1
+            """
+        ).first(values, ArchiveRange.init)
+    }
+
+    package func range(_ id: Int64) throws -> ArchiveRange? {
+        try database.statement(
+            """
+            SELECT id, first_id, first_position, first_at, before_id, last_position, last_at, again_id, bottom
+            FROM archive_range WHERE id = ?
+            """
+        ).first([.integer(id)], ArchiveRange.init)
+    }
+
+    /// The range in which the order number is.
+    package func range(holding position: Int64) throws -> ArchiveRange? {
+        try database.statement(
+            """
+            SELECT id, first_id, first_position, first_at, before_id, last_position, last_at, again_id, bottom
+            FROM archive_range WHERE account = ?1 AND archive = ?2 AND last_position >= ?3 AND first_position <= ?3
+            ORDER BY last_position LIMIT 1
+            """
+        ).first(values + [.integer(position)], ArchiveRange.init)
+    }
+
+    /// Where the message with the archive's id `id` is shown, and when it was archived.
+    package func place(of id: String) throws -> (position: Int64, at: Int64)? {
+        try database.statement(
+            """
+            SELECT position, sent_at FROM message WHERE account = ? AND archive = ? AND stanza_id = ?
+            ORDER BY position LIMIT 1
+            """
+        ).first(values + [.text(id)]) { ($0.integer(0), $0.integer(1)) }
+    }
+
+    /// The message before that with the archive's id `id`, among those that were stored at about the same time; nil if there is
+    /// none in `range`.
+    package func place(before id: String, in range: ArchiveRange) throws -> (id: String, position: Int64)? {
+        try database.statement(
+            """
+            SELECT m.stanza_id, m.position FROM message a JOIN message m NOT INDEXED ON m.id BETWEEN a.id - 50 AND a.id + 50
+            WHERE a.account = ?1 AND a.archive = ?2 AND a.stanza_id = ?3 AND m.account = ?1 AND m.archive = ?2
+                AND m.stanza_id IS NOT NULL AND m.catchup > 0 AND m.position < a.position AND m.position >= ?4
+            ORDER BY m.position DESC LIMIT 1
+            """
+        ).first(values + [.text(id), .integer(range.firstPosition)]) { ($0.text(0), $0.integer(1)) }
+    }
+
+    /// One end of a range.
+    struct End {
+        package let id: String
+        package let position: Int64
+        package let at: Int64?
+        /// Where reading on from it begins.
+        package let from: String
+    }
+
+    func add(first: End, last: End, isBottom: Bool) throws -> Int64 {
+        try database.run(
+            """
+            INSERT INTO archive_range(account, archive, first_id, first_position, first_at, before_id, last_id,
+                last_position, last_at, again_id, bottom) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            values + [
+                .text(first.id), .integer(first.position), .optional(first.at), .text(first.from), .text(last.id),
+                .integer(last.position), .optional(last.at), .text(last.from), .integer(isBottom ? 1 : 0),
+            ])
+        return database.lastInsertedRow
+    }
+
+    /// Moves the end of the range `id` on, never back.
+    func extend(_ id: Int64, to last: End) throws {
+        try database.run(
+            """
+            UPDATE archive_range SET last_id = ?2, last_position = ?3, last_at = coalesce(?4, last_at), again_id = ?5
+            WHERE id = ?1 AND last_position <= ?3
+            """,
+            [.integer(id), .text(last.id), .integer(last.position), .optional(last.at), .text(last.from)])
+    }
+
+    /// Moves the begin of the range `id` back.
+    func extend(_ id: Int64, backTo first: End) throws {
+        try database.run(
+            """
+            UPDATE archive_range SET first_id = ?2, first_position = ?3, first_at = coalesce(?4, first_at), before_id = ?5
+            WHERE id = ?1
+            """,
+            [.integer(id), .text(first.id), .integer(first.position), .optional(first.at), .text(first.from)])
+    }
+
+    /// The archive has nothing between the range `id` and the one before.
+    func markBottom(_ id: Int64) throws {
+        try database.run("UPDATE archive_range SET bottom = 1 WHERE id = ?", [.integer(id)])
+    }
+
+    /// Removes the newest range but `new`, if the reading that made `new` has shown its first message again, at a position from
+    /// `position` on. The rest of it is shown after that.
+    /// - Returns: the removed range.
+    package func remove(shownAgainFrom position: Int64, except new: Int64) throws -> ArchiveRange? {
+        guard let range = try all().first(where: { $0.id != new }),
+            let place = try place(of: range.firstID), place.position >= position
+        else { return nil }
+        try database.run("DELETE FROM archive_range WHERE id = ?", [.integer(range.id)])
+        return range
+    }
+
+    /// The range `newer` has met `older`: they are one, and so are those in between.
+    func merge(_ newer: ArchiveRange, into older: ArchiveRange) throws {
+        try database.run(
+            """
+            UPDATE archive_range SET (last_id, last_position, last_at, again_id) =
+                (SELECT last_id, last_position, last_at, again_id FROM archive_range WHERE id = ?2) WHERE id = ?1
+            """, [.integer(older.id), .integer(newer.id)])
+        try database.run(
+            """
+            DELETE FROM archive_range WHERE account = ?1 AND archive = ?2 AND id <> ?3
+                AND last_position BETWEEN ?4 AND ?5
+            """,
+            values + [.integer(older.id), .integer(older.lastPosition), .integer(newer.lastPosition)])
+        try database.run(
+            "UPDATE catchup SET range = ?3 WHERE account = ?1 AND archive = ?2 AND range = ?4",
+            values + [.integer(older.id), .integer(newer.id)])
+    }
+}

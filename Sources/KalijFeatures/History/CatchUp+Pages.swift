@@ -1,0 +1,151 @@
+import KalijSteps
+import KalijAddress
+import KalijStore
+import KalijStream
+import KalijXML
+
+/// What an archive answers.
+extension CatchUp {
+    /// Results of the open page; false if they belong to none.
+    func take(_ results: [ArchivedMessage], query: String) throws -> Bool {
+        guard var round = try round(), round.queryID == query, round.phase != .done else { return false }
+        let unstamped = try Messages(step: step).areUnstamped()
+        let isEvidence = try archive.isOwn && queue.holding() == .bound
+        for result in results {
+            let place = try take(result, &round, unstamped: unstamped)
+            if isEvidence, let place { try ArchiveEvidence(step: step).shown(place) }
+        }
+        try round.save(archive, of: step.account.id, in: database)
+        return true
+    }
+
+    /// - Returns: where the message was, if it was known.
+    private func take(
+        _ archived: ArchivedMessage, _ round: inout Round, unstamped: Bool
+    ) throws -> Messages.Place? {
+        let messages = Messages(step: step)
+        guard let received = try MessagePath(step: step).archived(archived) else {
+            round.show(archived, position: nil, isMoved: false)
+            return nil
+        }
+        // What is met decides whether the range goes on, and so where the message goes.
+        let meets = round.seen == 0 && round.start != nil ? round.range : nil
+        let next = try step.nextPosition()
+        if meets == nil, try messages.storeNew(received, at: next, catchup: round.number, unstamped: unstamped) {
+            round.show(archived, position: next, isMoved: true)
+            return nil
+        }
+        let place = try messages.place(of: received)
+        if let meets { try meet(place, meets, &round) }
+        let kept = place.flatMap { $0.position > round.placed ? $0.position : nil }
+        let position = try kept ?? (meets == nil ? next : step.nextPosition())
+        try messages.keep(received, place, at: position, catchup: round.number)
+        round.show(archived, position: position, isMoved: kept == nil)
+        return place
+    }
+
+    /// The first result of a page that was asked for by time, because the archive has lost the cursor. Is it in the range
+    /// already, then the page goes on from there. Else the range ends here: between it and what the page shows there is
+    /// nothing in the archive any more, and whether there was something nobody can say.
+    private func meet(_ place: Messages.Place?, _ id: Int64, _ round: inout Round) throws {
+        guard let range = try ranges.range(id) else { return }
+        if let place, place.isConfirmed, range.firstPosition <= place.position, place.position <= range.lastPosition {
+            return round.placed = place.position - 1
+        }
+        (round.range, round.isBottom, round.changedBehind) = (nil, true, range.lastPosition)
+        (round.againID, round.againNext, round.againAt) = (nil, nil, nil)
+        round.placed = try step.skipPositions(ArchiveRanges.room)
+    }
+
+    /// The answer to the question `queryID` for a page: it moves the cursor.
+    package func page(_ iq: Element, of queryID: String) throws {
+        guard var round = try round(), round.phase != .done, round.queryID == queryID else { return }
+        guard let page = ArchivePage(iq) else { return try failed(iq, round) }
+        let last = page.last ?? (page.isComplete ? round.lastID : nil)
+        if let last { try extend(&round, to: last) }
+        let cursor = last.map { page.isComplete ? $0 : round.next(behind: $0) }
+        try database.run(
+            """
+            UPDATE catchup SET range = ?3, cursor = coalesce(?4, cursor), reached = coalesce(?5, reached)
+            WHERE account = ?1 AND archive = ?2
+            """, key + [.optional(round.range), .optional(cursor), .optional(last)])
+        if page.isComplete {
+            try completed(round)
+        } else if let last, last != round.cursor, last != round.reached {
+            if round.phase == .beforePresence, round.seen >= Self.longestSilence { try goOnline() }
+            try askPage()
+        } else {
+            try completed(round, problem: "the server's archive ended a page without saying where it goes on")
+        }
+    }
+
+    private func extend(_ round: inout Round, to last: String) throws {
+        guard let first = round.first else { return }
+        let end = ArchiveRanges.End(
+            id: last, position: round.placed, at: round.lastAt, from: round.againID ?? last)
+        if let range = round.range { return try ranges.extend(range, to: end) }
+        let range = try ranges.add(
+            first: .init(id: first.id, position: first.position, at: first.at, from: first.id), last: end,
+            isBottom: round.isBottom)
+        round.range = range
+        guard round.isBottom, let replaced = try ranges.remove(shownAgainFrom: first.position, except: range) else {
+            return
+        }
+        round.changedBehind = min(round.changedBehind ?? .max, replaced.firstPosition - 1)
+        try round.save(archive, of: step.account.id, in: database)
+    }
+
+    private func failed(_ iq: Element, _ round: Round) throws {
+        let error = StanzaError(iq)
+        if error?.kind == .wait { return try postponed(round, problem: ArchivePage.refusal(iq)) }
+        if error?.condition == .itemNotFound, round.cursor != nil { return try goByTime(round) }
+        try completed(round, problem: ArchivePage.refusal(iq))
+    }
+}
+
+/// Finds the reading that a `<result/>` belongs to.
+package struct ArchiveResults {
+    /// What the results of one page have in common.
+    package struct Page: Equatable {
+        package let sender: String?
+        let query: String
+    }
+
+    package let step: Step
+
+    /// The page that a stanza is a result of; nil if it is of none.
+    package static func page(of stanza: Element) -> Page? {
+        guard stanza.name == "message", let query = result(in: stanza)?["queryid"] else { return nil }
+        return Page(sender: stanza["from"], query: query)
+    }
+
+    private static func result(in message: Element) -> Element? { message.child("result", "urn:xmpp:mam:2") }
+
+    /// Results of one page count only from whose archive was asked, and if the page is open; anything else that claims to be
+    /// one is dropped.
+    package func handle(_ messages: [Element]) throws {
+        guard let first = messages.first, let page = Self.page(of: first) else { return }
+        let archive = archive(of: first)
+        let results = messages.compactMap { Self.result(in: $0).flatMap { ArchivedMessage($0, of: archive) } }
+        guard !results.isEmpty else { return }
+        if try CatchUp(step: step, archive: archive).take(results, query: page.query) { return }
+        try Filling(step: step, archive: archive).take(results, query: page.query)
+    }
+
+    /// A result that was set aside when its page was open: now it counts from an archive that has been read.
+    package func handle(again result: Element, in message: Element, at position: Int64?) throws {
+        let messages = Messages(step: step)
+        guard let archived = ArchivedMessage(result, of: archive(of: message)),
+            let round = try CatchUp(step: step, archive: archived.archive).round(),
+            let received = try MessagePath(step: step).archived(archived), try messages.place(of: received) == nil
+        else { return }
+        try messages.keep(received, nil, at: try position ?? step.nextPosition(), catchup: round.number)
+    }
+
+    /// The archive of whoever has sent a result: a server leaves the address out or names the account for the account's
+    /// own, and names the room for a room's.
+    package func archive(of message: Element) -> Archive {
+        guard let sender = message["from"].map(JID.received), sender != step.account.jid else { return .own }
+        return Archive(key: sender.description)
+    }
+}

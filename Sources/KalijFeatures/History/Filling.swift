@@ -1,0 +1,191 @@
+import KalijSteps
+import KalijStore
+import KalijStream
+import KalijXML
+
+/// Reads older history that was asked for, backwards: gaps between ranges, the newest first, then what is before the first
+/// range. It begins once the end of the archive was read, and goes on after it was interrupted, in any process.
+struct Filling {
+    package let step: Step
+    package let archive: Archive
+    private var database: Database { step.database }
+    private var key: [Value] { [.integer(step.account.id), .text(archive.key)] }
+    private var ranges: ArchiveRanges {
+        ArchiveRanges(database: database, account: step.account.id, archive: archive)
+    }
+
+    /// The most results that a page may have; a server that sends more of them than it was asked for is not believed.
+    private static let largestPage: Int64 = 1000
+
+    private func row() throws -> FillingRow? {
+        try FillingRow.load(archive, of: step.account.id, from: database)
+    }
+
+    // MARK: When
+
+    /// Asks for `older` messages before the first range, and for what is missing between ranges. What was asked for before
+    /// is asked for still.
+    package func want(older: Int, gaps: Bool) throws {
+        try database.run(
+            """
+            INSERT INTO filling(account, archive, gaps, wanted) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT (account, archive) DO UPDATE SET outcome = NULL,
+                gaps = CASE WHEN outcome IS NULL THEN max(gaps, excluded.gaps) ELSE excluded.gaps END,
+                wanted = CASE WHEN outcome IS NULL THEN max(wanted, excluded.wanted) ELSE excluded.wanted END,
+                stored = CASE WHEN outcome IS NULL THEN stored ELSE 0 END
+            """, key + [.integer(gaps ? 1 : 0), .integer(Int64(older))])
+        try goOn()
+    }
+
+    /// Goes on with what was asked for of all archives whose ends have been read.
+    static func goOn(_ step: Step) throws {
+        let archives = try step.database.statement("SELECT archive FROM filling WHERE account = ? AND outcome IS NULL")
+            .all([.integer(step.account.id)]) { Archive(key: $0.text(0)) }
+        for archive in archives { try Filling(step: step, archive: archive).goOn() }
+    }
+
+    private func goOn() throws {
+        guard let row = try row(), row.request == nil,
+            try Round.load(archive, of: step.account.id, from: database)?.phase == .done
+        else { return }
+        if archive.isOwn, try !SessionRow.load(step.account.id, from: database).archive {
+            return try finish(row, problem: "the server has no archive")
+        }
+        let all = try ranges.all()
+        let gap = row.fillsGaps ? zip(all, all.dropFirst()).first { newer, _ in !newer.isBottom } : nil
+        if let (newer, older) = gap {
+            try ask(row, newer, behind: older)
+        } else if row.wanted > 0, all.last?.isBottom != true {
+            try ask(row, all.last)
+        } else {
+            try finish(row, problem: nil)
+        }
+    }
+
+    // MARK: Pages
+
+    /// Asks for the page before `range`, or for the archive's last; `older` is the range behind which it ends.
+    private func ask(
+        _ row: FillingRow, _ range: ArchiveRange?, behind older: ArchiveRange? = nil, from cursor: String? = nil,
+        until stop: Int64? = nil
+    ) throws {
+        let cursor = stop == nil ? cursor ?? range?.beforeID : nil
+        // What is older than the range behind the gap must not come between the two.
+        let start = older?.lastAt.map { max($0 - 5 * 60 * 1000, older?.firstAt ?? $0) }
+        let question = ArchiveQuestion(archive: archive, place: .before(cursor), start: start, end: stop)
+        let request = try step.send(
+            question.element, then: PageFilled(query: question.id, room: archive.isOwn ? nil : archive.key),
+            within: CatchUp.patience)
+        try database.run(
+            """
+            UPDATE filling SET range = ?3, query_id = ?4, request = ?5, cursor = ?6, stop = ?7, base = ?8, shown = 0,
+                placed = 0, first_id = NULL, second_id = NULL, last_id = NULL, met = NULL
+            WHERE account = ?1 AND archive = ?2
+            """,
+            key + [
+                .optional(range?.id), .text(question.id), .text(request), .optional(cursor), .optional(stop),
+                .integer((range?.firstPosition ?? 0) - Self.largestPage),
+            ])
+    }
+
+    /// Results of the open page. What is in a range already stays in its place, the rest comes before the range.
+    package func take(_ results: [ArchivedMessage], query: String) throws {
+        guard var row = try row(), row.queryID == query else { return }
+        for result in results where row.shown < Self.largestPage { try take(result, &row) }
+        try row.save(archive, of: step.account.id, in: database)
+    }
+
+    private func take(_ archived: ArchivedMessage, _ row: inout FillingRow) throws {
+        let messages = Messages(step: step)
+        if let received = try MessagePath(step: step).archived(archived) {
+            let place = try messages.place(of: received)
+            let holder = try place.flatMap { $0.isConfirmed ? try ranges.range(holding: $0.position) : nil }
+            if let holder {
+                if holder.id != row.range { row.met = holder.id }
+            } else {
+                let number = try Round.load(archive, of: step.account.id, from: database)?.number ?? 1
+                let isNew = try messages.keep(received, place, at: row.base + row.shown, catchup: number)
+                row.placed &+= 1
+                if isNew { row.stored &+= 1 }
+            }
+        }
+        row.show(archived)
+    }
+
+    /// The answer to the question `queryID` for a page: it moves the range's begin.
+    package func page(_ iq: Element, of queryID: String) throws {
+        guard let row = try row(), row.queryID == queryID else { return }
+        let range = try row.range.flatMap { try ranges.range($0) }
+        guard let page = ArchivePage(iq) else { return try failed(iq, row, range) }
+        guard row.shown < Self.largestPage else {
+            // Not all of it was stored, so that nothing of it extends the range.
+            return try finish(row, problem: "the server's archive shows more than it was asked for")
+        }
+        let isOldest = try ranges.all().last?.id == range?.id
+        let extended = try extend(row, range, page)
+        if let id = range?.id, let newer = try ranges.range(id), let met = try row.met.flatMap({ try ranges.range($0) })
+        {
+            try ranges.merge(newer, into: met)
+        } else if page.isComplete {
+            guard let extended else { return try finish(row, problem: nil) }
+            try ranges.markBottom(extended)
+        } else if page.first == nil {
+            return try finish(row, problem: "the server's archive ended a page without saying where it goes on")
+        } else if row.placed == 0 {
+            return try retryCloser(row, range)
+        }
+        try database.run(
+            """
+            UPDATE filling SET query_id = NULL, request = NULL, wanted = max(0, wanted - ?3)
+            WHERE account = ?1 AND archive = ?2
+            """, key + [.integer(isOldest ? row.placed : 0)])
+        try goOn()
+    }
+
+    /// The server shows so little at once that it did not come to what is before the range.
+    private func retryCloser(_ row: FillingRow, _ range: ArchiveRange?) throws {
+        guard let range, row.cursor == range.beforeID, range.beforeID != range.firstID else {
+            return try finish(row, problem: "the server's archive shows the same page again and again")
+        }
+        try ask(row, range, from: range.firstID)
+    }
+
+    /// Moves the begin of the range to what the page has shown first; makes one if there is none.
+    private func extend(_ row: FillingRow, _ range: ArchiveRange?, _ page: ArchivePage) throws -> Int64? {
+        guard row.placed > 0, let first = row.first, let last = row.last else {
+            return range?.id
+        }
+        let begin = ArchiveRanges.End(
+            id: page.first ?? first.id, position: row.base, at: first.at,
+            from: row.shown >= 4 ? row.secondID ?? first.id : first.id)
+        if let range {
+            try ranges.extend(range.id, backTo: begin)
+            return range.id
+        }
+        return try ranges.add(
+            first: begin,
+            last: .init(id: last.id, position: row.base + row.shown - 1, at: last.at, from: begin.id), isBottom: false)
+    }
+
+    private func failed(_ iq: Element, _ row: FillingRow, _ range: ArchiveRange?) throws {
+        let error = StanzaError(iq)
+        // The archive has lost the range's first message: up to its time, then.
+        if error?.condition == .itemNotFound, row.cursor != nil, let range, let at = range.firstAt {
+            return try ask(row, range, until: at + 1000)
+        }
+        try finish(row, problem: ArchivePage.refusal(iq))
+    }
+
+    /// Nothing comes: whoever wants it asks again.
+    package func unanswered(_ problem: String = "the server does not answer") throws {
+        if let row = try row() { try finish(row, problem: problem) }
+    }
+
+    private func finish(_ row: FillingRow, problem: String?) throws {
+        try database.run(
+            """
+            UPDATE filling SET outcome = ?3, query_id = NULL, request = NULL WHERE account = ?1 AND archive = ?2
+            """, key + [.text(problem ?? "")])
+        step.emit(.historyFilled(room: archive.recipient, messages: Int(row.stored), problem: problem))
+    }
+}

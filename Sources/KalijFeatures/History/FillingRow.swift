@@ -1,0 +1,80 @@
+import KalijSteps
+import KalijStore
+
+/// How far the reading of older history has come, as it is stored; there is none if nothing is wanted any more.
+struct FillingRow {
+    /// Whether gaps between ranges are to be filled.
+    let fillsGaps: Bool
+    /// How many messages are wanted from before the first range.
+    package let wanted: Int64
+    /// How many it has brought.
+    package var stored: Int64
+    /// The range whose begin is moved back; nil: a new one.
+    package let range: Int64?
+    let queryID: String?
+    package let request: String?
+    /// The message before which the open page ends; nil: it ends with the archive, or at a time.
+    let cursor: String?
+    /// The order number of the page's first message.
+    package let base: Int64
+    /// How many messages it has shown, and how many of them were in no range before.
+    package var shown: Int64
+    package var placed: Int64
+    package var first: (id: String, at: Int64?)?
+    var secondID: String?
+    package var last: (id: String, at: Int64?)?
+    /// The older range that it has met.
+    var met: Int64?
+
+    package static func load(_ archive: Archive, of account: Int64, from database: Database) throws -> FillingRow? {
+        try database.statement(
+            """
+            SELECT gaps, wanted, stored, range, query_id, request, cursor, base, shown, placed, first_id, first_at,
+                second_id, last_id, last_at, met
+            FROM filling WHERE account = ? AND archive = ? AND outcome IS NULL
+            """
+        ).first([.integer(account), .text(archive.key)], FillingRow.init)
+    }
+
+    private init(_ row: Row) {
+        fillsGaps = row.bool(0)
+        wanted = row.integer(1)
+        stored = row.integer(2)
+        range = row.optionalInteger(3)
+        queryID = row.optionalText(4)
+        request = row.optionalText(5)
+        cursor = row.optionalText(6)
+        base = row.integer(7)
+        shown = row.integer(8)
+        placed = row.integer(9)
+        if let id = row.optionalText(10) { first = (id, row.optionalInteger(11)) }
+        secondID = row.optionalText(12)
+        if let id = row.optionalText(13) { last = (id, row.optionalInteger(14)) }
+        met = row.optionalInteger(15)
+    }
+
+    /// The archive has shown a message.
+    package mutating func show(_ archived: ArchivedMessage) {
+        shown &+= 1
+        if let first {
+            if secondID == nil, first.id != archived.id { secondID = archived.id }
+        } else {
+            first = (archived.id, archived.at)
+        }
+        last = (archived.id, archived.at)
+    }
+
+    func save(_ archive: Archive, of account: Int64, in database: Database) throws {
+        try database.run(
+            """
+            UPDATE filling SET stored = ?, shown = ?, placed = ?, first_id = ?, first_at = ?, second_id = ?, last_id = ?,
+                last_at = ?, met = ?
+            WHERE account = ? AND archive = ?
+            """,
+            [
+                .integer(stored), .integer(shown), .integer(placed), .optional(first?.id), .optional(first?.at),
+                .optional(secondID), .optional(last?.id), .optional(last?.at), .optional(met), .integer(account),
+                .text(archive.key),
+            ])
+    }
+}

@@ -1,0 +1,156 @@
+import KalijSteps
+import KalijAddress
+import KalijHandlers
+import KalijStore
+
+/// What archives have: the reading of their ends, and of older history.
+enum HistoryFeature: Feature {
+    package static let name = "history"
+
+    package static let migrations: [Migration] = [
+        Migration(
+            "history/1", version: 1,
+            """
+            -- What was read of each archive (XEP-0313), as far as it hangs together. Between two ranges, and before the first,
+            -- is a gap, unless `bottom` says otherwise; behind the last one is the tail.
+            CREATE TABLE archive_range(
+                id INTEGER PRIMARY KEY,
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                archive TEXT NOT NULL,          -- '' is the account's own, else a room's bare address
+                first_id TEXT NOT NULL,         -- the archive's id of its first message
+                first_position INTEGER NOT NULL,
+                first_at INTEGER,               -- the archive's stamp of it
+                before_id TEXT NOT NULL,        -- where reading what is before begins: its first message or the next one
+                last_id TEXT NOT NULL,
+                last_position INTEGER NOT NULL,
+                last_at INTEGER,
+                again_id TEXT NOT NULL,         -- where reading on begins: a few messages before its last
+                bottom INTEGER NOT NULL);       -- 1: the archive has nothing between it and the range before
+            CREATE INDEX archive_range_order ON archive_range(account, archive, last_position);
+
+            -- The reading of the end of each archive.
+            CREATE TABLE catchup(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                archive TEXT NOT NULL,
+                number INTEGER NOT NULL,        -- grows with each round
+                phase TEXT NOT NULL,            -- 'before-presence', 'after-presence', 'done'
+                trusted INTEGER NOT NULL DEFAULT 0, -- of a room: whether the stanza-ids that it stamps are trusted
+                since INTEGER NOT NULL,         -- where to begin if nothing was read yet; 0: the archive had nothing before
+                probed INTEGER NOT NULL DEFAULT 0, -- whether it was found out if there is something before
+                range INTEGER,                  -- the range that is extended; NULL: a new one
+                bottom INTEGER NOT NULL DEFAULT 0, -- of the new one
+                query_id TEXT, request TEXT,    -- the open page
+                cursor TEXT,                    -- it begins behind this message,
+                start INTEGER,                  -- or at this time
+                reached TEXT,                   -- the last message of the page before
+                placed INTEGER NOT NULL DEFAULT 0, -- the order number of the last message shown
+                changed_behind INTEGER,         -- the order number behind which something was found that was not there
+                seen INTEGER NOT NULL DEFAULT 0, -- how many messages the round has shown,
+                shown INTEGER NOT NULL DEFAULT 0, -- and the page
+                first_id TEXT, first_position INTEGER, first_at INTEGER, -- the first one of the round
+                last_id TEXT, last_at INTEGER,  -- the last one shown
+                previous_id TEXT,               -- the one before it that has another id
+                again_id TEXT, again_next TEXT, -- two in the distance in which reading begins again
+                again_at INTEGER,               -- the archive's stamp of the second,
+                again_seen INTEGER NOT NULL DEFAULT 0, -- and how many messages the round had shown by then
+                problem TEXT,
+                PRIMARY KEY (account, archive)) WITHOUT ROWID;
+
+            -- Older history that was asked for; it is read backwards.
+            CREATE TABLE filling(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                archive TEXT NOT NULL,
+                gaps INTEGER NOT NULL,          -- whether gaps between ranges are to be filled
+                wanted INTEGER NOT NULL,        -- how many messages are wanted from before the first range
+                stored INTEGER NOT NULL DEFAULT 0, -- how many it has brought
+                range INTEGER,                  -- the range whose begin is moved back; NULL: a new one
+                query_id TEXT, request TEXT,    -- the open page
+                cursor TEXT,                    -- it ends before this message,
+                stop INTEGER,                   -- or at this time
+                base INTEGER NOT NULL DEFAULT 0, -- the order number of its first message
+                shown INTEGER NOT NULL DEFAULT 0, -- how many messages it has shown
+                placed INTEGER NOT NULL DEFAULT 0, -- and how many of them were in no range
+                first_id TEXT, first_at INTEGER, second_id TEXT, last_id TEXT, last_at INTEGER,
+                met INTEGER,                    -- the older range that it has met
+                outcome TEXT,                   -- NULL: it goes on; '': done; else why it ended
+                PRIMARY KEY (account, archive)) WITHOUT ROWID;
+            """),
+        Migration(
+            "history/2", version: 2,
+            """
+            CREATE TABLE archive_preference(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                conversation TEXT NOT NULL,
+                keeps INTEGER NOT NULL,
+                PRIMARY KEY (account, conversation)) WITHOUT ROWID;
+            -- Messages known before that the archive has shown in this session, while others wait for what it shows.
+            CREATE TABLE archive_shown(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                own INTEGER NOT NULL,           -- whether it was accepted here
+                message INTEGER NOT NULL,
+                PRIMARY KEY (account, own, message)) WITHOUT ROWID;
+
+            CREATE TABLE server_time(
+                account INTEGER PRIMARY KEY REFERENCES account(id) ON DELETE CASCADE,
+                ahead INTEGER,                  -- milliseconds by which the server's time is at least ahead of the steady time
+                base INTEGER NOT NULL,          -- of the steady time when that was found out; before, when the account came
+                since INTEGER);                 -- when the account came here, in the server's time
+            """),
+        Migration(
+            "history/3",
+            """
+            UPDATE session SET available = 1
+                WHERE account IN (SELECT account FROM catchup WHERE archive = '' AND phase <> 'before-presence');
+            """),
+    ]
+
+    /// Those of older history and of the server's time begin as those of the catch-up do.
+    static let handlerPrefix = "catch-up"
+
+    package static var handlers: [any Handler<Step>.Type] {
+        [
+            PageRead.self, PageFilled.self, BeginKnown.self, RoomFeaturesKnown.self,
+            PreferencesTold.self,
+            ServerTold.self,
+        ]
+    }
+
+    /// A handler was lost: what waits for it goes on without.
+    package static func lost(_ letter: DeadLetter, in step: Step) throws {
+        let problem = "what should have gone on with it was lost: \(letter.reason)"
+        let archive = archive(of: letter)
+        switch letter.name {
+        case AccountFeaturesTold.name: try step.catchUp.serverKnown(.none(problem))
+        case PageRead.name: try CatchUp(step: step, archive: archive).unanswered(problem)
+        case PreferencesTold.name: try step.catchUp.preferencesTold()
+        case PageFilled.name: try Filling(step: step, archive: archive).unanswered(problem)
+        case RoomFeaturesKnown.name: RoomArchive(step: step, room: archive).tell(problem)
+        default: break
+        }
+    }
+
+    /// The archive that a handler was about: each of them binds the room, if it is not the account's own.
+    private static func archive(of letter: DeadLetter) -> Archive {
+        guard case .text(let room)? = (try? StoredHandler(bytes: letter.handler))?.values["room"] else { return .own }
+        return Archive(key: room)
+    }
+
+    package static func sessionLost(in step: Step) throws { try step.catchUp.forgetQuestions() }
+
+    package static func sessionBegan(in step: Step) throws { try ServerTime(step: step).ask() }
+
+    package static func sessionResumed(in step: Step) throws {
+        try step.catchUp.resume()
+        try ServerTime(step: step).askAgain()
+    }
+
+    static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
+        if entity == .account { try step.catchUp.serverKnown(answer) }
+    }
+
+    static func holdsPresence(in step: Step) throws -> Bool { try step.catchUp.holdsPresence }
+
+    static func trustsStamps(of room: JID, in step: Step) throws -> Bool {
+        try RoomArchive.isTrusted(room.description, in: step)
+    }
+}

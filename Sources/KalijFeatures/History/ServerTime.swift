@@ -1,0 +1,115 @@
+import KalijSteps
+import KalijAddress
+import KalijHandlers
+import KalijStore
+import KalijXML
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The time of the account's server, which stamps what it archives: what is compared with stamps is in that time, not in that of
+/// this machine, whose clock may be wrong.
+///
+/// The server is asked once in each session (XEP-0202). Until it has said, the account's first reading of the archive waits. What
+/// is known is the latest that the server's time can be behind what was computed: of two errors, notifying of a message from just
+/// before the account was here is the smaller one.
+struct ServerTime {
+    package let step: Step
+    private var account: Value { .integer(step.account.id) }
+
+    package static let namespace = "urn:xmpp:time"
+    /// How long the first reading of the archive waits for it.
+    private static let patience = Duration.seconds(20)
+    /// An answer that took longer than so many milliseconds says less than an earlier one.
+    private static let longestRoundTrip: Int64 = 10_000
+    /// By how much this machine's clock is taken to be fast, at most, where the server does not tell its time, in milliseconds.
+    private static let error: Int64 = 3_600_000
+
+    /// A session began.
+    package func ask() throws {
+        try Requests(step: step).forget(ServerTold.name, unqueueing: true)
+        guard let server = try? JID(step.account.jid.domain) else { return }
+        try step.send(
+            .request(.get, Element("time", xmlns: Self.namespace), to: server), then: ServerTold(),
+            within: Self.patience)
+    }
+
+    /// A session goes on: what was found out is void if the machine was started again meanwhile.
+    func askAgain() throws {
+        let isVoid = try step.database.statement(
+            "SELECT 1 FROM server_time WHERE account = ? AND ahead IS NOT NULL AND base <> ?"
+        )
+        .first([account, .integer(step.steady.base)]) { _ in true }
+        if isVoid ?? false, try !isAwaited { try ask() }
+    }
+
+    /// Whether the server was asked and has not answered.
+    var isAwaited: Bool { get throws { try Requests(step: step).isWaiting([ServerTold.name]) } }
+
+    /// The server says its time (XEP-0202 section 3).
+    package func answered(_ iq: Element) throws {
+        let utc: Date? = iq.findFirst("{urn:xmpp:time}time/utc#|datetime")
+        guard let time = utc.flatMap({ Int64(exactly: ($0.timeIntervalSince1970 * 1000).rounded(.down)) }) else {
+            return
+        }
+        let (ahead, overflow) = time.subtractingReportingOverflow(step.steady.now)
+        guard !overflow else { return }
+        let isQuick = step.roundTrip.map { $0 <= Self.longestRoundTrip } ?? false
+        try step.database.run(
+            """
+            INSERT INTO server_time SELECT id, ?2, ?4, created_at + ?2 - ?5 FROM account WHERE id = ?1
+            ON CONFLICT (account) DO UPDATE SET ahead = excluded.ahead, base = excluded.base,
+                -- How long the machine was off a clock may not tell.
+                since = coalesce(since, (SELECT created_at FROM account WHERE id = ?1) + ?2
+                    - CASE base WHEN ?4 THEN 0 ELSE ?5 END)
+                WHERE ?3 OR ahead IS NULL OR base <> excluded.base
+            """,
+            [
+                account, .integer(ahead), .integer(isQuick ? 1 : 0), .integer(step.steady.base),
+                .integer(Self.error),
+            ])
+    }
+
+    /// The server's time, or somewhat earlier.
+    package var now: Int64 {
+        get throws {
+            let ahead =
+                try step.database.statement("SELECT ahead FROM server_time WHERE account = ? AND base = ?")
+                .first([account, .integer(step.steady.base)]) { $0.optionalInteger(0) } ?? nil
+            return SteadyTime.sum(step.steady.now, ahead ?? -Self.error)
+        }
+    }
+
+    /// When the account came here, in the server's time, or somewhat earlier; stamps may be of whole seconds.
+    package var since: Int64 {
+        get throws {
+            if let known = step.since { return known }
+            let since = try step.database.statement(
+                """
+                SELECT coalesce((SELECT since FROM server_time WHERE account = ?1), created_at - ?2) FROM account
+                WHERE id = ?1
+                """
+            ).first([account, .integer(Self.error)]) { $0.integer(0) }
+            let time = since ?? 0
+            let whole = time - time % 1000
+            step.since = whole
+            return whole
+        }
+    }
+}
+
+/// The server has said its time, or does not.
+struct ServerTold: InvalidatableHandler {
+    package static let name = "server-time.told"
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        if case .result(let iq) = reply { try ServerTime(step: step).answered(iq) }
+        try step.catchUp.serverTimeSettled()
+    }
+
+    /// In the next session it is asked anew.
+    func invalidate(_ reason: Invalidation, in step: Step) throws {}
+}

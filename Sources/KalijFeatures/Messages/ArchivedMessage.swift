@@ -1,0 +1,42 @@
+import KalijSteps
+import KalijAddress
+import KalijXML
+
+/// A message as an archive shows it (XEP-0313 section 4.2).
+struct ArchivedMessage {
+    package let archive: Archive
+    /// The id that the archive gave it.
+    package let id: String
+    /// The archive's stamp, in milliseconds since 1970.
+    package let at: Int64?
+    package let message: Element
+
+    /// Whether the archive may speak of the message at all. The account's own server speaks for the account. A room speaks for
+    /// what was said in the room, and for nothing else: whoever runs the room writes its archive.
+    var isOfItsArchive: Bool {
+        archive.isOwn
+            || message["type"] == "groupchat"
+                && message["from"].map { JID.received($0).bare.description } == archive.key
+    }
+
+    /// Reads a `<result/>`; nil if it holds no message.
+    package init?(_ result: Element, of archive: Archive) {
+        guard let id = result["id"], Archive.isID(id), let forwarded = result.child("forwarded", "urn:xmpp:forward:0"),
+            let message = forwarded.child("message", "jabber:client")
+        else { return nil }
+        self.archive = archive
+        self.id = id
+        at = IncomingMessage.delay(in: forwarded)
+        self.message = message
+    }
+}
+
+extension IncomingMessage {
+    /// A message that an archive has shown.
+    init(_ archived: ArchivedMessage, account: JID, now: Int64) {
+        self.init(
+            archived.message, .archive, account: account, archive: archived.archive, stanzaID: archived.id,
+            at: archived.at,
+            now: now)
+    }
+}

@@ -1,0 +1,24 @@
+import KalijSteps
+import KalijStore
+
+extension Message {
+    /// The message that was accepted here under `id`, whatever has become of it.
+    package static func accepted(_ id: String, by account: Account, in database: Database) throws -> Message? {
+        try database.statement(
+            """
+            SELECT id, direction, stanza_id, origin_id, sender, recipient, type, body, sent_at, state, error, settled
+            FROM message WHERE account = ? AND direction = 'out' AND origin_id = ? AND received_at IS NULL
+            """
+        ).first([.integer(account.id), .text(id)]) { Message($0) }
+    }
+
+    /// The message in row `id`.
+    package static func load(_ id: Int64, from database: Database) throws -> Message? {
+        try database.statement(
+            """
+            SELECT id, direction, stanza_id, origin_id, sender, recipient, type, body, sent_at, state, error, settled
+            FROM message WHERE id = ?
+            """
+        ).first([.integer(id)]) { Message($0) }
+    }
+}

@@ -1,0 +1,136 @@
+import KalijSteps
+import KalijAddress
+import KalijStore
+import KalijStream
+import KalijXML
+
+/// Messages: each is stored exactly once, whatever way and however often it comes.
+package struct Messages {
+    package let step: Step
+
+    package init(step: Step) { self.step = step }
+    package var database: Database { step.database }
+    package var account: Value { .integer(step.account.id) }
+
+    /// Stores a message that was delivered; `position` is the order number that was kept for it, if one was.
+    func deliver(_ received: IncomingMessage, at position: Int64?) throws {
+        if try meetsOwn(received, at: nil) { return }
+        if try insert(received, position: try position ?? step.nextPosition(), catchup: 0) { step.tailGrew() }
+    }
+
+    /// Whose stanza-id in a delivered message counts (XEP-0359 section 5): that of the archive that holds it, if disco has
+    /// shown that it stamps them and so removes what others write in its name.
+    package func trusted(_ message: Element) throws -> JID? {
+        guard message["type"] == "groupchat", let room = message["from"].map({ JID.received($0).bare }) else {
+            return step.trustsArchive ? step.account.jid : nil
+        }
+        return try step.features.all.contains { try $0.trustsStamps(of: room, in: step) } ? room : nil
+    }
+
+    /// The server has these messages.
+    package func acknowledged(_ messages: [Int64]) throws {
+        for id in messages {
+            try database.run(
+                "UPDATE message SET state = 'acked' WHERE id = ? AND state IN ('queued', 'sent')", [.integer(id)])
+            guard database.changes > 0 else { continue }
+            try emitState(of: id)
+            step.tailGrew()
+        }
+    }
+
+    /// Stores a message in a new row; false if it is in one already.
+    package func insert(_ received: IncomingMessage, position: Int64, catchup: Int64) throws -> Bool {
+        let state: MessageState? = received.direction == .outgoing ? .acked : nil
+        try database.run(
+            """
+            INSERT INTO message(account, direction, conversation, position, archive, stanza_id, message_id, origin_id,
+                sender, recipient, type, body, sent_at, received_at, state, catchup)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            """,
+            [
+                account, .text(received.direction.rawValue), .text(received.conversation), .integer(position),
+                .text(received.archive), .optional(received.stanzaID), .text(received.messageID),
+                .optional(received.originID),
+                .text(received.sender.description), .text(received.recipient.description), .text(received.type),
+                .optional(received.body), .integer(received.sentAt), .integer(step.now), .optional(state?.rawValue),
+                .integer(catchup),
+            ])
+        guard database.changes > 0 else { return false }
+        let row = database.lastInsertedRow
+        try step.messageStored()
+        let message = Message(
+            id: row, direction: received.direction, stanzaID: received.stanzaID, originID: received.originID,
+            from: received.sender.description, to: received.recipient.description, type: received.type,
+            body: received.body, sentAt: received.sentAt, state: state)
+        try Telling(step: step).tell(.message(message))
+        for feature in step.features.all { try feature.stored(message, from: received, in: step) }
+        return true
+    }
+
+    /// Whether this is a copy of a message written when it was accepted here: the archive having it settles it.
+    private func meetsOwn(_ received: IncomingMessage, at place: (position: Int64, catchup: Int64)?) throws -> Bool {
+        guard let own = try ownPlace(of: received) else { return false }
+        try settleOwn(received, own, at: place)
+        return true
+    }
+
+    /// The row of a message that was accepted here, if this is a copy of it.
+    func ownPlace(of received: IncomingMessage) throws -> Place? {
+        guard received.mayBeOwn, let origin = received.ownID else { return nil }
+        return try database.statement(
+            """
+            SELECT id, position, catchup > 0, state FROM message
+            WHERE account = ?1 AND direction = 'out' AND origin_id = ?2 AND received_at IS NULL
+                -- In a room anyone may repeat an id that was seen there; and a contact is no room.
+                AND (?3 = '' OR conversation = ?3 AND type = 'groupchat' AND (stanza_id IS NULL OR stanza_id = ?4))
+            """
+        ).first([account, .text(origin), .text(received.archive), .optional(received.stanzaID)]) {
+            Place(row: $0.integer(0), position: $0.integer(1), isConfirmed: $0.bool(2), state: $0.optionalText(3))
+        }
+    }
+
+    func settleOwn(_ received: IncomingMessage, _ own: Place, at place: (position: Int64, catchup: Int64)?) throws {
+        try database.run(
+            """
+            UPDATE OR IGNORE message SET archive = ?, stanza_id = coalesce(?, stanza_id), position = coalesce(?, position),
+                catchup = coalesce(?, catchup), sent_at = coalesce(?, sent_at), settled = 1,
+                state = CASE WHEN state IN ('queued', 'sent') THEN 'acked' ELSE state END
+            WHERE id = ?
+            """,
+            [
+                .text(received.archive), .optional(received.stanzaID), .optional(place?.position),
+                .optional(place?.catchup), .optional(own.isConfirmed ? nil : received.archivedAt), .integer(own.row),
+            ])
+        if own.state == "queued" || own.state == "sent" { try emitState(of: own.row) }
+    }
+
+    /// An error that answers one of our messages (RFC 6120 8.3): of the one that it was for, or a server in its name; or of
+    /// our own server, which may refuse to pass it on. Nobody else's word counts.
+    package func refused(_ message: Element) throws {
+        guard let id = message["id"] else { return }
+        let sender = message["from"].map(JID.received)
+        let isOurs = sender == nil || sender == step.account.jid || sender?.description == step.account.jid.domain
+        let reason = StanzaError(message)?.description ?? "error without a reason"
+        let row = try database.statement(
+            """
+            SELECT id FROM message
+            WHERE account = ?1 AND direction = 'out' AND origin_id = ?2 AND received_at IS NULL
+                AND (conversation = ?3 OR ?4) AND state <> 'failed'
+            """
+        ).first([
+            account, .text(id), .text(sender?.bare.description ?? ""), .integer(isOurs ? 1 : 0),
+        ]) { $0.integer(0) }
+        if let row { try fail(row, reason) }
+    }
+
+    /// The message in `row` will not arrive.
+    package func fail(_ row: Int64, _ reason: String) throws {
+        try database.run(
+            "UPDATE message SET state = 'failed', error = ?, settled = 1 WHERE id = ?", [.text(reason), .integer(row)])
+        try emitState(of: row)
+    }
+
+    private func emitState(of id: Int64) throws {
+        if let message = try Message.load(id, from: database) { try Telling(step: step).tell(.state(message)) }
+    }
+}

@@ -1,0 +1,73 @@
+import KalijSteps
+import KalijStore
+import KalijXML
+
+/// Messages: each is stored exactly once, whatever way and however often it comes.
+enum MessagesFeature: Feature {
+    package static let name = "messages"
+
+    package static let migrations: [Migration] = [
+        Migration(
+            "messages/1", version: 1,
+            """
+            CREATE TABLE message(
+                id INTEGER PRIMARY KEY,
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                direction TEXT NOT NULL,        -- 'in' or 'out'
+                conversation TEXT NOT NULL,     -- the bare address of the other side
+                position INTEGER NOT NULL,      -- the order in which messages are shown
+                archive TEXT NOT NULL,          -- whose archive stanza_id belongs to; '' is the account's own
+                stanza_id TEXT,
+                message_id TEXT NOT NULL,       -- the stanza's id, '' if it had none
+                origin_id TEXT,
+                sender TEXT NOT NULL,
+                recipient TEXT NOT NULL,
+                type TEXT NOT NULL,
+                body TEXT,
+                sent_at INTEGER NOT NULL,
+                received_at INTEGER,
+                state TEXT,                     -- of 'out': 'queued', 'sent', 'acked', 'failed'
+                error TEXT,
+                anchor TEXT,                    -- newest known archive id when the bytes first left
+                settled INTEGER NOT NULL DEFAULT 1,  -- 0: sent in a session that was lost, outcome unknown
+                catchup INTEGER NOT NULL DEFAULT 0); -- the catch-up that last confirmed its place
+            CREATE INDEX message_order ON message(account, conversation, position);
+            CREATE UNIQUE INDEX message_archived ON message(account, archive, stanza_id, sender, message_id)
+                WHERE stanza_id IS NOT NULL;
+            CREATE UNIQUE INDEX message_unarchived ON message(account, sender, origin_id)
+                WHERE stanza_id IS NULL AND origin_id IS NOT NULL AND direction = 'in';
+            -- Only what was accepted here: other devices choose ids of their own, and may use one twice.
+            CREATE UNIQUE INDEX message_own ON message(account, origin_id)
+                WHERE direction = 'out' AND origin_id IS NOT NULL AND received_at IS NULL;
+            CREATE INDEX message_unstamped ON message(account, sender, origin_id)
+                WHERE stanza_id IS NULL AND direction = 'out' AND received_at IS NOT NULL;
+            CREATE INDEX message_pending ON message(account, id) WHERE state IN ('queued', 'sent');
+            """),
+        Migration(
+            "messages/2", version: 2,
+            """
+            -- How many messages the account has.
+            ALTER TABLE session ADD COLUMN messages INTEGER NOT NULL DEFAULT 0;
+            UPDATE session SET messages = (SELECT count(*) FROM message WHERE account = session.account);
+
+            -- What differs comes first: a look compares one column, and not three that are the same everywhere.
+            DROP INDEX message_archived;
+            CREATE UNIQUE INDEX message_archived ON message(stanza_id, account, archive, sender, message_id)
+                WHERE stanza_id IS NOT NULL;
+            -- What was not brought to a good end.
+            DROP INDEX message_pending;
+            CREATE INDEX message_unfinished ON message(account, state, settled) WHERE state IN ('queued', 'sent', 'failed');
+            -- Who was written to.
+            CREATE INDEX message_written ON message(account, conversation) WHERE direction = 'out';
+            """),
+    ]
+
+    /// Receipts (XEP-0184) and chat markers (XEP-0333), which nobody else repeats. Chat states and presence are of the moment.
+    static func outlivesSession(_ stanza: Element) -> Bool {
+        guard stanza.name == "message" else { return false }
+        return stanza.children.contains { child in
+            child.isNamed("received", "urn:xmpp:receipts")
+                || ["received", "displayed", "acknowledged"].contains { child.isNamed($0, "urn:xmpp:chat-markers:0") }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import KalijSteps
+import KalijAddress
+import KalijHandlers
+import KalijStream
+import KalijXML
+
+/// What other devices of the account say that the user has seen, in a node of the account's own (XEP-0490): the notifications
+/// of it are withdrawn.
+struct DisplayedElsewhere {
+    package let step: Step
+
+    static let node = "urn:xmpp:mds:displayed:0"
+    private static let pubsub = "http://jabber.org/protocol/pubsub"
+    private static let patience = Duration.seconds(30)
+
+    /// The items of an event of that node; nil if the message is something else, or pretends to be one: only the account itself
+    /// publishes there (XEP-0163 section 4.3).
+    package static func event(_ message: Element, account: JID) -> Element? {
+        guard let items = message.child("event", pubsub + "#event")?.child("items"), items["node"] == node,
+            message["from"].map({ JID.received($0) == account }) ?? true
+        else { return nil }
+        return items
+    }
+
+    /// A session began, and presence was announced: what was seen elsewhere before that is asked for (section 4.4), if there is
+    /// anything that it could be about.
+    package func sessionBegan() throws {
+        guard try Notifying(step: step).isAny else { return }
+        try step.send(
+            .request(
+                .get,
+                Element(
+                    "pubsub", xmlns: Self.pubsub,
+                    children: [Element("items", xmlns: Self.pubsub, attributes: ["node": Self.node])])),
+            then: DisplayedTold(), within: Self.patience)
+    }
+
+    package func told(_ iq: Element) throws {
+        guard let items = iq.child("pubsub", Self.pubsub)?.child("items"), items["node"] == Self.node else { return }
+        try received(items)
+    }
+
+    /// Each item's id is whom the conversation is with; what it holds names the newest message that was seen.
+    package func received(_ items: Element) throws {
+        for item in items.children("item") {
+            // A participant of a room has no conversation of its own here.
+            guard let jid = item["id"].flatMap({ try? JID($0) }), jid == jid.bare,
+                let stamp = item.child("displayed", Self.node)?.child("stanza-id", "urn:xmpp:sid:0"),
+                let id = stamp["id"], let by = stamp["by"].map(JID.received)
+            else { continue }
+            let archive = by == step.account.jid ? Archive.own : Archive(room: by)
+            try Notifying(step: step).displayed(archived: id, by: archive, in: jid.description)
+        }
+    }
+}
+
+/// What other devices have seen was told, or is not.
+struct DisplayedTold: InvalidatableHandler {
+    package static let name = "notifications.displayed"
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        // An error says that nothing was ever published, or that the server has no such nodes.
+        if case .result(let iq) = reply { try DisplayedElsewhere(step: step).told(iq) }
+    }
+
+    /// In the next session it is asked anew.
+    func invalidate(_ reason: Invalidation, in step: Step) throws {}
+}

@@ -1,0 +1,159 @@
+import KalijSteps
+import KalijRoles
+import KalijStore
+import Synchronization
+
+/// Between the tasks that show notifications and the engine's thread, which reads them and marks those that were shown.
+package final class NotificationDesk: Sendable {
+
+    package init() {
+    }
+    package typealias Entry = NotificationOutbox.Entry
+
+    private struct State {
+        package var last = 0
+        /// What each hand holds: it is being shown.
+        package var held: [Int: Entry] = [:]
+        package var waiting: [Int: CheckedContinuation<Notification?, Never>] = [:]
+        /// Shown, and not marked yet.
+        package var shown: [Entry] = []
+        /// Rows of what could not be shown, and is not tried again yet.
+        package var failed: Set<Int64> = []
+        package var isEnded = false
+        package var ring: @Sendable () -> Void = {}
+    }
+
+    private let state = Mutex(State())
+
+    /// A loop's end.
+    final class Hand: Sendable {
+        private let desk: NotificationDesk
+        private let number: Int
+
+        package init(_ desk: NotificationDesk) {
+            self.desk = desk
+            number = desk.state.withLock { state in
+                state.last += 1
+                return state.last
+            }
+        }
+
+        // The loop was left: what it had was perhaps not shown.
+        deinit { desk.putBack(number) }
+
+        package func next() async -> Notification? {
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { desk.ask(number, $0) }
+            } onCancel: {
+                desk.cancel(number)
+            }
+        }
+    }
+
+    // MARK: The tasks' side
+
+    private func ask(_ hand: Int, _ continuation: CheckedContinuation<Notification?, Never>) {
+        let (over, ring) = state.withLock { state in
+            if let entry = state.held.removeValue(forKey: hand) { state.shown.append(entry) }
+            var over: [CheckedContinuation<Notification?, Never>] = []
+            if state.isEnded || Task.isCancelled {
+                over.append(continuation)
+            } else if let other = state.waiting.updateValue(continuation, forKey: hand) {
+                over.append(other)
+            }
+            return (over, state.ring)
+        }
+        over.forEach { $0.resume(returning: nil) }
+        ring()
+    }
+
+    private func cancel(_ hand: Int) {
+        state.withLock { $0.waiting.removeValue(forKey: hand) }?.resume(returning: nil)
+    }
+
+    private func putBack(_ hand: Int) {
+        let ring = state.withLock { state in state.held.removeValue(forKey: hand) == nil ? {} : state.ring }
+        ring()
+    }
+
+    /// What some hand holds could not be shown.
+    package func fail(_ notification: Notification) {
+        let ring = state.withLock { state in
+            guard let (hand, entry) = state.held.first(where: { $0.value.notification == notification }) else {
+                return {}
+            }
+            state.held[hand] = nil
+            state.failed.insert(entry.id)
+            return state.ring
+        }
+        ring()
+    }
+
+    // MARK: The engine's side
+
+    /// Has `ring` bring the engine here when something was shown or asked for.
+    package func open(ring: @escaping @Sendable () -> Void) { state.withLock { $0.ring = ring } }
+
+    /// No engine drives for a while: who waits goes on waiting.
+    package func pause() { state.withLock { $0.ring = {} } }
+
+    /// No engine will drive again.
+    package func end() {
+        let waiting = state.withLock { state in
+            state.isEnded = true
+            state.ring = {}
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        waiting.forEach { $0.resume(returning: nil) }
+    }
+
+    /// Whether a notification is being shown, or was and is not marked.
+    package var isBusy: Bool { state.withLock { !$0.held.isEmpty || !$0.shown.isEmpty } }
+
+    /// Whether something could not be shown, and is not tried again yet.
+    package var hasFailed: Bool { state.withLock { !$0.failed.isEmpty } }
+
+    /// What could not be shown is to be tried again.
+    package func retry() { state.withLock { $0.failed = [] } }
+
+    /// Whether a task waits for the next.
+    var isAwaited: Bool { state.withLock { !$0.waiting.isEmpty } }
+
+    /// Marks what was shown.
+    /// - Throws: `FenceError.stale`, `StoreError`; then it is marked the next time.
+    package func settle(_ outbox: NotificationOutbox, _ fence: Fence) throws {
+        let shown = state.withLock { $0.shown }
+        guard !shown.isEmpty else { return }
+        try outbox.database.transaction {
+            try fence.check(outbox.database)
+            try outbox.done(shown)
+        }
+        state.withLock { $0.shown.removeFirst(shown.count) }
+    }
+
+    /// Marks what was shown, and gives what is owed to those who wait.
+    package func serve(_ outbox: NotificationOutbox, _ fence: Fence) throws {
+        try settle(outbox, fence)
+        let (wanted, held) = state.withLock { ($0.waiting.count, $0.failed.union($0.held.values.map(\.id))) }
+        guard wanted > 0 else { return }
+        let entries = try outbox.pending(limit: wanted + held.count).filter { !held.contains($0.id) }
+        guard !entries.isEmpty else { return }
+        // What another process is to show, because it drives by now, it shows.
+        try outbox.database.transaction {
+            try fence.check(outbox.database)
+            try outbox.begin(entries)
+        }
+        entries.forEach(give)
+    }
+
+    private func give(_ entry: Entry) {
+        let waiting = state.withLock { state -> CheckedContinuation<Notification?, Never>? in
+            // The one that has waited longest; if it has gone meanwhile the entry stays owed.
+            guard let hand = state.waiting.keys.min() else { return nil }
+            state.held[hand] = entry
+            return state.waiting.removeValue(forKey: hand)
+        }
+        waiting?.resume(returning: entry.notification)
+    }
+}

@@ -1,0 +1,53 @@
+import KalijSteps
+import KalijHandlers
+import KalijStore
+import KalijXML
+
+/// What the user is to be notified of.
+enum NotificationsFeature: Feature {
+    package static let name = "notifications"
+
+    package static let migrations: [Migration] = [
+        Migration(
+            "notifications/1", version: 1,
+            """
+            -- What the user is to be notified of, and what was shown and can be withdrawn.
+            CREATE TABLE notification(
+                id INTEGER PRIMARY KEY AUTOINCREMENT,
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                message INTEGER NOT NULL REFERENCES message(id) ON DELETE CASCADE,
+                conversation TEXT NOT NULL,
+                kind TEXT NOT NULL,             -- 'show', 'withdraw'
+                -- Whether it was going to be shown: the user may have seen it, though it is not done.
+                begun INTEGER NOT NULL DEFAULT 0,
+                done INTEGER NOT NULL DEFAULT 0); -- whether the user was told
+            CREATE INDEX notification_pending ON notification(id) WHERE done = 0;
+            CREATE INDEX notification_message ON notification(message);
+            CREATE INDEX notification_conversation ON notification(account, conversation);
+            """)
+    ]
+
+    package static var handlers: [any Handler<Step>.Type] {
+        [DisplayedTold.self]
+    }
+
+    static var announced: [String] { [DisplayedElsewhere.node + "+notify"] }
+
+    static func becameAvailable(in step: Step) throws { try DisplayedElsewhere(step: step).sessionBegan() }
+
+    /// Another client of the account has shown messages: it says so to their sender (XEP-0333), or publishes it (XEP-0490).
+    package static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
+        if message.source == .live, let event = DisplayedElsewhere.event(message.element, account: step.account.jid) {
+            message.isKept = false
+            return try DisplayedElsewhere(step: step).received(event)
+        }
+        guard message.direction == .outgoing, message.source != .archive || message.archive == Archive.own.key,
+            let id = message.element.child("displayed", "urn:xmpp:chat-markers:0")?["id"]
+        else { return }
+        try Notifying(step: step).displayed(id, in: message.conversation)
+    }
+
+    package static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+        try Notifying(step: step).stored(incoming, row: message.id)
+    }
+}

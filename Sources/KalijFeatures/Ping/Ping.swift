@@ -1,0 +1,42 @@
+import KalijSteps
+import KalijAddress
+import KalijHandlers
+import KalijXML
+
+/// Asks whether somebody answers; others may ask, too (XEP-0199).
+enum PingFeature: Feature {
+    package static let name = "ping"
+
+    static var announced: [String] { ["urn:xmpp:ping"] }
+
+    package static func answer(_ request: Element, in step: Step) throws -> RequestAnswer? {
+        request["type"] == "get" && request.child("ping", "urn:xmpp:ping") != nil ? .result(nil) : nil
+    }
+}
+
+extension Step {
+    /// Asks whether somebody answers (XEP-0199). In the handler's step, ``roundTrip`` is how long that took.
+    ///
+    /// An error may be an answer, too: who does not know pings refuses them, as `service-unavailable` or
+    /// `feature-not-implemented`; but the server of one that is not there says the same.
+    /// - Parameters:
+    ///   - recipient: nil is the account itself, that is, its server on its behalf.
+    ///   - handler: gets what became of it.
+    ///   - duration: how long the answer may take.
+    /// - Returns: the id of the request.
+    /// - Throws: `HandlerError` if the handler cannot be stored; `StoreError`.
+    @discardableResult
+    public func ping<H: Handler>(
+        _ recipient: JID? = nil, then handler: H, within duration: Duration = .seconds(30)
+    ) throws -> String where H.Context == Step, H.Input == IQReply {
+        try send(.ping(recipient), then: handler, within: duration)
+    }
+}
+
+extension Element {
+    /// The `<iq/>` that is a ping (XEP-0199).
+    /// - Parameter recipient: nil is the account itself.
+    public static func ping(_ recipient: JID?) -> Element {
+        .request(.get, Element("ping", xmlns: "urn:xmpp:ping"), to: recipient)
+    }
+}

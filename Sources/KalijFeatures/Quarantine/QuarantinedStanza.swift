@@ -1,0 +1,88 @@
+import KalijSteps
+import KalijAddress
+import KalijStore
+import KalijXML
+
+/// A stanza that is set aside unprocessed so that it does not block the account.
+package struct QuarantinedStanza {
+    package let reason: String
+    package let name: String
+    package let sender: String?
+    /// Its bytes on the wire.
+    package let size: Int
+    /// Its first 64 KiB.
+    package let prefix: [UInt8]
+    /// All of it, if it could be read.
+    private let whole: Element?
+
+    /// The newest ones of an account that are kept: strangers must not fill the disk.
+    private static let limit: Int64 = 1000
+
+    /// One that the parser skipped, because it is over a limit.
+    package init(_ skipped: SkippedElement) {
+        reason = "over the limit on \(skipped.limit)"
+        name = skipped.name
+        sender = skipped.attributes["from"]
+        size = skipped.byteCount
+        prefix = skipped.prefix
+        whole = nil
+    }
+
+    /// One whose handling was begun too often without coming to an end.
+    package init(_ stanza: Element, attempts: Int) {
+        let bytes = stanza.bytes()
+        reason = "not processed after \(attempts) attempts"
+        name = stanza.name
+        sender = stanza["from"]
+        size = bytes.count
+        prefix = Array(bytes.prefix(64 * 1024))
+        whole = stanza
+    }
+
+    package func store(in step: Step) throws {
+        let origin = whole.map { ArchivedOrigin($0, in: step) } ?? ArchivedOrigin(beginning: prefix, in: step)
+        let author = (origin?.author ?? sender).map { JID.received($0).bare.description } ?? ""
+        try step.database.run(
+            """
+            INSERT INTO quarantine(account, at, reason, name, sender, size, stanza, position, archive, archive_id, author)
+            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 WHERE NOT EXISTS (SELECT 1 FROM quarantine
+                WHERE account = ?1 AND size = ?6 AND sender IS ?5 AND stanza = ?7)
+            ON CONFLICT DO NOTHING
+            """,
+            [
+                .integer(step.account.id), .integer(step.now), .text(reason), .text(name), .optional(sender),
+                .integer(Int64(size)), .blob(try withoutQuery(in: step)), .integer(try step.nextPosition()),
+                .optional(origin?.archive), .optional(origin?.id), .text(author),
+            ])
+        // The archive shows it each time that it is read.
+        guard step.database.changes > 0 else { return }
+        try makeRoom(in: step)
+        step.emit(.quarantined(reason: reason, sender: sender))
+    }
+
+    /// What is kept of it, with zeros for the id of the question that it answers, which is another one each time.
+    private func withoutQuery(in step: Step) throws -> [UInt8] {
+        let open = try step.database.statement(
+            """
+            SELECT query_id FROM catchup WHERE account = ?1 AND query_id IS NOT NULL
+            UNION SELECT query_id FROM filling WHERE account = ?1 AND query_id IS NOT NULL
+            """
+        ).all([.integer(step.account.id)]) { Array($0.text(0).utf8) }
+        return open.reduce(prefix) { bytes, id in
+            bytes.replacing(id, with: [UInt8](repeating: UInt8(ascii: "0"), count: id.count))
+        }
+    }
+
+    /// Drops the oldest of whoever has most: a flood pushes out itself, and not what others have sent.
+    private func makeRoom(in step: Step) throws {
+        let account = Value.integer(step.account.id)
+        let count = try step.database.statement("SELECT count(*) FROM quarantine WHERE account = ?")
+            .first([account]) { $0.integer(0) }
+        guard (count ?? 0) > Self.limit else { return }
+        try step.database.run(
+            """
+            DELETE FROM quarantine WHERE id = (SELECT min(id) FROM quarantine WHERE account = ?1 AND author =
+                (SELECT author FROM quarantine WHERE account = ?1 GROUP BY author ORDER BY count(*) DESC LIMIT 1))
+            """, [account])
+    }
+}

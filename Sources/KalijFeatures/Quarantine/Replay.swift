@@ -1,0 +1,75 @@
+import KalijSteps
+import KalijRoles
+import KalijStore
+import KalijXML
+
+/// Tries stanzas again that were set aside.
+package struct Replay {
+    package let step: Step
+
+    package init(step: Step) { self.step = step }
+    private var database: Database { step.database }
+    private var account: Value { .integer(step.account.id) }
+
+    package struct Row {
+        package let id: Int64
+        package let stanza: [UInt8]
+        /// The order number that was kept for it.
+        package let position: Int64?
+    }
+
+    /// Takes the next one that is to be tried. If the process ends before it was, it is not tried again by itself.
+    package func begin() throws -> Row? {
+        try database.statement(
+            """
+            UPDATE quarantine SET retry = 'begun' WHERE id =
+                (SELECT id FROM quarantine WHERE account = ? AND retry = 'wanted' ORDER BY id LIMIT 1)
+            RETURNING id, stanza, position
+            """
+        ).first([account]) { Row(id: $0.integer(0), stanza: $0.blob(1), position: $0.optionalInteger(2)) }
+    }
+
+    /// Processes it as if it arrived now, in the place where it did; with that it is gone from the quarantine.
+    package func process(_ row: Row) throws {
+        try step.count(nil)
+        try Dispatcher(step: step).handle(again: try parse(row.stanza), at: row.position)
+        try database.run("DELETE FROM quarantine WHERE id = ?", [.integer(row.id)])
+    }
+
+    package func fail(_ row: Row, _ reason: String) throws {
+        try database.run(
+            "UPDATE quarantine SET retry = NULL, reason = ? WHERE id = ?", [.text(reason), .integer(row.id)])
+    }
+
+    /// Tries it later: the machine was to blame.
+    package func postpone(_ row: Row) throws {
+        try database.run("UPDATE quarantine SET retry = 'wanted' WHERE id = ?", [.integer(row.id)])
+    }
+
+    /// Reads it as it would be read on a stream, with the limits of today.
+    private func parse(_ bytes: [UInt8]) throws -> Element {
+        let parser = StreamParser()
+        var found: StreamParserEvent?
+        for piece in [Array(Self.header.utf8), bytes] { try parser.feed(piece) { found = $0 } }
+        switch found {
+        case .element(let element): return element
+        case .skipped(let skipped): throw ReplayError.overLimit("\(skipped.limit)")
+        default: throw ReplayError.incomplete
+        }
+    }
+
+    private static let header = "<stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'>"
+}
+
+/// Why a stanza that was set aside cannot be processed.
+enum ReplayError: Error, CustomStringConvertible {
+    case overLimit(String)
+    case incomplete
+
+    package var description: String {
+        switch self {
+        case .overLimit(let limit): "over the limit on \(limit)"
+        case .incomplete: "it is no whole stanza"
+        }
+    }
+}

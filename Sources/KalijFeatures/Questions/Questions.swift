@@ -1,0 +1,128 @@
+import KalijSteps
+import KalijAddress
+import KalijHandlers
+import KalijStore
+import KalijXML
+
+/// Requests that a person asks, and what became of them: `kalij iq`, `kalij ping`, `kalij disco`, `kalij pending`.
+public struct Questions {
+    private let database: Database
+
+    /// Reads and writes the questions in `database`.
+    public init(_ database: Database) { self.database = database }
+
+    /// One request and what became of it.
+    public struct Question: Sendable {
+        /// The row.
+        public let id: Int64
+        /// The account's bare address.
+        public let account: String
+        /// Who was asked.
+        public let recipient: String
+        /// Milliseconds since 1970.
+        public let askedAt: Int64
+        /// Nil: it still waits.
+        public let answeredAt: Int64?
+        /// Milliseconds from when the request last left until the answer came; nil if none did.
+        public let roundTrip: Int64?
+        /// `result`, `error`, `timeout` or `invalidated`; nil: it still waits.
+        public let outcome: String?
+        /// What the error or the invalidation was.
+        public let reason: String?
+        /// The answer's XML.
+        public let answer: String?
+    }
+
+    /// The newest ones of an account that are kept once they are answered.
+    private static let limit: Int64 = 1000
+
+    /// Accepts a request: whatever happens to this process, it is sent, and what becomes of it is stored.
+    /// - Parameters:
+    ///   - request: an `<iq/>` of type get or set with its recipient.
+    ///   - clock: where time comes from.
+    ///   - duration: how long the answer may take.
+    ///   - account: whose.
+    /// - Returns: the question's number.
+    /// - Throws: `RequestError`, `JIDError`, `StoreError`; then nothing was accepted.
+    public func ask(
+        _ request: Element, of account: Account, clock: Clock = .system, within duration: Duration
+    ) throws -> Int64 {
+        let bytes = request.bytes(in: "jabber:client").count
+        guard bytes <= Outgoing.largestStanza else { throw RequestError.tooLong(bytes) }
+        return try Step.accept(for: account, in: database, clock: clock) { step in
+            try database.run(
+                "INSERT INTO question(account, request, recipient, asked_at) VALUES (?, '', ?, ?)",
+                [.integer(account.id), .text(request["to"] ?? account.jid.description), .integer(step.now)])
+            let id = database.lastInsertedRow
+            let request = try step.send(request, then: QuestionAnswered(question: id), within: duration)
+            try database.run("UPDATE question SET request = ? WHERE id = ?", [.text(request), .integer(id)])
+            try forgetOld(account)
+            return id
+        }
+    }
+
+    private func forgetOld(_ account: Account) throws {
+        try database.run(
+            """
+            DELETE FROM question WHERE account = ?1 AND outcome IS NOT NULL
+                AND id <= (SELECT max(id) FROM question WHERE account = ?1) - ?2
+            """, [.integer(account.id), .integer(Self.limit)])
+    }
+
+    private static let columns = """
+        q.id, a.jid, q.recipient, q.asked_at, q.answered_at, q.outcome, q.reason, q.answer, q.round_trip
+        FROM question q JOIN account a ON a.id = q.account
+        """
+
+    /// The question `id`; nil if there is none.
+    public func question(_ id: Int64) throws -> Question? {
+        try database.prepare("SELECT \(Self.columns) WHERE q.id = ?").first([.integer(id)], Question.init)
+    }
+
+    /// The questions that were answered, or whose outcome is known otherwise, oldest first.
+    public func answered() throws -> [Question] {
+        try database.prepare("SELECT \(Self.columns) WHERE q.outcome IS NOT NULL ORDER BY q.answered_at, q.id")
+            .all([], Question.init)
+    }
+}
+
+extension Questions.Question {
+    fileprivate init(_ row: Row) {
+        self.init(
+            id: row.integer(0), account: row.text(1), recipient: row.text(2), askedAt: row.integer(3),
+            answeredAt: row.optionalInteger(4), roundTrip: row.optionalInteger(8), outcome: row.optionalText(5),
+            reason: row.optionalText(6),
+            answer: row.optionalBlob(7).map { String(decoding: $0, as: UTF8.self) })
+    }
+}
+
+/// Stores what became of a question.
+struct QuestionAnswered: InvalidatableHandler {
+    package static let name = "question.answered"
+    package let question: Int64
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        switch reply {
+        case .result(let iq): try store("result", nil, iq, in: step)
+        case .error(let error, let iq): try store("error", error.description, iq, in: step)
+        case .timeout:
+            let reason =
+                step.roundTrip == nil
+                ? "it was not sent: your server was not reached in time" : "nobody answered in time"
+            try store("timeout", reason, nil, in: step)
+        }
+    }
+
+    func invalidate(_ reason: Invalidation, in step: Step) throws {
+        try store("invalidated", reason.description, nil, in: step)
+    }
+
+    fileprivate func store(_ outcome: String, _ reason: String?, _ answer: Element?, in step: Step) throws {
+        try step.database.run(
+            "UPDATE question SET outcome = ?, reason = ?, answer = ?, answered_at = ?, round_trip = ? WHERE id = ?",
+            [
+                .text(outcome), .optional(reason), .optional(answer?.bytes(in: "jabber:client")), .integer(step.now),
+                .optional(answer.flatMap { _ in step.roundTrip }), .integer(question),
+            ])
+    }
+}

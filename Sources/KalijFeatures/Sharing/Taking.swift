@@ -1,0 +1,93 @@
+import KalijSteps
+import KalijRoles
+import KalijStore
+
+/// Takes over what other processes have left in the mailbox: moves it, in order, from one database to the other.
+///
+/// A step stores some of it together with the number of the last one. From then on they are here, whatever becomes of the
+/// mailbox; they are removed there once no power failure can undo the step.
+package struct Taking {
+    package let runner: StepRunner
+    package let shelf: ParcelShelf
+
+    package init(runner: StepRunner, shelf: ParcelShelf) {
+        self.runner = runner
+        self.shelf = shelf
+    }
+
+    /// How many make a step.
+    private static let portion = 100
+
+    /// How far it has come.
+    package static func place(in database: Database) throws -> ParcelShelf.Place? {
+        try database.statement("SELECT mailbox, last FROM shared").first {
+            ParcelShelf.Place(mailbox: $0.text(0), last: $0.integer(1))
+        }
+    }
+
+    private var last: Int64 { get throws { try shelf.last(try Self.place(in: runner.database)) } }
+
+    /// Whether there is something to be taken over.
+    package var isWanted: Bool { get throws { try shelf.hasParcels(after: last) } }
+
+    /// Takes everything over.
+    /// - Parameter committed: told what each step has changed of which account.
+    /// - Throws: `StoreError`, `FenceError.stale`; what is not taken over then stays in the mailbox.
+    package func run(_ committed: (Account, Step.Effects) -> Void) throws {
+        try removeTaken(through: try takeAll(committed))
+    }
+
+    /// - Returns: the number of the last one that is here.
+    func takeAll(_ committed: (Account, Step.Effects) -> Void) throws -> Int64 {
+        var last = try last
+        while true {
+            let parcels = try shelf.parcels(after: last, limit: Self.portion)
+            guard let first = parcels.first else { return last }
+            let portion = Array(parcels.prefix { $0.sender == first.sender })
+            last = portion.last?.id ?? last
+            try take(portion, committed)
+        }
+    }
+
+    private func removeTaken(through last: Int64) throws {
+        // Those of a process that died before this are there still.
+        guard try shelf.hasParcels(through: last) else { return }
+        try runner.raiseBarrier()
+        try shelf.remove(through: last)
+    }
+
+    /// - Parameter portion: parcels of one account.
+    private func take(_ portion: [Parcel], _ committed: (Account, Step.Effects) -> Void) throws {
+        guard let last = portion.last else { return }
+        let place = ParcelShelf.Place(mailbox: try shelf.name(), last: last.id)
+        let account = try AccountTable(runner.database).all().first { $0.jid.description == last.sender }
+        guard let account else {
+            // It was removed, and with it everything that it still had to send.
+            return try runner.note { try Self.write(place, in: $0) }
+        }
+        let effects = try runner.run("share", for: account) { step in
+            for parcel in portion { try take(parcel, in: step) }
+            try Self.write(place, in: step.database)
+            step.flush()
+        }
+        committed(account, effects)
+    }
+
+    private func take(_ parcel: Parcel, in step: Step) throws {
+        let text: OutgoingText
+        do {
+            text = try SharedMessage(parcel).text
+        } catch {
+            return try DeadLetters(step: step)
+                .bury(parcel.payload, named: parcel.name, because: "\(error)", from: .share)
+        }
+        // The place says that it is new; its id does, too, where a database was put back.
+        guard try Message.accepted(text.id, by: step.account, in: step.database) == nil else { return }
+        try text.storeOrFail(in: step, sentAt: parcel.at)
+    }
+
+    private static func write(_ place: ParcelShelf.Place, in database: Database) throws {
+        try database.run(
+            "INSERT OR REPLACE INTO shared VALUES (1, ?, ?)", [.text(place.mailbox), .integer(place.last)])
+    }
+}

@@ -1,0 +1,78 @@
+import KalijAddress
+import KalijStream
+
+/// One XMPP identity as it is stored.
+public struct Account: Sendable {
+    /// The row's number.
+    public let id: Int64
+    /// The bare address.
+    public let jid: JID
+    /// The resource that is asked for at each bind.
+    public let resource: String
+    /// How the server is reached and trusted.
+    public let server: ServerSettings
+    /// The SASL mechanism of the login; nothing weaker is accepted later.
+    public let mechanism: SASLMechanism
+    package let credentials: Credentials
+    /// Whether it is in use.
+    public let state: State
+    /// How many days the first reading of the archive looks back.
+    public package(set) var historyDays: Int64
+
+    /// What is to become of an account.
+    public enum State: String, Sendable {
+        /// In use.
+        case active
+        /// To be logged out by whoever drives.
+        case leaving
+        /// To be removed by whoever drives.
+        case removing
+        /// Logged out: its messages are there, nothing to log in with.
+        case out
+
+        package var isToLeave: Bool { self == .leaving || self == .removing }
+    }
+}
+
+/// How a server is reached and trusted.
+public struct ServerSettings: Sendable, Equatable {
+    /// A host and port to connect to instead of what the domain's SRV records say.
+    public var override: HostAndPort?
+    /// TLS from the first byte (XEP-0368) on the given host and port, instead of STARTTLS.
+    public var directTLS: Bool
+    /// A file of the certificate authorities to trust (PEM), instead of the system's.
+    public var caFile: String?
+
+    /// Without anything said: SRV records, STARTTLS, and the system's certificate authorities.
+    public init(override: HostAndPort? = nil, directTLS: Bool = false, caFile: String? = nil) {
+        self.override = override
+        self.directTLS = directTLS
+        self.caFile = caFile
+    }
+}
+
+/// A host name or address and a port, written `HOST:PORT`, an IPv6 address in brackets.
+public struct HostAndPort: Sendable, Equatable, CustomStringConvertible {
+    /// The name or address; an IPv6 address without brackets.
+    public let host: String
+    /// From 1 to 65535.
+    public let port: UInt16
+
+    /// Reads `HOST:PORT`; nil if it is something else.
+    public init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
+            return nil
+        }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(":") {
+            return nil
+        }
+        guard !host.isEmpty else { return nil }
+        self.host = String(host)
+        self.port = port
+    }
+
+    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

@@ -1,0 +1,127 @@
+import KalijAddress
+import KalijHandlers
+import KalijStore
+import KalijStream
+
+/// The stored accounts.
+public struct AccountTable {
+    private let database: Database
+    /// The longest time that can be looked back, in days: a century.
+    public static let longestHistory: Int64 = 36_525
+
+    /// Reads, and writes if the connection may, what is in `database`.
+    public init(_ database: Database) { self.database = database }
+
+    /// All accounts, in the order in which they were added.
+    public func all() throws -> [Account] {
+        try database.prepare(
+            """
+            SELECT id, jid, resource, server, direct_tls, ca_file, mechanism, keys, password, state,
+                history_days
+            FROM account
+            ORDER BY id
+            """
+        ).all { row in
+            Account(
+                id: row.integer(0), jid: JID.received(row.text(1)), resource: row.text(2),
+                server: ServerSettings(
+                    override: row.optionalText(3).flatMap(HostAndPort.init), directTLS: row.bool(4),
+                    caFile: row.optionalText(5)),
+                mechanism: try Self.mechanism(row.text(6)),
+                credentials: try Self.credentials(keys: row.optionalBlob(7), password: row.text(8)),
+                state: Account.State(rawValue: row.text(9)) ?? .active,
+                historyDays: min(max(0, row.integer(10)), Self.longestHistory))
+        }
+    }
+
+    /// Stores an account that could log in, or the new credentials of one that is stored already.
+    ///
+    /// SCRAM keys are stored in the password's place where the mechanism has them.
+    /// - Parameters:
+    ///   - historyDays: how many days the first reading of the archive looks back; nil: as before, at first 14.
+    ///   - jid: the account's address.
+    ///   - login: what the login has found out.
+    ///   - clock: where time comes from.
+    ///   - resource: what to ask for at each bind.
+    ///   - server: how it is reached and trusted.
+    public func store(
+        jid: JID, server: ServerSettings, login: SuccessfulLogin, resource: String, historyDays: Int? = nil,
+        clock: Clock = .system
+    ) throws {
+        let keys = try login.keys.map { try StoredValue(encoding: $0).canonicalBytes }
+        try database.transaction {
+            let steady = try SteadyTime(in: database, clock)
+            try database.run(
+                """
+                INSERT INTO account(jid, resource, server, direct_tls, ca_file, mechanism, keys, password, created_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (jid) DO UPDATE SET server = excluded.server, direct_tls = excluded.direct_tls,
+                    ca_file = excluded.ca_file, mechanism = excluded.mechanism, keys = excluded.keys,
+                    password = excluded.password, state = 'active'
+                """,
+                [
+                    .text(jid.bare.description), .text(resource), .optional(server.override?.description),
+                    .integer(server.directTLS ? 1 : 0), .optional(server.caFile), .text(login.mechanism.rawValue),
+                    .optional(keys), keys == nil ? .text(login.password) : .null,
+                    .integer(steady.now),
+                ])
+            if let historyDays {
+                try database.run(
+                    "UPDATE account SET history_days = ? WHERE jid = ?",
+                    [.integer(Int64(historyDays)), .text(jid.bare.description)])
+            }
+            try database.run(
+                """
+                INSERT OR IGNORE INTO session(account, number, handled, acknowledged, position, archive)
+                SELECT id, 0, 0, 0, 0, 0 FROM account WHERE jid = ?
+                """, [.text(jid.bare.description)])
+            try database.run(
+                "INSERT OR IGNORE INTO server_time(account, base) SELECT id, ? FROM account WHERE jid = ?",
+                [.integer(steady.base), .text(jid.bare.description)])
+        }
+    }
+
+    /// Commits that an account is to be logged out, or removed. Whoever drives does it: an engine that starts, or one that
+    /// is told by the doorbell.
+    /// - Returns: false if it is logged out already.
+    public func leave(_ account: Account, removing: Bool) throws -> Bool {
+        try database.run(
+            "UPDATE account SET state = ? WHERE id = ? AND (state <> 'out' OR ?)",
+            [
+                .text((removing ? Account.State.removing : .leaving).rawValue), .integer(account.id),
+                .integer(removing ? 1 : 0),
+            ])
+        return database.changes > 0
+    }
+
+    private static func mechanism(_ name: String) throws -> SASLMechanism {
+        guard let mechanism = SASLMechanism(rawValue: name) else {
+            throw StoreError(.other, "an account is stored with the unknown SASL mechanism \(name)")
+        }
+        return mechanism
+    }
+
+    private static func credentials(keys: [UInt8]?, password: String) throws -> Credentials {
+        guard let keys else { return .password(password) }
+        guard let value = StoredValue(canonical: keys) else {
+            throw StoreError(.corrupt, "the keys of an account are damaged")
+        }
+        return .keys(try value.decoded(as: SCRAMKeys.self))
+    }
+}
+
+/// What a login found out and what is stored of it.
+public struct SuccessfulLogin: Sendable {
+    /// The mechanism that the server accepted.
+    public let mechanism: SASLMechanism
+    /// What is stored in the password's place; nil for a mechanism that needs the password itself.
+    public let keys: SCRAMKeys?
+    package let password: String
+
+    /// A login with `password`, which is stored only if `keys` is nil.
+    public init(mechanism: SASLMechanism, keys: SCRAMKeys?, password: String) {
+        self.mechanism = mechanism
+        self.keys = keys
+        self.password = password
+    }
+}

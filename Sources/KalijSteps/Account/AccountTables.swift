@@ -1,0 +1,24 @@
+import KalijStore
+
+/// Accounts. Times are milliseconds since 1970, addresses canonical text, here and in all tables.
+package enum AccountTables {
+    package static let migrations = [
+        Migration(
+            "account/1", version: 1,
+            """
+            CREATE TABLE account(
+                id INTEGER PRIMARY KEY,
+                jid TEXT NOT NULL UNIQUE,
+                resource TEXT NOT NULL,
+                server TEXT,                    -- HOST:PORT given by the user instead of SRV records
+                direct_tls INTEGER NOT NULL,
+                ca_file TEXT,
+                mechanism TEXT NOT NULL,        -- SASL mechanism of the login; nothing weaker is accepted later
+                keys BLOB,                      -- SCRAM keys (CBOR), or
+                password TEXT,                  -- the password, where the mechanism needs it
+                created_at INTEGER NOT NULL,
+                state TEXT NOT NULL DEFAULT 'active', -- 'leaving', 'removing': not yet done; 'out': logged out
+                history_days INTEGER NOT NULL DEFAULT 14); -- how far the first reading of the archive looks back
+            """)
+    ]
+}

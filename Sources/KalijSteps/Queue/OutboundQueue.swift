@@ -1,0 +1,171 @@
+import KalijStore
+
+/// The stanzas handed to an account's session and not acknowledged yet, in order: the outbox for stanzas.
+package struct OutboundQueue {
+    package let database: Database
+    package let account: Int64
+
+    package init(database: Database, account: Int64) {
+        self.database = database
+        self.account = account
+    }
+
+    package struct Entry {
+        package let id: Int64
+        /// The message that the stanza carries, if it is one that the user accepted.
+        package let message: Int64?
+        /// The id of the request that it is, if a handler waits for the answer.
+        package let request: String?
+        /// The bytes for the wire; sent again as they are.
+        package let stanza: [UInt8]
+        /// Whether the server has ended a session while it was unacknowledged: it leaves alone.
+        package let isBlamed: Bool
+    }
+
+    /// - Parameter isLasting: whether it is sent again in a new session though it is no message of the user's.
+    /// - Throws: `StanzaTooLong`, `StoreError`.
+    package func append(_ stanza: [UInt8], message: Int64?, request: String? = nil, isLasting: Bool = false) throws {
+        try check(stanza)
+        try database.run(
+            "INSERT INTO queue(account, message, request, stanza, lasting) VALUES (?, ?, ?, ?, ?)",
+            [
+                .integer(account), .optional(message), .optional(request), .blob(stanza), .integer(isLasting ? 1 : 0),
+            ])
+    }
+
+    /// Whether there are entries.
+    package func isAny() throws -> Bool {
+        try database.statement("SELECT 1 FROM queue WHERE account = ? LIMIT 1").first([.integer(account)]) { _ in true }
+            ?? false
+    }
+
+    /// Up to `limit` entries behind the entry `id` that may leave now.
+    package func entries(after id: Int64, limit: Int) throws -> [Entry] {
+        try database.statement(
+            """
+            SELECT id, message, request, stanza, blamed FROM queue WHERE account = ?1 AND id > ?2
+                AND (message IS NULL OR NOT (SELECT holding FROM session WHERE account = ?1))
+            ORDER BY id LIMIT ?3
+            """
+        ).all([.integer(account), .integer(id), .integer(Int64(limit))]) {
+            Entry(
+                id: $0.integer(0), message: $0.optionalInteger(1), request: $0.optionalText(2), stanza: $0.blob(3),
+                isBlamed: $0.bool(4))
+        }
+    }
+
+    /// Removes the first `number` entries of those that the server can have counted: all, or while messages are held the
+    /// others.
+    /// - Returns: the messages they carried; nil, and nothing is removed, if there are not so many.
+    package func removeFirst(_ number: Int) throws -> [Int64]? {
+        guard number > 0 else { return [] }
+        var (last, found) = (Int64(0), 0)
+        var messages: [Int64] = []
+        try database.statement(
+            """
+            SELECT id, message FROM queue WHERE account = ?1
+                AND (message IS NULL OR NOT (SELECT holding FROM session WHERE account = ?1))
+            ORDER BY id LIMIT ?2
+            """
+        ).each([.integer(account), .integer(Int64(number))]) { row in
+            last = row.integer(0)
+            found += 1
+            if let message = row.optionalInteger(1) { messages.append(message) }
+        }
+        guard found == number else { return nil }
+        try database.run(
+            """
+            DELETE FROM queue WHERE account = ?1 AND id <= ?2
+                AND (message IS NULL OR NOT (SELECT holding FROM session WHERE account = ?1))
+            """, [.integer(account), .integer(last)])
+        return messages
+    }
+
+    // MARK: Holding
+
+    /// Why messages are held back until the archive has been read.
+    package enum Hold: Int64 {
+        case none = 0
+        /// The session goes on: what is not acknowledged is sent again, but for what the archive shows.
+        case resumed = 1
+        /// The session is lost: what has left before is sent again only if the archive shows that it did not arrive.
+        case bound = 2
+    }
+
+    /// Holds all messages back, if some of them have left before and the archive, if there is one, can
+    /// tell whether they arrived.
+    ///
+    /// At the begin of a connection: nothing that is still in the queue is in the server's count then.
+    package func hold(_ hold: Hold) throws {
+        // What the archive has shown before the connection ended has arrived, whatever the server's count says.
+        try database.run(
+            """
+            DELETE FROM queue WHERE account = ?1 AND message IN (SELECT q.message FROM queue q
+                JOIN message m ON m.id = q.message WHERE q.account = ?1 AND m.state NOT IN ('queued', 'sent'))
+            """, [.integer(account)])
+        try database.run(
+            """
+            UPDATE session SET holding = CASE WHEN (archive
+                    -- The server has not said yet whether it keeps one.
+                    OR NOT EXISTS (SELECT 1 FROM catchup WHERE account = ?1 AND archive = ''))
+                AND EXISTS (SELECT 1 FROM queue q
+                    JOIN message m ON m.id = q.message WHERE q.account = ?1 AND m.state = 'sent')
+                THEN max(holding, ?2) ELSE 0 END WHERE account = ?1
+            """, [.integer(account), .integer(hold.rawValue)])
+    }
+
+    /// The archive's newest id that was known when the first message left that is neither acknowledged nor seen in the
+    /// archive.
+    package func firstAnchor() throws -> String? {
+        try database.statement(
+            """
+            SELECT m.anchor FROM queue q JOIN message m ON m.id = q.message
+            WHERE q.account = ? AND m.state = 'sent' ORDER BY q.id LIMIT 1
+            """
+        ).first([.integer(account)]) { $0.optionalText(0) } ?? nil
+    }
+
+    /// Whether messages are held back, and why.
+    package func holding() throws -> Hold {
+        let hold = try database.statement("SELECT holding FROM session WHERE account = ?")
+            .first([.integer(account)]) { $0.integer(0) }
+        return hold.flatMap(Hold.init) ?? .none
+    }
+
+    /// Removes all but messages, what is lasting, and requests that have never left: the others belong to a session that is
+    /// lost.
+    /// - Parameter all: whether these are removed too.
+    package func removeOthers(all: Bool = false) throws {
+        try database.run(
+            """
+            DELETE FROM queue WHERE account = ?1 AND message IS NULL AND (?2 OR (NOT lasting AND (request IS NULL
+                OR NOT EXISTS (SELECT 1 FROM request WHERE account = ?1 AND id = queue.request AND sent = 0))))
+            """, [.integer(account), .integer(all ? 1 : 0)])
+    }
+
+    /// Lets messages leave again, but for those that the archive has shown meanwhile. They go behind what has left since
+    /// they were held, so that the queue stays in the order in which the server counts.
+    /// - Returns: whether anything was held.
+    package func release() throws -> Bool {
+        try database.run("UPDATE session SET holding = 0 WHERE account = ? AND holding > 0", [.integer(account)])
+        guard database.changes > 0 else { return false }
+        let last =
+            try database.statement("SELECT max(id) FROM queue WHERE account = ?")
+            .first([.integer(account)]) { $0.integer(0) } ?? 0
+        try database.run(
+            """
+            INSERT INTO queue(account, message, stanza, blamed) SELECT q.account, q.message, q.stanza, q.blamed
+            FROM queue q JOIN message m ON m.id = q.message
+            WHERE q.account = ? AND m.state IN ('queued', 'sent') ORDER BY q.id
+            """, [.integer(account)])
+        try database.run(
+            "DELETE FROM queue WHERE account = ? AND message IS NOT NULL AND id <= ?",
+            [.integer(account), .integer(last)])
+        return true
+    }
+
+    /// Removes the entry `id`, of a session without acknowledgements.
+    package func remove(_ id: Int64) throws {
+        try database.run("DELETE FROM queue WHERE id = ?", [.integer(id)])
+    }
+}

@@ -1,0 +1,34 @@
+import KalijAddress
+import KalijStore
+import KalijStream
+
+/// An account's XEP-0198 session as it is stored: what the next process needs to resume it.
+package struct SessionRow {
+    package var number: Int64
+    package var resumeID: String?
+    /// The full address that the server bound.
+    package var jid: String?
+    package var handled: HandledCount
+    package var acknowledged: HandledCount
+    /// Whether the server archives the account's messages (XEP-0313).
+    package var archive: Bool
+
+    package static func load(_ account: Int64, from database: Database) throws -> SessionRow {
+        let row = try database.statement(
+            "SELECT number, resume_id, jid, handled, acknowledged, archive FROM session WHERE account = ?"
+        ).first([.integer(account)]) { row in
+            SessionRow(
+                number: row.integer(0), resumeID: row.optionalText(1), jid: row.optionalText(2),
+                handled: HandledCount(UInt32(truncatingIfNeeded: row.integer(3))),
+                acknowledged: HandledCount(UInt32(truncatingIfNeeded: row.integer(4))), archive: row.bool(5))
+        }
+        guard let row else { throw StoreError(.corrupt, "account \(account) has no session row") }
+        return row
+    }
+
+    package static func set(acknowledged: HandledCount, of account: Int64, in database: Database) throws {
+        try database.run(
+            "UPDATE session SET acknowledged = ? WHERE account = ?",
+            [.integer(Int64(acknowledged.value)), .integer(account)])
+    }
+}

@@ -1,0 +1,92 @@
+import KalijStore
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Which handler is being called, written down outside of the step's transaction.
+///
+/// A handler that ends its process takes the step with it, so that nothing in the database tells who did it, and the next
+/// process would call it again, for ever. So each call is preceded by the row's name in a file of its own. That costs a
+/// write to memory that survives the process; it need not survive the machine, which no handler stops. The next driver
+/// counts a crash for the row, if it is still there, and the third one makes the handler a dead letter.
+///
+/// The mark stands no longer than the step. What a step throws (a full disk among it) comes behind the call, and is no
+/// crash.
+package final class CallMark {
+    /// A handler's row.
+    package struct Row: Equatable {
+        package let account: Int64
+        package let origin: DeadLetter.Origin
+        package let id: String
+    }
+
+    private let path: String
+    /// The number of the driver whose calls are marked; another one's mark says nothing about the last driver's end.
+    private let fence: Int64
+    private var descriptor: Int32 = -1
+    private var isSet = false
+
+    package init(path: String, fence: Int64) { (self.path, self.fence) = (path, fence) }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// The handler in `row` is about to be called. Where that cannot be written down a crash is not counted.
+    package func set(_ row: Row) {
+        write("\(fence) \(row.account) \(row.origin.rawValue) \(row.id)\n")
+        isSet = true
+    }
+
+    /// The step ended, however.
+    package func clear() {
+        guard isSet else { return }
+        isSet = false
+        write("\n")
+    }
+
+    private func write(_ text: String) {
+        if descriptor < 0 { descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
+        guard descriptor >= 0 else { return }
+        var text = text
+        // In one piece: a process that ends meanwhile leaves the old line or the new one.
+        _ = text.withUTF8 { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    }
+
+    /// What the last driver was calling when it ended; nil if nothing, or if the mark is of another driver.
+    package func left() -> Row? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = bytes.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
+        guard count > 0, let end = bytes[..<count].firstIndex(of: 0x0A) else { return nil }
+        let words = String(decoding: bytes[..<end], as: UTF8.self)
+            .split(separator: " ", maxSplits: 3).map(String.init)
+        guard words.count == 4, Int64(words[0]) == fence - 1, let account = Int64(words[1]),
+            let origin = DeadLetter.Origin(rawValue: words[2])
+        else { return nil }
+        return Row(account: account, origin: origin, id: words[3])
+    }
+
+    /// Counts a crash for the handler that the last driver was calling when it ended without letting go.
+    /// - Throws: `StoreError`
+    package func countCrash(in database: Database) throws {
+        guard let row = left() else { return }
+        let count: StaticString
+        switch row.origin {
+        case .request: count = "UPDATE request SET crashes = crashes + 1 WHERE account = ? AND id = ?"
+        case .timer: count = "UPDATE timer SET crashes = crashes + 1 WHERE account = ? AND id = ?"
+        case .promise: count = "UPDATE waiter SET crashes = crashes + 1 WHERE account = ? AND id = ?"
+        case .share, .queue: return  // no handler
+        }
+        try database.transaction {
+            try database.run(count, [.integer(row.account), .text(row.id)])
+            guard database.changes > 0 else { return }
+            // The stanza that it was called for, if any, is not to blame.
+            try database.run(
+                "UPDATE attempt SET attempts = max(0, attempts - 1) WHERE account = ?", [.integer(row.account)])
+        }
+    }
+}

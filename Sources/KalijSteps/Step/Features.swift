@@ -1,0 +1,38 @@
+import KalijHandlers
+import KalijStore
+import KalijXML
+
+/// The features of a process, and what follows from their list.
+package final class Features: Sendable {
+    package let all: [any Feature.Type]
+    package let registry: HandlerRegistry<Step>
+    /// Whether this process is one that calls handlers; another one leaves that to it.
+    package let canCall: Bool
+    /// What this client says of itself.
+    package let capabilities: OwnCapabilities
+
+    /// - Throws: `HandlerError` `.duplicateName`
+    package init(all: [any Feature.Type]) throws(HandlerError) {
+        self.all = all
+        registry = try HandlerRegistry(all.flatMap { $0.handlers })
+        capabilities = OwnCapabilities(all)
+        canCall = true
+    }
+
+    /// Those of a process that does not drive.
+    package init(passive all: [any Feature.Type]) {
+        self.all = all
+        registry = HandlerRegistry()
+        capabilities = OwnCapabilities(all)
+        canCall = false
+    }
+
+    /// The feature that owns a handler, by its name.
+    package func owner(of handler: String) -> (any Feature.Type)? {
+        guard let end = handler.lastIndex(of: ".") else { return nil }
+        return all.first { $0.handlerPrefix == handler[..<end] }
+    }
+
+    /// See ``Feature/outlivesSession(_:)``.
+    package func outlivesSession(_ stanza: Element) -> Bool { all.contains { $0.outlivesSession(stanza) } }
+}

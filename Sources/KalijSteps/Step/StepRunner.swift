@@ -1,0 +1,145 @@
+import KalijRoles
+import KalijStore
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Runs steps: opens the transaction, checks the fence in it, commits, and measures.
+package final class StepRunner {
+    package let database: Database
+    private let fence: Fence
+    private let barrier: Barrier
+    private let clock: Clock
+    private let steady: SteadyTime
+    private let features: Features
+    private let mark: CallMark?
+    private let notifies: Bool
+    /// Whether something was committed that a power failure could still undo.
+    private var isDirty: Bool
+    /// Whether steps share a transaction that is open.
+    private var isTogether = false
+
+    /// - Parameters:
+    ///   - isSynced: whether everything that others have committed before survives a power failure, because the fence was taken
+    ///     with a sync.
+    ///   - steady: what deadlines go by; nil: as the clock says now.
+    package init(
+        database: Database, fence: Fence, barrier: Barrier, clock: Clock, features: Features, mark: CallMark? = nil,
+        notifies: Bool = false, isSynced: Bool = false, steady: SteadyTime? = nil
+    ) {
+        self.steady = steady ?? SteadyTime(clock)
+        isDirty = !isSynced
+        self.notifies = notifies
+        self.features = features
+        self.mark = mark
+        self.database = database
+        self.fence = fence
+        self.barrier = barrier
+        self.clock = clock
+    }
+
+    /// Milliseconds since 1970.
+    package var now: Int64 { clock.now() }
+    /// Milliseconds since 1970 as deadlines have them (``SteadyTime``).
+    package var steadyNow: Int64 { steady.now }
+
+    /// Runs `body` as one step of `account`; nothing of it is visible unless this returns.
+    /// - Throws: `FenceError.stale` if another process took over, `StoreError`, or what `body` throws.
+    package func run(_ kind: StaticString, for account: Account, _ body: (Step) throws -> Void) throws -> Step.Effects {
+        let step = Step(
+            database: database, account: account, now: clock.now(), steady: steady, features: features, mark: mark,
+            notifies: notifies)
+        defer { mark?.clear() }
+        let start = clock.monotonic()
+        try transaction {
+            try body(step)
+            try step.finish()
+        }
+        var effects = step.effects
+        let milliseconds = (clock.monotonic() - start) / 1_000_000
+        if milliseconds > 100 {
+            effects.events.append(
+                EngineEvent(
+                    account: account.jid, at: step.now,
+                    kind: .slowStep(kind: kind.description, milliseconds: milliseconds)))
+        }
+        if milliseconds > 1000 { try? count(slow: kind, milliseconds) }
+        return effects
+    }
+
+    /// Runs the steps that `body` makes in one transaction: if this throws, nothing of any of them has happened.
+    ///
+    /// What they have to say to the outside may leave once this has returned.
+    /// - Parameters:
+    ///   - limit: how long new steps may begin, in nanoseconds: nobody else can write meanwhile.
+    ///   - body: makes steps as long as what it is given says that there is time.
+    package func together(for limit: Int64, _ body: (_ isTime: () -> Bool) throws -> Void) throws {
+        try transaction {
+            let start = clock.monotonic()
+            isTogether = true
+            defer { isTogether = false }
+            try body { clock.monotonic() - start < limit }
+        }
+    }
+
+    /// Writes something that is no account's, under the fence.
+    package func note(_ body: (Database) throws -> Void) throws { try transaction { try body(database) } }
+
+    private func transaction(_ body: () throws -> Void) throws {
+        if isTogether { return try body() }
+        let outer = Self.onThisThread
+        Self.onThisThread = self
+        defer { Self.onThisThread = outer }
+        try database.transaction {
+            try fence.check(database)
+            try body()
+        }
+        isDirty = true
+    }
+
+    /// Throws `StepError.withinStep` if this thread is within a step on the database at `path`: a transaction of another
+    /// connection would wait for that one in vain.
+    package static func checkOutside(_ path: String) throws {
+        if onThisThread?.database.path == path { throw StepError.withinStep }
+    }
+
+    private static let threadKey: pthread_key_t? = {
+        var key = pthread_key_t()
+        return pthread_key_create(&key, nil) == 0 ? key : nil
+    }()
+
+    /// The one that has a transaction open on this thread.
+    private static var onThisThread: StepRunner? {
+        get {
+            // It is there only while that one's transaction runs, which keeps it alive.
+            threadKey.flatMap { pthread_getspecific($0) }
+                .map { Unmanaged<StepRunner>.fromOpaque($0).takeUnretainedValue() }
+        }
+        set {
+            guard let threadKey else { return }
+            // lives: it is taken back when its transaction is over, which keeps it alive
+            pthread_setspecific(threadKey, newValue.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })
+        }
+    }
+
+    /// Throws `FenceError.stale` if another process took over: for what is not a step.
+    package func checkFence() throws { try fence.check(database) }
+
+    /// Returns once everything committed so far survives a power failure; an `h` may be told then.
+    package func raiseBarrier() throws {
+        guard isDirty else { return }
+        try barrier.raise()
+        isDirty = false
+    }
+
+    private func count(slow kind: StaticString, _ milliseconds: Int64) throws {
+        try database.run(
+            """
+            INSERT INTO slow_step VALUES (?, 1, ?)
+            ON CONFLICT (kind) DO UPDATE SET count = count + 1, longest = max(longest, excluded.longest)
+            """, [.text(kind.description), .integer(milliseconds)])
+    }
+}

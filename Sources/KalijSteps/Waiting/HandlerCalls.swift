@@ -1,0 +1,67 @@
+import KalijHandlers
+import KalijRoles
+import KalijStore
+
+/// Calls stored handlers within a step. What cannot be read becomes a dead letter, and the step goes on.
+package struct HandlerCalls {
+    package let step: Step
+
+    /// Calls a handler; what it throws makes the step void, so that what called it comes again.
+    package func call(_ handler: TakenHandler, _ input: Any) throws {
+        guard let ready = try ready(handler, { try $0.ready($1, input) }) else { return }
+        mark(handler)
+        try ready(step)
+    }
+
+    /// Calls a handler that nothing calls again: if it throws, its effects alone are undone, and it is a dead letter.
+    package func callAlone(_ handler: TakenHandler, _ input: Any) throws {
+        guard let ready = try ready(handler, { try $0.ready($1, input) }) else { return }
+        try alone(handler, ready)
+    }
+
+    /// Tells a handler that it will never be called. If it throws, its effects alone are undone: a handler that cannot
+    /// give up must not keep the account from going on.
+    package func invalidate(_ handler: TakenHandler, _ reason: Invalidation) throws {
+        guard let ready = try ready(handler, { try $0.readyToInvalidate($1, reason) }) else { return }
+        try alone(handler, ready)
+    }
+
+    private func ready(
+        _ handler: TakenHandler,
+        _ body: (HandlerRegistry<Step>, StoredHandler) throws -> HandlerRegistry<Step>.Ready
+    ) throws -> HandlerRegistry<Step>.Ready? {
+        step.handlerCalled()
+        do {
+            guard handler.crashes < TakenHandler.mostCrashes else {
+                try bury(handler, "\(handler.crashes) processes ended while they called it")
+                return nil
+            }
+            return try body(step.handlers, try StoredHandler(bytes: handler.bytes))
+        } catch let error as HandlerError {
+            try bury(handler, "\(error)")
+            return nil
+        }
+    }
+
+    /// Gives a handler up.
+    package func bury(_ handler: TakenHandler, _ reason: String) throws {
+        try DeadLetters(step: step).bury(handler.bytes, because: reason, from: handler.origin)
+    }
+
+    private func mark(_ handler: TakenHandler) {
+        step.mark?.set(CallMark.Row(account: step.account.id, origin: handler.origin, id: handler.id))
+    }
+
+    private func alone(_ handler: TakenHandler, _ ready: HandlerRegistry<Step>.Ready) throws {
+        mark(handler)
+        do {
+            try step.undoable { try ready(step) }
+        } catch let error as StoreError where error.isMachineError {
+            throw error
+        } catch let error as FenceError {
+            throw error
+        } catch {
+            try bury(handler, "it failed: \(error)")
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import KalijHandlers
+
+/// A value that will be there later, perhaps in another process: a number that can be stored and bound by handlers.
+///
+/// It is resolved or rejected once. Who waits for it is a stored handler (``Step/then(_:_:)``), or, in a living process,
+/// a task (``PromiseAwaiter``). One that nobody settles until its deadline is rejected; one that is settled is kept for a
+/// day, for those who ask late.
+public struct Promise<Value: Codable>: Codable, Hashable, Sendable {
+    package let id: Int64
+
+    package init(id: Int64) { self.id = id }
+
+    public init(from decoder: any Decoder) throws { id = try decoder.singleValueContainer().decode(Int64.self) }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(id)
+    }
+}
+
+/// What became of a promise: the input of a handler that waits for it.
+public enum PromiseOutcome<Value: Codable>: StoredInput {
+    /// It has a value.
+    case resolved(Value)
+    /// It will never have one.
+    case rejected(Rejection)
+
+    public init(stored: StoredValue) throws {
+        let outcome = try StoredOutcome(stored: stored)
+        switch outcome {
+        case .resolved(let value): self = .resolved(try value.decoded(as: Value.self))
+        case .rejected(let rejection): self = .rejected(rejection)
+        }
+    }
+
+    /// The value.
+    /// - Throws: the `Rejection`
+    public func get() throws -> Value {
+        switch self {
+        case .resolved(let value): return value
+        case .rejected(let rejection): throw rejection
+        }
+    }
+}
+
+/// A link of a chain: what became of one promise, and the one that is to be settled with what is made of it, now or by
+/// another handler later.
+public struct PromiseLink<Value: Codable, Next: Codable>: StoredInput {
+    /// What became of the promise that it waited for.
+    public let outcome: PromiseOutcome<Value>
+    /// What the handler is to settle.
+    public let next: Promise<Next>
+
+    public init(stored: StoredValue) throws {
+        guard case .list(let parts) = stored, parts.count == 2 else {
+            throw Rejection("damaged", "no link of a chain")
+        }
+        outcome = try PromiseOutcome(stored: parts[0])
+        next = try parts[1].decoded()
+    }
+}
+
+/// Why a promise was rejected. Extensible: compare with the constants.
+public struct Rejection: Error, Hashable, Codable, Sendable, CustomStringConvertible {
+    /// E.g. `timeout`.
+    public let reason: String
+    /// For people.
+    public let text: String?
+
+    /// A reason of the application's own.
+    public init(_ reason: String, _ text: String? = nil) {
+        self.reason = reason
+        self.text = text
+    }
+
+    /// Nobody settled it until its deadline.
+    public static let timeout = Rejection("timeout")
+    /// It was settled too long ago, or never made in this database.
+    public static let forgotten = Rejection("forgotten")
+    /// The handler that was to settle it cannot be called.
+    public static let deadLetter = Rejection("dead letter")
+    /// The process that waits ends; the promise stays.
+    public static let stopped = Rejection("stopped")
+
+    public var description: String { text.map { "\(reason): \($0)" } ?? reason }
+}
+
+/// What became of a promise whose type is not known.
+package enum StoredOutcome: StoredInput {
+    case resolved(StoredValue)
+    case rejected(Rejection)
+
+    package init(stored: StoredValue) throws {
+        guard case .list(let parts) = stored, parts.count == 2, case .bool(let isResolved) = parts[0] else {
+            throw Rejection("damaged", "no outcome of a promise")
+        }
+        self = isResolved ? .resolved(parts[1]) : .rejected(try parts[1].decoded())
+    }
+
+    package var stored: StoredValue {
+        get throws {
+            switch self {
+            case .resolved(let value): .list([.bool(true), value])
+            case .rejected(let rejection): .list([.bool(false), try StoredValue(encoding: rejection)])
+            }
+        }
+    }
+}

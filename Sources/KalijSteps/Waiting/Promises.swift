@@ -1,0 +1,127 @@
+import KalijHandlers
+import KalijStore
+
+/// The promises of an account as rows, and the handlers that wait for them.
+package struct Promises {
+    package let step: Step
+
+    package init(step: Step) { self.step = step }
+    private var database: Database { step.database }
+    private var account: Value { .integer(step.account.id) }
+
+    /// How long a settled promise is kept for those who ask late, in milliseconds.
+    private static let kept: Int64 = 24 * 3600 * 1000
+
+    package func make(within milliseconds: Int64) throws -> Int64 {
+        let deadline = SteadyTime.sum(step.steady.now, max(0, milliseconds))
+        try database.run(
+            "INSERT INTO promise(account, until) VALUES (?, ?)", [account, .integer(deadline)])
+        let id = database.lastInsertedRow
+        try step.await(timer: deadline)
+        return id
+    }
+
+    /// Settles a promise; false if it is settled already, or gone. Who waits is called at the end of the step.
+    package func settle(_ id: Int64, _ outcome: StoredOutcome) throws -> Bool {
+        let stored = try outcome.stored
+        try database.run(
+            "UPDATE promise SET result = ?, until = ? WHERE account = ? AND id = ? AND result IS NULL",
+            [.blob(stored.canonicalBytes), .integer(SteadyTime.sum(step.steady.now, Self.kept)), account, .integer(id)])
+        guard database.changes > 0 else { return false }
+        step.settled(id, stored)
+        return true
+    }
+
+    /// Has `handler` wait; one that comes after the promise was settled is called at the end of the step.
+    package func wait(for id: Int64, _ handler: StoredHandler, next: Int64? = nil) throws {
+        let known = try database.statement("SELECT result IS NOT NULL FROM promise WHERE account = ? AND id = ?")
+            .first([account, .integer(id)]) { $0.bool(0) }
+        try database.run(
+            "INSERT INTO waiter(account, promise, next, name, handler) VALUES (?, ?, ?, ?, ?)",
+            [account, .integer(id), .optional(next), .text(handler.name), .blob(handler.bytes)])
+        if known != false { step.deliver(id) }
+    }
+
+    /// Calls all who wait for a settled promise, or for one that is not there any more.
+    package func deliver(_ id: Int64) throws {
+        let result = try result(id)
+        while let waiter = try takeWaiter(id) {
+            let outcome = try result ?? StoredOutcome.rejected(.forgotten).stored
+            guard let next = waiter.next else {
+                try HandlerCalls(step: step).callAlone(waiter.handler, outcome)
+                continue
+            }
+            let letters = step.effects.deadLetters
+            try HandlerCalls(step: step).callAlone(waiter.handler, StoredValue.list([outcome, .integer(next)]))
+            // Nobody else would settle the end of the chain.
+            if step.effects.deadLetters > letters { _ = try settle(next, .rejected(.deadLetter)) }
+        }
+    }
+
+    /// What a promise was settled with; nil if it was not.
+    package func result(_ id: Int64) throws -> StoredValue? {
+        let bytes =
+            try database.statement("SELECT result FROM promise WHERE account = ? AND id = ?")
+            .first([account, .integer(id)]) { $0.optionalBlob(0) } ?? nil
+        return bytes.flatMap { StoredValue(canonical: $0) }
+    }
+
+    private func takeWaiter(_ id: Int64) throws -> (handler: TakenHandler, next: Int64?)? {
+        let row = try database.statement("SELECT id FROM waiter WHERE account = ? AND promise = ? ORDER BY id LIMIT 1")
+            .first([account, .integer(id)]) { $0.integer(0) }
+        guard let row else { return nil }
+        return try database.statement("DELETE FROM waiter WHERE id = ? RETURNING handler, next, crashes")
+            .first([.integer(row)]) {
+                let handler = TakenHandler(
+                    origin: .promise, id: "\(row)", bytes: $0.blob(0), crashes: $0.integer(2))
+                return (handler, $0.optionalInteger(1))
+            }
+    }
+
+    // MARK: What is due
+
+    /// Rejects the pending promise that is longest over its deadline; false if there is none.
+    package func expireNext() throws -> Bool {
+        let due = try database.statement(
+            "SELECT id FROM promise WHERE account = ? AND until <= ? AND result IS NULL ORDER BY until LIMIT 1"
+        ).first([account, .integer(step.steady.now)]) { $0.integer(0) }
+        guard let due else { return false }
+        return try settle(due, .rejected(.timeout))
+    }
+
+    /// Calls those who wait for a promise that a process settled which could not call them; false if there are none.
+    package func deliverNext() throws -> Bool {
+        let id = try database.statement(
+            """
+            SELECT w.promise FROM waiter w LEFT JOIN promise p ON p.id = w.promise
+            WHERE w.account = ? AND (p.id IS NULL OR p.result IS NOT NULL) LIMIT 1
+            """
+        ).first([account]) { $0.integer(0) }
+        guard let id else { return false }
+        step.deliver(id)
+        return true
+    }
+
+    /// Forgets those that were settled and not asked for in a day.
+    package func sweep() throws {
+        try database.run(
+            "DELETE FROM promise WHERE account = ? AND until <= ? AND result IS NOT NULL",
+            [account, .integer(step.steady.now)])
+    }
+
+    package func rejectAll(_ reason: Invalidation) throws {
+        let ids = try database.statement("SELECT id FROM promise WHERE account = ? AND result IS NULL ORDER BY id")
+            .all([account]) { $0.integer(0) }
+        for id in ids { _ = try settle(id, .rejected(Rejection(reason.name))) }
+    }
+}
+
+/// Settles one promise with what becomes of another.
+package struct PromiseFollowed: Handler {
+    package static let name = "promise.followed"
+    package let follower: Int64
+
+    package func call(_ outcome: StoredOutcome, in step: Step) throws {
+        _ = try Promises(step: step).settle(follower, outcome)
+    }
+}

@@ -1,0 +1,162 @@
+import KalijAddress
+import KalijHandlers
+import KalijStore
+import KalijXML
+
+/// IQ requests that wait for an answer, which may reach another process than the one that asked.
+///
+/// A row is a handler that waits. Whoever calls or invalidates it takes the row away first, in the same step: so exactly
+/// one of answer, timeout and invalidation reaches it.
+package struct Requests {
+    package let step: Step
+
+    package init(step: Step) { self.step = step }
+    private var database: Database { step.database }
+    private var account: Value { .integer(step.account.id) }
+
+    /// Stores `handler` as waiting for the answer of `responder` to the stanza `id`.
+    package func register(_ id: String, responder: JID?, _ handler: StoredHandler, within milliseconds: Int64) throws {
+        let now = step.steady.now
+        let deadline = SteadyTime.sum(now, max(0, milliseconds))
+        try database.run(
+            "INSERT INTO request(account, id, responder, asked_at, deadline, name, handler) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [
+                account, .text(id), .text(Responders(step).key(responder)),
+                .integer(now), .integer(deadline), .text(handler.name), .blob(handler.bytes),
+            ])
+        try step.await(request: deadline)
+    }
+
+    /// Calls the handler that waits for `iq`, if there is one and the sender is who was asked (RFC 6120 8.1.2.1).
+    /// Anything else is dropped: an answer to nothing, a second one, one from somebody else.
+    package func answered(by iq: Element) throws {
+        guard let id = iq["id"] else { return }
+        let waiting = try database.statement("SELECT responder, sent FROM request WHERE account = ? AND id = ?")
+            .first([account, .text(id)]) { ($0.text(0), $0.integer(1)) }
+        guard let (asked, sent) = waiting, try Responders(step).mayAnswer(iq["from"], for: asked) else { return }
+        guard let handler = try take(id) else { return }
+        step.answered(after: sent)
+        try HandlerCalls(step: step).call(handler, IQReply(iq))
+    }
+
+    /// Takes the handler of a request away, for good.
+    private func take(_ id: String) throws -> TakenHandler? {
+        try database.statement("DELETE FROM request WHERE account = ? AND id = ? RETURNING handler, crashes")
+            .first([account, .text(id)]) {
+                TakenHandler(origin: .request, id: id, bytes: $0.blob(0), crashes: $0.integer(1))
+            }
+    }
+
+    // MARK: What is not answered
+
+    /// Which requests nobody can answer any more.
+    package enum Expired {
+        /// All that are due: whatever was sent before has arrived.
+        case all
+        /// Only those that were never sent: while there is no connection, answers to the others may be on their way.
+        case unsent
+    }
+
+    /// Calls the handler of the request that has waited longest over its deadline; false if there is none.
+    package func expireNext(_ which: Expired, until time: Int64) throws -> Bool {
+        let due = try database.statement(
+            "SELECT id, sent FROM request WHERE account = ?1 AND deadline <= ?2 AND sent <= ?3 ORDER BY deadline LIMIT 1"
+        ).first([account, .integer(time), .integer(which == .all ? .max : 0)]) { ($0.text(0), $0.integer(1)) }
+        guard let (due, sent) = due, let handler = try take(due) else { return false }
+        step.answered(after: sent)
+        if which == .unsent {
+            try unqueue(due)
+            step.isForUnsent = true
+        }
+        try HandlerCalls(step: step).callAlone(handler, IQReply.timeout)
+        return true
+    }
+
+    /// Tells those whose answer is lost with the session. What was never sent goes on waiting, and is sent in the next.
+    package func sessionLost() throws {
+        try invalidate(
+            try database.statement("SELECT id FROM request WHERE account = ? AND sent > 0 ORDER BY asked_at")
+                .all([account]) { $0.text(0) }, .sessionLost)
+    }
+
+    /// Tells all that no answer will come.
+    package func invalidateAll(_ reason: Invalidation) throws {
+        try invalidate(
+            try database.statement("SELECT id FROM request WHERE account = ? ORDER BY asked_at")
+                .all([account]) { $0.text(0) }, reason)
+    }
+
+    /// Gives up all that still wait.
+    package func buryAll(_ reason: String) throws {
+        let ids = try database.statement("SELECT id FROM request WHERE account = ?").all([account]) { $0.text(0) }
+        for id in ids { if let handler = try take(id) { try HandlerCalls(step: step).bury(handler, reason) } }
+    }
+
+    private func invalidate(_ ids: [String], _ reason: Invalidation) throws {
+        for id in ids {
+            if let handler = try take(id) {
+                try HandlerCalls(step: step).invalidate(handler, reason)
+            }
+        }
+    }
+
+    // MARK: What leaves
+
+    /// Requests in `entries` are about to leave: from now on their answers may be on the way.
+    package static func leave(_ entries: [OutboundQueue.Entry], in step: Step) throws {
+        for id in entries.compactMap(\.request) {
+            try step.database.run(
+                "UPDATE request SET sent = ? WHERE account = ? AND id = ?",
+                [.integer(max(1, step.steady.now)), .integer(step.account.id), .text(id)])
+        }
+    }
+
+    /// Takes what need not be sent any more out of the queue: nobody waits for it. Only at the begin of a connection,
+    /// when nothing that is still in the queue is in the server's count.
+    package func unqueueExpired() throws {
+        try database.run(
+            """
+            DELETE FROM queue WHERE account = ?1 AND request IS NOT NULL
+                AND NOT EXISTS (SELECT 1 FROM request WHERE account = ?1 AND id = queue.request AND deadline > ?2)
+            """, [account, .integer(step.steady.now)])
+    }
+
+    private func unqueue(_ id: String) throws {
+        try database.run(
+            "DELETE FROM queue WHERE account = ? AND request IS NOT NULL AND request = ?", [account, .text(id)])
+    }
+
+    // MARK: By name
+
+    /// Whether handlers of that name wait.
+    package func isWaiting(_ names: [String]) throws -> Bool {
+        try names.contains { name in
+            try database.statement("SELECT 1 FROM request WHERE account = ? AND name = ? LIMIT 1")
+                .first([account, .text(name)]) { _ in true } ?? false
+        }
+    }
+
+    /// Whether a handler waits for the answer to the request `id`.
+    package func isWaiting(for id: String) throws -> Bool {
+        try database.statement("SELECT 1 FROM request WHERE account = ? AND id = ?")
+            .first([account, .text(id)]) { _ in true } ?? false
+    }
+
+    /// Forgets who waits for the answer to the request `id`, without telling.
+    package func forget(id: String) throws {
+        try database.run("DELETE FROM request WHERE account = ? AND id = ?", [account, .text(id)])
+    }
+
+    /// Forgets those that wait under a name, without telling them: whoever asked asks anew. Those that have not left
+    /// need not.
+    package func forget(_ name: String, unqueueing: Bool = false) throws {
+        if unqueueing {
+            try database.run(
+                """
+                DELETE FROM queue WHERE account = ?1 AND request IS NOT NULL
+                    AND request IN (SELECT id FROM request WHERE account = ?1 AND name = ?2)
+                """, [account, .text(name)])
+        }
+        try database.run("DELETE FROM request WHERE account = ? AND name = ?", [account, .text(name)])
+    }
+}

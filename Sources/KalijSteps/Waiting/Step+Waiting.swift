@@ -1,0 +1,137 @@
+import KalijAddress
+import KalijHandlers
+import KalijXML
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension Step {
+    /// Queues a request and has `handler` wait for what becomes of it, in this or in any later process.
+    ///
+    /// Exactly one of three reaches the handler, once: the answer of who was asked, or its refusal; a timeout; or an
+    /// invalidation, if the session in which it was sent is lost or the account is logged out. The deadline counts while
+    /// no process runs too; but an answer that is on its way when a process starts comes first.
+    ///
+    /// - Parameters:
+    ///   - request: an `<iq/>` of type get or set. Without `to` the account itself is asked, that is, its server on its
+    ///     behalf (RFC 6120 10.3.3). It gets an id that nobody can guess.
+    ///   - duration: how long the answer may take.
+    ///   - handler: what is called, with the values that it binds.
+    /// - Returns: the id of the request.
+    /// - Throws: `RequestError` if it is no request; `HandlerError` if the handler cannot be stored; `StoreError`.
+    @discardableResult
+    public func send<H: Handler>(
+        _ request: Element, then handler: H, within duration: Duration = .seconds(60)
+    ) throws -> String where H.Context == Step, H.Input == IQReply {
+        guard request.isNamed("iq", "jabber:client"), ["get", "set"].contains(request["type"]) else {
+            throw RequestError.notARequest
+        }
+        guard request.children.count == 1 else { throw RequestError.payload(request.children.count) }
+        let responder = try request["to"].map { try JID($0) }
+        let id = UUID().uuidString.lowercased()
+        let iq = request.copy()
+        iq["id"] = id
+        try Requests(step: self).register(
+            id, responder: responder, StoredHandler(handler), within: duration.milliseconds)
+        try send(iq, request: id)
+        return id
+    }
+
+    /// Has `handler` called at `time`, or as soon after it as a process drives the account. It waits for as long as it is until
+    /// then by the present clock, whatever the clock is set to meanwhile.
+    /// - Parameters:
+    ///   - time: milliseconds since 1970.
+    ///   - handler: what is called, with the values that it binds.
+    /// - Throws: `HandlerError` if the handler cannot be stored; `StoreError`.
+    @discardableResult
+    public func schedule<H: Handler>(
+        _ handler: H, at time: Int64
+    ) throws -> ScheduledTimer where H.Context == Step, H.Input == Void {
+        let (wait, overflow) = time.subtractingReportingOverflow(now)
+        return try Timers(step: self).schedule(
+            StoredHandler(handler), after: overflow ? (time < now ? .min : .max) : wait)
+    }
+
+    /// Has `handler` called once `duration` is over, or as soon after it as a process drives the account.
+    /// - Throws: `HandlerError` if the handler cannot be stored; `StoreError`.
+    @discardableResult
+    public func schedule<H: Handler>(
+        _ handler: H, after duration: Duration
+    ) throws -> ScheduledTimer where H.Context == Step, H.Input == Void {
+        try Timers(step: self).schedule(StoredHandler(handler), after: duration.milliseconds)
+    }
+
+    /// Takes a timer back; its handler is invalidated.
+    /// - Returns: whether it was still waiting.
+    @discardableResult
+    public func cancel(_ timer: ScheduledTimer, telling reason: Invalidation = .withdrawn) throws -> Bool {
+        try Timers(step: self).cancel(timer, telling: reason)
+    }
+
+    /// Calls a handler that another one has bound.
+    /// - Throws: `HandlerError`, or what the handler throws.
+    public func call<Input>(
+        _ callback: Callback<Step, Input>, _ input: Input, overriding: [String: any Encodable] = [:]
+    ) throws {
+        try handlers.call(callback, input, overriding: overriding, in: self)
+    }
+
+    /// Tells a handler that another one has bound that it will never be called.
+    /// - Throws: `HandlerError`, or what the handler throws.
+    public func invalidate<Input>(
+        _ callback: Callback<Step, Input>, _ reason: Invalidation, overriding: [String: any Encodable] = [:]
+    ) throws {
+        try handlers.invalidate(callback, reason, overriding: overriding, in: self)
+    }
+}
+
+extension Element {
+    /// An `<iq/>` that asks.
+    /// - Parameters:
+    ///   - type: `get` or `set`.
+    ///   - recipient: who is asked; nil is the account itself.
+    public static func request(_ type: RequestType, _ payload: Element, to recipient: JID? = nil) -> Element {
+        var attributes = ["type": type.rawValue]
+        attributes["to"] = recipient?.description
+        return Element("iq", xmlns: "jabber:client", attributes: attributes, children: [payload])
+    }
+}
+
+/// Whether a request asks for something or changes something (RFC 6120 8.2.3).
+public enum RequestType: String, Sendable {
+    /// It asks.
+    case get
+    /// It changes something.
+    case set
+}
+
+/// Why a stanza cannot be sent as a request.
+public enum RequestError: Error, CustomStringConvertible, Sendable, Equatable {
+    /// It is no `<iq/>` of type get or set.
+    case notARequest
+    /// It has this many children; a request has one (RFC 6120 8.2.3).
+    case payload(Int)
+    /// Its stanza would have this many bytes.
+    case tooLong(Int)
+
+    public var description: String {
+        switch self {
+        case .notARequest: "a request is an <iq/> of type get or set, in the namespace jabber:client"
+        case .payload(let count): "a request has one child, this one has \(count)"
+        case .tooLong(let bytes): "the request takes \(bytes) bytes, at most \(OutboundQueue.usuallyTaken) can be sent"
+        }
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, as many as there can be.
+    package var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        guard !overflow, abs(whole) < Int64.max / 4 else { return seconds < 0 ? 0 : Int64.max / 4 }
+        return whole + attoseconds / 1_000_000_000_000_000
+    }
+}

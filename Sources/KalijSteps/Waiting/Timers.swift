@@ -1,0 +1,62 @@
+import KalijHandlers
+import KalijStore
+
+/// A timer that was scheduled; it can be bound by a handler.
+public struct ScheduledTimer: Codable, Hashable, Sendable {
+    package let id: Int64
+}
+
+/// Handlers that are called at a time, by whichever process drives then.
+package struct Timers {
+    package let step: Step
+
+    package init(step: Step) { self.step = step }
+    private var account: Value { .integer(step.account.id) }
+
+    /// - Parameter milliseconds: how long it waits; the clock may be set meanwhile.
+    package func schedule(_ handler: StoredHandler, after milliseconds: Int64) throws -> ScheduledTimer {
+        let time = SteadyTime.sum(step.steady.now, milliseconds)
+        try step.database.run(
+            "INSERT INTO timer(account, at, name, handler) VALUES (?, ?, ?, ?)",
+            [account, .integer(time), .text(handler.name), .blob(handler.bytes)])
+        let timer = ScheduledTimer(id: step.database.lastInsertedRow)
+        try step.await(timer: time)
+        return timer
+    }
+
+    /// Calls the handler of the timer that has been due longest; false if none is.
+    package func fireNext() throws -> Bool {
+        let due = try step.database.statement(
+            "SELECT id FROM timer WHERE account = ? AND at <= ? ORDER BY at, id LIMIT 1"
+        ).first([account, .integer(step.steady.now)]) { $0.integer(0) }
+        guard let due, let handler = try take(due) else { return false }
+        try HandlerCalls(step: step).callAlone(handler, ())
+        return true
+    }
+
+    /// Takes a timer back; false if it has fired already.
+    package func cancel(_ timer: ScheduledTimer, telling reason: Invalidation) throws -> Bool {
+        guard let handler = try take(timer.id) else { return false }
+        try HandlerCalls(step: step).invalidate(handler, reason)
+        return true
+    }
+
+    package func invalidateAll(_ reason: Invalidation) throws {
+        let ids = try step.database.statement("SELECT id FROM timer WHERE account = ? ORDER BY at, id")
+            .all([account]) { $0.integer(0) }
+        for id in ids { _ = try cancel(ScheduledTimer(id: id), telling: reason) }
+    }
+
+    /// Gives up all that still wait.
+    package func buryAll(_ reason: String) throws {
+        let ids = try step.database.statement("SELECT id FROM timer WHERE account = ?").all([account]) { $0.integer(0) }
+        for id in ids { if let handler = try take(id) { try HandlerCalls(step: step).bury(handler, reason) } }
+    }
+
+    private func take(_ id: Int64) throws -> TakenHandler? {
+        try step.database.statement("DELETE FROM timer WHERE account = ? AND id = ? RETURNING handler, crashes")
+            .first([account, .integer(id)]) {
+                TakenHandler(origin: .timer, id: "\(id)", bytes: $0.blob(0), crashes: $0.integer(1))
+            }
+    }
+}
