@@ -209,7 +209,7 @@ public final class Step {
         /// Promises that were settled, and with what.
         package var settled: [Int64: StoredValue] = [:]
 
-        package init() {}
+        package init(events: [EngineEvent] = []) { self.events = events }
         /// Whether a handler was called or given up.
         package var handled = false
         /// Whether there is something to notify of.
