@@ -235,7 +235,8 @@ final class Desk {
         try [
             "account", "session", "queue", "message", "request", "timer", "promise", "waiter", "dead_letter",
             "question", "server_time",
-            "archive_range", "archive_preference", "archive_shown", "catchup", "filling", "subscriber", "asker", "quarantine", "attempt",
+            "archive_range", "archive_preference", "archive_shown", "catchup", "filling", "subscriber", "asker",
+            "quarantine", "attempt",
             "capability", "entity", "notification",
         ].flatMap { table in
             let columns = try database.prepare("SELECT name FROM pragma_table_info('\(table)')").all { $0.text(0) }
