@@ -54,12 +54,17 @@ struct Archive {
     /// How many of the first ones the client says it has, by asking for what is behind them.
     private var claimed = 0
 
-    mutating func claim(_ after: String?, now: Int64) {
+    mutating func claim(_ after: String?) {
         guard let index = messages.lastIndex(where: { $0.id == after }) else { return }
         claimed = max(claimed, index + 1)
-        // What is written late it may not have been shown, though it asks for what is behind.
-        for message in messages[...index] where message.visible > now { late.insert(message.number) }
+        // What was written late it was not shown, though it asks for what is behind.
+        for message in messages[...index] where !shown.contains(message.number) { late.insert(message.number) }
     }
+
+    /// What pages have shown.
+    private var shown: Set<Int> = []
+
+    mutating func show(_ page: Page) { shown.formUnion(page.messages.lazy.map(\.number)) }
 
     private var late: Set<Int> = []
 

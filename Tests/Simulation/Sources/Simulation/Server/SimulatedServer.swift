@@ -360,8 +360,9 @@ final class SimulatedServer {
     }
 
     func page(_ query: Archive.Query) -> Archive.Page? {
-        archive.claim(query.after, now: world.now)
+        archive.claim(query.after)
         let page = archive.page(query, now: world.now)
+        if let page { archive.show(page) }
         if query.after == nil, query.before == nil, let first = page?.messages.first {
             archive.begin(at: first.number, now: world.now)
         }
