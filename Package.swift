@@ -49,7 +49,8 @@ let package = Package(
         .target(
             name: "KalijFeatures",
             dependencies: [
-                "KalijSteps", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream", "KalijStore", "KalijRoles",
+                "KalijSteps", "KalijText", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream", "KalijStore",
+                "KalijRoles",
             ]),
         .target(
             name: "KalijClient",

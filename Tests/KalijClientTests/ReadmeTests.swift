@@ -17,7 +17,7 @@ import Testing
         options.historyDays = 0  // what was archived before the first start is not answered
         var engine: Engine?
         engine = try Engine(directory, options: options) { event in
-            guard case .message(let message) = event.kind, message.direction == .incoming,
+            guard let message = (event.content as? MessageStored)?.message, message.direction == .incoming,
                 message.type == "chat", let body = message.body
             else { return }
             do { _ = try engine?.accept("You said: \(body)", to: JID.received(message.from)) } catch { print(error) }

@@ -41,13 +41,17 @@ import Testing
             for direction in ["in", "out"] {
                 let message = try #require(try message(direction, &text, in: database))
                 try check(
-                    "history", seed, people: [MessageLine.of(message)],
-                    json: [try JSONLine.of(MessageRecord(message, account: text.next(), at: 1))])
-                for kind in [EngineEvent.Kind.message(message), .state(message), .unsettled(message)] + kinds(&text) {
-                    let event = EngineEvent(account: account, at: 1, kind: kind)
+                    "history", seed, people: [message.line],
+                    json: [try JSONLine.of(EventRecord(message, account: text.next(), at: 1))])
+                let told: [any EventContent] = [
+                    MessageStored(message), MessageStateChanged(message), MessageUnsettled(message),
+                ]
+                for content in told + contents(&text) {
+                    let event = EngineEvent(account: account, at: 1, content: content)
                     let printer = EventPrinter(json: false, verbose: true)
                     try check(
-                        kind.name, seed, people: [try #require(printer.line(event))], json: [try printer.json(event)])
+                        type(of: content).name, seed, people: [try #require(printer.line(event))],
+                        json: [try printer.json(event)])
                 }
             }
             for kind in [Notification.Kind.show, .withdraw] {
@@ -75,19 +79,19 @@ import Testing
         return try database.prepare("SELECT 7, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, 0").first(values) { Message($0) }
     }
 
-    private func kinds(_ text: inout HostileText) -> [EngineEvent.Kind] {
+    private func contents(_ text: inout HostileText) -> [any EventContent] {
         let room = JID.received(text.next())
         let letter = DeadLetter(
             id: 1, account: text.next(), at: 1, origin: .request, name: text.next(), reason: text.next(), handler: [])
         return [
-            .connecting, .online(jid: text.next(), resumed: true), .offline(reason: text.next(), retryIn: 1),
-            .refused(reason: text.next()), .caughtUp(problem: text.next()),
-            .roomRead(room: room, problem: text.next()), .roomRead(room: room, problem: nil),
-            .historyFilled(room: room, messages: 1, problem: text.next()),
-            .historyFilled(room: room, messages: 1, problem: nil),
-            .quarantined(reason: text.next(), sender: text.next()), .deadLetter(letter), .loggedOut(removed: true),
-            .waitingForStorage(reason: text.next(), retryIn: 1), .storageAvailable, .missed(3),
-            .slowStep(kind: text.next(), milliseconds: 1),
+            Connecting(), Online(jid: text.next(), resumed: true), Offline(reason: text.next(), retryIn: 1),
+            Refused(reason: text.next()), CaughtUp(problem: text.next()),
+            RoomRead(room: room, problem: text.next()), RoomRead(room: room, problem: nil),
+            HistoryFilled(room: room, messages: 1, problem: text.next()),
+            HistoryFilled(room: room, messages: 1, problem: nil),
+            Quarantined(reason: text.next(), sender: text.next()), DeadLettered(letter), LoggedOut(removed: true),
+            WaitingForStorage(reason: text.next(), retryIn: 1), StorageAvailable(), Missed(count: 3),
+            SlowStep(step: text.next(), milliseconds: 1),
         ]
     }
 

@@ -19,7 +19,7 @@ var engine: Engine?
 var received = 0
 let recipient = try JID("romeo@localhost")
 engine = try Engine(AccountDirectory(CommandLine.arguments[1])) { event in
-    guard case .message(let message) = event.kind, message.direction == .incoming else { return }
+    guard let message = (event.content as? MessageStored)?.message, message.direction == .incoming else { return }
     received += 1
     guard received % every == 0 else { return }
     do {

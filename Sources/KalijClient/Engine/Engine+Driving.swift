@@ -85,18 +85,18 @@ extension Engine {
             let delay = backoff.next(random: .random(in: 0..<1))
             let accounts = try? AccountTable(directory.read()).all().filter { $0.state == .active }.map(\.jid)
             told = accounts ?? told
-            tell(.waitingForStorage(reason: "\(error)", retryIn: delay))
+            tell(WaitingForStorage(reason: "\(error)", retryIn: delay))
             return Blocked(reason: "\(error)", retryIn: delay, isTold: !told.isEmpty)
         }
 
         mutating func isThere() {
-            tell(.storageAvailable)
+            tell(StorageAvailable())
             told = []
             backoff.reset()
         }
 
-        private func tell(_ kind: EngineEvent.Kind) {
-            for account in told { onEvent(EngineEvent(account: account, at: clock.now(), kind: kind)) }
+        private func tell(_ content: any EventContent) {
+            for account in told { onEvent(EngineEvent(account: account, at: clock.now(), content: content)) }
         }
     }
 

@@ -83,7 +83,7 @@ extension Engine {
     /// An event was told: a `wake` may have caught up.
     func wakeSaw(_ event: EngineEvent) {
         wake?.active()
-        guard case .online(_, let resumed) = event.kind else { return }
+        guard let resumed = (event.content as? Online)?.resumed else { return }
         for driver in drivers.values where driver.account.jid == event.account {
             if wake != nil {
                 // The answer comes behind everything that the server has to say.

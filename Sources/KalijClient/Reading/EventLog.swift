@@ -10,7 +10,7 @@ import KalijStore
 ///
 /// ```swift
 /// let log = try EventLog(directory)
-/// for event in try log.events(after: 41) { print(event.number ?? 0, event.kind) }
+/// for event in try log.events(after: 41) { print(event.number ?? 0, event.content) }
 /// ```
 ///
 /// Events are kept for 30 days, and the newest 10,000 however old they are.
@@ -78,15 +78,10 @@ public struct EventLog {
         ).first([.integer(number)]) { row in
             let message = Message(row)
             let event = EngineEvent(
-                account: .received(row.text(15)), at: row.integer(13), kind: Self.kind(row.text(14), message),
+                account: .received(row.text(15)), at: row.integer(13), content: Telling.content(row.text(14), message),
                 number: row.integer(12))
             return (event, message.body?.utf8.count ?? 0)
         }
-    }
-
-    private static func kind(_ name: String, _ message: Message) -> EngineEvent.Kind {
-        if let state = MessageState(rawValue: name) { return .state(message.inState(state)) }
-        return name == "unsettled" ? .unsettled(message.inState(.sent, isSettled: false)) : .message(message)
     }
 }
 

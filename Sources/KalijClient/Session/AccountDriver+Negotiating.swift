@@ -66,7 +66,7 @@ extension AccountDriver {
         guard case .negotiating = stage else { return }
         let session = try steps.load()
         begin(StreamManagement(handled: session.handled, acknowledged: count))
-        emit(.online(jid: session.jid ?? "", resumed: true))
+        emit(Online(jid: session.jid ?? "", resumed: true))
         // The answer comes behind the redelivered stanzas, and so marks their end.
         if isCareful { requestAcknowledgement(within: context.timing.acknowledgement) }
         askBeforeLeaving()
@@ -82,7 +82,7 @@ extension AccountDriver {
         commit(try steps.established(resumeID: resumeID))
         isCareful = false
         begin(management)
-        emit(.online(jid: try steps.load().jid ?? "", resumed: false))
+        emit(Online(jid: try steps.load().jid ?? "", resumed: false))
         // A message that the server took in while it learned of our presence may be archived after the archive was read,
         // and delivered to nobody.
         readArchiveLater()

@@ -84,7 +84,7 @@ extension AccountDriver {
     private static let longestTail = 200
 
     func readArchiveInTime(_ effects: Step.Effects) {
-        for event in effects.events { if case .caughtUp = event.kind { tail = 0 } }
+        if effects.events.contains(where: { $0.content is CaughtUp }) { tail = 0 }
         tail += effects.tail
         guard tail >= Self.longestTail else { return }
         tail = 0

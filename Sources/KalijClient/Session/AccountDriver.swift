@@ -97,7 +97,7 @@ final class AccountDriver {
         guard case .offline = stage else { return }
         retry?.cancel()
         retry = nil
-        emit(.connecting)
+        emit(Connecting())
         parser = StreamParser()
         inbox = Inbox()
         stage = .negotiating(Negotiation(configuration))
@@ -217,7 +217,7 @@ final class AccountDriver {
             if isStorageBlocked, !isWaitingForStorage, isOnline {
                 isStorageBlocked = false
                 storageBackoff.reset()
-                emit(.storageAvailable)
+                emit(StorageAvailable())
             }
         } catch let error as StoreError where error.isMachineError {
             waitForStorage(error)
@@ -253,7 +253,7 @@ final class AccountDriver {
         isStorageBlocked = true
         if error.code == .busy { context.blocked() }
         let delay = storageBackoff.next(random: context.random())
-        emit(.waitingForStorage(reason: error.description, retryIn: delay))
+        emit(WaitingForStorage(reason: error.description, retryIn: delay))
         storageRetry?.cancel()
         storageRetry = context.loop.schedule(after: delay) { [weak self] in
             self?.storageRetry = nil
@@ -268,7 +268,7 @@ final class AccountDriver {
         guard error.isRefusal || error.needsPassword else { return disconnect(error.description) }
         end()
         stage = .refused(error)
-        emit(.refused(reason: error.description))
+        emit(Refused(reason: error.description))
         leave(without: error.description)
         context.mayHaveEnded()
     }
@@ -282,7 +282,7 @@ final class AccountDriver {
         stage = .offline
         guard leaving == nil else { return leave(without: reason) }
         let delay = backoff.next(random: context.random())
-        emit(.offline(reason: reason, retryIn: delay))
+        emit(Offline(reason: reason, retryIn: delay))
         retry = context.loop.schedule(after: delay) { [weak self] in self?.connect() }
         // A deadline that passed during the negotiation waited for its outcome.
         watchWaiting()
@@ -379,7 +379,7 @@ final class AccountDriver {
         if let connection { connection.close(finished) } else { context.loop.enqueue(finished) }
     }
 
-    func emit(_ kind: EngineEvent.Kind) { context.emit(kind, for: account, at: context.runner.now) }
+    func emit(_ content: any EventContent) { context.emit(content, for: account, at: context.runner.now) }
 }
 
 /// What ended a connection, and is no fault of the negotiation.

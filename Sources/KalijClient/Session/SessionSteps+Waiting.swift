@@ -76,7 +76,7 @@ extension SessionSteps {
             } else {
                 try forgetLogin(step)
             }
-            step.emit(.loggedOut(removed: removing))
+            step.emit(LoggedOut(removed: removing))
         }
     }
 

@@ -142,7 +142,7 @@ struct SessionSteps {
                     WHERE id = ?2 AND state = 'queued'
                     """, [.integer(account.id), .integer(id)])
                 if step.database.changes > 0, let message = try Message.load(id, from: step.database) {
-                    try Telling(step: step).tell(.state(message))
+                    try Telling(step: step).tell(MessageStateChanged(message))
                 }
             }
         }

@@ -17,24 +17,28 @@ package struct Telling {
     private static let leftOut: Int64 = 10_000
 
     /// Tells of a message.
-    /// - Parameter kind: `message`, `state` or `unsettled`.
-    package func tell(_ kind: EngineEvent.Kind) throws {
-        guard let (name, message) = Self.row(of: kind) else { return step.emit(kind) }
+    package func tell(_ content: some MessageEvent) throws {
         try step.database.run(
             "INSERT INTO event(account, at, kind, message) VALUES (?, ?, ?, ?)",
-            [.integer(step.account.id), .integer(step.now), .text(name), .integer(message.id)])
+            [
+                .integer(step.account.id), .integer(step.now), .text(Self.kind(content)), .integer(content.message.id),
+            ])
         let number = step.database.lastInsertedRow
-        step.emit(kind, number: number)
+        step.emit(content, number: number)
         if number % Self.portion == 0 { try forget() }
     }
 
-    private static func row(of kind: EngineEvent.Kind) -> (name: String, message: Message)? {
-        switch kind {
-        case .message(let message): ("message", message)
-        case .state(let message): ((message.state ?? .queued).rawValue, message)
-        case .unsettled(let message): ("unsettled", message)
-        default: nil
-        }
+    /// What is stored of it: the state that the message came to, or the event's name.
+    private static func kind(_ content: some MessageEvent) -> String {
+        guard content is MessageStateChanged else { return type(of: content).name }
+        return (content.message.state ?? .queued).rawValue
+    }
+
+    /// The event that was stored as `kind`, about `message`.
+    package static func content(_ kind: String, _ message: Message) -> any MessageEvent {
+        if let state = MessageState(rawValue: kind) { return MessageStateChanged(message.inState(state)) }
+        guard kind == MessageUnsettled.name else { return MessageStored(message) }
+        return MessageUnsettled(message.inState(.sent, isSettled: false))
     }
 
     /// Forgets the oldest events, if they are older than anybody may rely on.

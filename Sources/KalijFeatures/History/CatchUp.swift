@@ -326,9 +326,9 @@ package struct CatchUp {
 
     private func tell(problem: String?) {
         if let room = archive.recipient {
-            step.emit(.roomRead(room: room, problem: problem))
+            step.emit(RoomRead(room: room, problem: problem))
         } else {
-            step.emit(.caughtUp(problem: problem))
+            step.emit(CaughtUp(problem: problem))
         }
     }
 

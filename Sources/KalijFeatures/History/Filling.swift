@@ -186,6 +186,6 @@ struct Filling {
             """
             UPDATE filling SET outcome = ?3, query_id = NULL, request = NULL WHERE account = ?1 AND archive = ?2
             """, key + [.text(problem ?? "")])
-        step.emit(.historyFilled(room: archive.recipient, messages: Int(row.stored), problem: problem))
+        step.emit(HistoryFilled(room: archive.recipient, messages: Int(row.stored), problem: problem))
     }
 }

@@ -25,7 +25,7 @@ struct RoomArchive {
     }
 
     package func tell(_ problem: String) {
-        if let room = room.recipient { step.emit(.roomRead(room: room, problem: problem)) }
+        if let room = room.recipient { step.emit(RoomRead(room: room, problem: problem)) }
     }
 
     /// Whether the stanza-ids that a room stamps on its messages are those of its archive (XEP-0359 section 5).
@@ -37,12 +37,12 @@ struct RoomArchive {
 
 extension Step {
     /// Reads the archive of a room that the account has joined, from where it was read to its end; the end is told by
-    /// `EngineEvent.Kind.roomRead`. To be called after each joining, and after each resumption of the session.
+    /// `RoomRead`. To be called after each joining, and after each resumption of the session.
     public func readArchive(of room: JID) throws {
         try RoomArchive(step: self, room: Archive(room: room)).read()
     }
 
-    /// Fetches older history from an archive, in the background: `EngineEvent.Kind.historyFilled` tells the end. It goes
+    /// Fetches older history from an archive, in the background: `HistoryFilled` tells the end. It goes
     /// on over sessions and processes.
     /// - Parameters:
     ///   - older: how many messages from before the first that is stored.

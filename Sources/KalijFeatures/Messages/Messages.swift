@@ -62,7 +62,7 @@ package struct Messages {
             id: row, direction: received.direction, stanzaID: received.stanzaID, originID: received.originID,
             from: received.sender.description, to: received.recipient.description, type: received.type,
             body: received.body, sentAt: received.sentAt, state: state)
-        try Telling(step: step).tell(.message(message))
+        try Telling(step: step).tell(MessageStored(message))
         for feature in step.features.all { try feature.stored(message, from: received, in: step) }
         return true
     }
@@ -131,6 +131,8 @@ package struct Messages {
     }
 
     private func emitState(of id: Int64) throws {
-        if let message = try Message.load(id, from: database) { try Telling(step: step).tell(.state(message)) }
+        if let message = try Message.load(id, from: database) {
+            try Telling(step: step).tell(MessageStateChanged(message))
+        }
     }
 }

@@ -87,7 +87,7 @@ package struct OutgoingText {
         } catch let error as StanzaTooLong {
             return try Messages(step: step).fail(row, "\(error)")
         }
-        try Telling(step: step).tell(.state(message(of: step.account, row: row, sentAt: sentAt)))
+        try Telling(step: step).tell(MessageStateChanged(message(of: step.account, row: row, sentAt: sentAt)))
     }
 
     package func message(of account: Account, row: Int64, sentAt: Int64) -> Message {

@@ -47,7 +47,7 @@ package struct Unsettled {
             try step.database.run(
                 "DELETE FROM queue WHERE account = ? AND message = ?", [account, .integer(id)])
             guard let message = try Message.load(id, from: step.database) else { continue }
-            try Telling(step: step).tell(.unsettled(message))
+            try Telling(step: step).tell(MessageUnsettled(message))
         }
     }
 }

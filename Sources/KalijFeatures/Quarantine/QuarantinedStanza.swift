@@ -57,7 +57,7 @@ package struct QuarantinedStanza {
         // The archive shows it each time that it is read.
         guard step.database.changes > 0 else { return }
         try makeRoom(in: step)
-        step.emit(.quarantined(reason: reason, sender: sender))
+        step.emit(Quarantined(reason: reason, sender: sender))
     }
 
     /// What is kept of it, with zeros for the id of the question that it answers, which is another one each time.

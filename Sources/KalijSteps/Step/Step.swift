@@ -153,9 +153,9 @@ public final class Step {
     package func flush() { effects.queued = true }
 
     /// Tells the application, after the commit; what there is to tell of a message is numbered first (``Telling``).
-    package func emit(_ kind: EngineEvent.Kind, number: Int64? = nil) {
-        if case .deadLetter = kind { effects.deadLetters += 1 }
-        effects.events.append(EngineEvent(account: account.jid, at: now, kind: kind, number: number))
+    package func emit(_ content: any EventContent, number: Int64? = nil) {
+        if content is DeadLettered { effects.deadLetters += 1 }
+        effects.events.append(EngineEvent(account: account.jid, at: now, content: content, number: number))
     }
 
     /// Counts the stanzas that the step is for, the last of which makes the handled count `handled`, and gets what most

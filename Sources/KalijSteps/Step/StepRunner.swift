@@ -64,7 +64,7 @@ package final class StepRunner {
             effects.events.append(
                 EngineEvent(
                     account: account.jid, at: step.now,
-                    kind: .slowStep(kind: kind.description, milliseconds: milliseconds)))
+                    content: SlowStep(step: kind.description, milliseconds: milliseconds)))
         }
         if milliseconds > 1000 { try? count(slow: kind, milliseconds) }
         return effects

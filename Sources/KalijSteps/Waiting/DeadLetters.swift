@@ -27,7 +27,7 @@ package struct DeadLetters {
         let letter = DeadLetter(
             id: id, account: step.account.jid.description, at: step.now, origin: origin, name: name, reason: reason,
             handler: bytes)
-        step.emit(.deadLetter(letter))
+        step.emit(DeadLettered(letter))
         try step.features.owner(of: name)?.lost(letter, in: step)
     }
 }

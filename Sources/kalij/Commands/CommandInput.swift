@@ -37,7 +37,7 @@ final class CommandInput {
         var event = "error"
         var id: Int?
         var reason: String?
-        var message: MessageRecord?
+        var message: EventRecord?
     }
 
     init(_ output: EventOutput) { self.output = output }
@@ -119,7 +119,7 @@ final class CommandInput {
             }
             let message = try engine.accept(
                 body, to: JID(to), from: request.account.map { try JID($0) }, id: request.originID)
-            let record = MessageRecord(message, account: message.from, at: message.sentAt)
+            let record = EventRecord(message, account: message.from, at: message.sentAt)
             answer(Answer(event: "accepted", id: request.id, message: record))
         case "stop": engine.stop()
         default: throw Failure(.badInput, "unknown command \"\(request.command)\"")

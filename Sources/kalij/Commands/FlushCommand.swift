@@ -24,7 +24,7 @@ enum FlushCommand: Command {
         let printer = EventPrinter(json: shared.json, verbose: shared.verbose)
         var sent = 0
         let progress = Progress(of: nil, endsUnreached: false) { event in
-            if case .state(let message) = event.kind, message.state == .acked { sent += 1 }
+            if (event.content as? MessageStateChanged)?.message.state == .acked { sent += 1 }
             if shared.verbose { printer.print(event) } else if isProblem(event) { printer.note(event) }
         }
         let ending = try Engine.drive(
@@ -37,9 +37,9 @@ enum FlushCommand: Command {
 
     /// Whether it is told at once, because it may be why this takes long, or why something is not sent.
     private static func isProblem(_ event: EngineEvent) -> Bool {
-        switch event.kind {
-        case .offline, .refused, .waitingForStorage: true
-        case .state(let message): message.state == .failed
+        switch event.content {
+        case is Offline, is Refused, is WaitingForStorage: true
+        case let changed as MessageStateChanged: changed.message.state == .failed
         default: false
         }
     }

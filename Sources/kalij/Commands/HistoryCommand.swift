@@ -58,8 +58,8 @@ enum HistoryCommand: Command {
             switch entry {
             case .message(let message):
                 isEmpty = false
-                let record = MessageRecord(message, account: account.jid.description, at: message.sentAt)
-                Output.line(shared.json ? try JSONLine.of(record) : MessageLine.of(message))
+                let record = EventRecord(message, account: account.jid.description, at: message.sentAt)
+                Output.line(shared.json ? try JSONLine.of(record) : message.line)
             case .gap(let gap):
                 let record = GapRecord(gap, account: account.jid.description)
                 Output.line(shared.json ? try JSONLine.of(record) : record.line)

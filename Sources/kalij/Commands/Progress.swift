@@ -29,17 +29,17 @@ final class Progress {
     func see(_ event: EngineEvent) {
         told(event)
         guard account == nil || event.account.description == account else { return }
-        switch event.kind {
-        case .online:
+        switch event.content {
+        case is Online:
             reached.insert(event.account)
             problems[event.account] = nil
-        case .offline(let reason, _):
-            problems[event.account] = reason
+        case let offline as Offline:
+            problems[event.account] = offline.reason
             guard endsUnreached, !reached.contains(event.account) else { return }
             isGivenUp = true
             // Not from within what the engine is doing.
             engine?.loop.enqueue { [weak engine] in engine?.stop() }
-        case .refused(let reason): problems[event.account] = reason
+        case let refused as Refused: problems[event.account] = refused.reason
         default: break
         }
     }

@@ -48,14 +48,14 @@ enum SendCommand: Command {
         let message = try shared.directory.share(text, to: recipient, from: sender, id: arguments.value("--id"))
         if shared.json { try tell(message, as: "message") }
         guard !arguments.has("--queue-only") else {
-            if !shared.json { Output.line(MessageLine.of(message)) }
+            if !shared.json { Output.line(message.line) }
             return .done
         }
         let account = try AccountTable(try shared.directory.read()).account(sender, in: shared.directory)
         let sending = Sending(message, of: account, shared)
         try sending.run(confirming: arguments.has("--confirm"))
         if !shared.json {
-            Output.line(MessageLine.of(sending.message))
+            Output.line(sending.message.line)
         } else if sending.message.state != .queued {
             try tell(sending.message, as: "state")
         }
@@ -64,7 +64,7 @@ enum SendCommand: Command {
 
     private static func tell(_ message: Message, as event: String) throws {
         Output.line(
-            try JSONLine.of(MessageRecord(message, event: event, account: message.from, at: Clock.system.now())))
+            try JSONLine.of(EventRecord(message, event: event, account: message.from, at: Clock.system.now())))
     }
 
     /// Whatever is not final is not a failure of accepting: who repeats it after that sends it twice.

@@ -63,7 +63,8 @@ final class Sending {
     }
 
     private func see(_ event: EngineEvent) {
-        guard case .state(let message) = event.kind, message.originID == self.message.originID else { return }
+        guard let message = (event.content as? MessageStateChanged)?.message, message.originID == self.message.originID
+        else { return }
         self.message = message
         if message.state == .acked { settledAt = settledAt ?? Clock.system.monotonic() }
     }

@@ -1,141 +1,79 @@
 import KalijClient
 import KalijText
 
-/// Prints what `run` sees: messages to standard output, the rest to standard error; with `--json` everything to
+/// Prints events: what somebody runs the program for to standard output, remarks to standard error; with `--json` everything to
 /// standard output.
 struct EventPrinter {
     let json: Bool
     let verbose: Bool
 
-    private struct Record: Encodable {
-        let event: String
-        let account: String
-        let at: String
-        var jid: String?
-        var resumed: Bool?
-        var reason: String?
-        var retryIn: Double?
-        var from: String?
-        var kind: String?
-        var milliseconds: Int64?
-        var messages: Int?
-
-        private enum CodingKeys: String, CodingKey {
-            case event, account, at, jid, resumed, reason, from, kind, milliseconds, messages
-            case retryIn = "retry_in"
-        }
-    }
-
     func print(_ event: EngineEvent) { try? write(event) }
 
     /// - Throws: `OutputClosed`, `Failure`: it was not printed.
     func write(_ event: EngineEvent) throws {
-        if json { try Output.results(json(event) + "\n") } else { try writeText(event) }
+        if json { return try Output.results(json(event) + "\n") }
+        guard let line = line(event) else { return }
+        if event.content.isResult { try Output.results(line + "\n") } else { Output.note(line) }
     }
 
     /// Says it on standard error, whatever it is.
     func note(_ event: EngineEvent) {
-        if let text = text(event) { Output.note("\(event.account): \(text)") }
-    }
-
-    private func writeText(_ event: EngineEvent) throws {
-        guard let line = line(event) else { return }
-        if case .message = event.kind { try Output.results(line + "\n") } else { Output.note(line) }
+        if let line = line(event) { Output.note(line) }
     }
 
     /// What a person is told of it, and of which account it is; nil if it is of no interest.
     func line(_ event: EngineEvent) -> PrintedText? {
-        switch event.kind {
-        case .message(let message) where message.body == nil: return nil
-        case .state(let message) where !verbose && message.state != .failed: return nil
-        default: return text(event).map { "\(event.account): \($0)" }
-        }
-    }
-
-    private func text(_ event: EngineEvent) -> PrintedText? {
-        switch event.kind {
-        case .message(let message), .state(let message), .unsettled(let message): return MessageLine.of(message)
-        case .connecting: return verbose ? "connecting" : nil
-        case .online(let jid, let resumed): return "online as \(jid), \(resumed ? "session resumed" : "new session")"
-        case .offline(let reason, let retryIn):
-            return "offline: \(reason)" + (retryIn.map { "; trying again in \(Int($0.rounded(.up))) s" } ?? "")
-        case .refused(let reason): return "login refused: \(reason)"
-        case .caughtUp(let problem):
-            return problem.map { "the archive was not read: \($0)" } ?? (verbose ? "caught up" : nil)
-        case .roomRead(let room, let problem):
-            return problem.map { "the archive of \(room) was not read: \($0)" }
-                ?? (verbose ? "caught up with \(room)" : nil)
-        case .historyFilled(let room, let messages, let problem):
-            let what: PrintedText = "\(messages) older messages fetched\(room.map { " from \($0)" } ?? "")"
-            return problem.map { "\(what), then: \($0)" } ?? (verbose ? what : nil)
-        case .quarantined(let reason, let sender): return "set aside a stanza from \(sender ?? "the server"): \(reason)"
-        case .deadLetter(let letter) where letter.origin == .share:
-            return "not taken over from the mailbox: \(letter.reason)"
-        case .deadLetter(let letter): return "a stored callback could not be called: \(letter.reason)"
-        case .loggedOut(let removed): return removed ? "removed" : "logged out"
-        case .waitingForStorage(let reason, let retryIn):
-            return "cannot store: \(reason); nothing is acknowledged, trying again in \(Int(retryIn.rounded(.up))) s"
-        case .storageAvailable: return "can store again"
-        case .missed(let count): return "\(count) events were not told"
-        case .slowStep(let kind, let milliseconds): return "slow step: \(kind) took \(milliseconds) ms"
-        }
+        guard verbose || !event.content.isDetail else { return nil }
+        return event.content.line.map { "\(event.account): \($0)" }
     }
 
     /// The line of JSON for it.
-    func json(_ event: EngineEvent) throws -> PrintedText {
-        let account = event.account.description
-        switch event.kind {
-        case .message(let message), .state(let message), .unsettled(let message):
-            var record = MessageRecord(message, event: event.kind.name, account: account, at: event.at)
-            record.number = event.number
-            return try JSONLine.of(record)
-        default: return try JSONLine.of(record(event, account: account))
-        }
-    }
-
-    private func record(_ event: EngineEvent, account: String) -> Record {
-        var record = Record(event: event.kind.name, account: account, at: Stamp.of(event.at))
-        switch event.kind {
-        case .online(let jid, let resumed): (record.jid, record.resumed) = (jid, resumed)
-        case .offline(let reason, let retryIn): (record.reason, record.retryIn) = (reason, retryIn)
-        case .refused(let reason): record.reason = reason
-        case .caughtUp(let problem): record.reason = problem
-        case .roomRead(let room, let problem): (record.from, record.reason) = (room.description, problem)
-        case .historyFilled(let room, let messages, let problem):
-            (record.from, record.messages, record.reason) = (room?.description, messages, problem)
-        case .quarantined(let reason, let sender): (record.reason, record.from) = (reason, sender)
-        case .deadLetter(let letter): record.reason = letter.reason
-        case .loggedOut(let removed): record.kind = removed ? "removed" : nil
-        case .waitingForStorage(let reason, let retryIn): (record.reason, record.retryIn) = (reason, retryIn)
-        case .missed(let count): record.messages = count
-        case .slowStep(let kind, let milliseconds): (record.kind, record.milliseconds) = (kind, milliseconds)
-        case .connecting, .storageAvailable, .message, .state, .unsettled: break
-        }
-        return record
-    }
+    func json(_ event: EngineEvent) throws -> PrintedText { try JSONLine.of(EventRecord(event)) }
 }
 
-extension EngineEvent.Kind {
-    /// The value of `event` in JSON.
-    var name: String {
-        switch self {
-        case .connecting: "connecting"
-        case .online: "online"
-        case .offline: "offline"
-        case .refused: "refused"
-        case .message: "message"
-        case .state: "state"
-        case .unsettled: "unsettled"
-        case .caughtUp: "caught_up"
-        case .roomRead: "room_read"
-        case .historyFilled: "history_filled"
-        case .quarantined: "quarantined"
-        case .deadLetter: "dead_letter"
-        case .loggedOut: "logged_out"
-        case .waitingForStorage: "waiting_for_storage"
-        case .storageAvailable: "storage_available"
-        case .missed: "missed"
-        case .slowStep: "slow_step"
+/// An event in JSON, or a row of a history.
+struct EventRecord: Encodable {
+    private let fields: [(name: String, value: EventValue)]
+
+    init(_ event: EngineEvent) {
+        self.init(
+            type(of: event.content).name, account: event.account.description, at: event.at, number: event.number,
+            event.content.fields)
+    }
+
+    init(_ name: String, account: String, at: Int64, number: Int64? = nil, _ fields: [EventField]) {
+        let known: [(String, EventValue?)] = [
+            ("event", .text(name)), ("account", .text(account)), ("at", .time(at)),
+            ("number", number.map { .integer($0) }),
+        ]
+        self.fields =
+            known.compactMap { name, value in value.map { (name, $0) } } + fields.map { ($0.key.name, $0.value) }
+    }
+
+    /// A message as the history has it.
+    init(_ message: Message, event: String = MessageStored.name, account: String, at: Int64) {
+        self.init(event, account: account, at: at, message.fields)
+    }
+
+    private struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(_ name: String) { stringValue = name }
+        init?(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: Key.self)
+        for (name, value) in fields {
+            switch value {
+            case .text(let text): try object.encode(text, forKey: Key(name))
+            case .integer(let integer): try object.encode(integer, forKey: Key(name))
+            case .number(let number): try object.encode(number, forKey: Key(name))
+            case .flag(let flag): try object.encode(flag, forKey: Key(name))
+            case .time(let time): try object.encode(Stamp.of(time), forKey: Key(name))
+            }
         }
     }
 }

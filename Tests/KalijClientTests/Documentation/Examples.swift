@@ -16,10 +16,10 @@ guard let directory = AccountDirectory(UserData("example")) else { return }
 let app = try await Engine.start(role: .main, in: directory)
 let showing = Task {
     for await event in app.events {
-        switch event.kind {
-        case .online: print("online")
-        case .message(let message): print(message.from, message.body ?? "")
-        case .missed: print("to be read from the database again")
+        switch event.content {
+        case is Online: print("online")
+        case let stored as MessageStored: print(stored.message.from, stored.message.body ?? "")
+        case is Missed: print("to be read from the database again")
         default: break
         }
     }
@@ -74,7 +74,7 @@ try directory.logIn(try JID("juliet@example.org"), password: "secret", resource:
 let engine = try await Engine.start(role: .main, in: directory)
 try await engine.accept("Wherefore art thou?", to: try JID("romeo@example.org"))
 for await event in engine.events {
-    if case .message(let message) = event.kind { print(message.from, message.body ?? "") }
+    if let message = (event.content as? MessageStored)?.message { print(message.from, message.body ?? "") }
 }
 #sourceLocation()
     _ = directory

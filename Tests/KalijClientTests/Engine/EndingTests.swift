@@ -26,7 +26,7 @@ import Testing
         var (writer, start): (Database?, Double) = (nil, 0)
         var engine: Engine?
         let made = try Engine(drive.directory, options: .init(timing: Drive.timing)) { event in
-            guard case .online = event.kind, let engine else { return }
+            guard event.content is Online, let engine else { return }
             // What the session begins with is written by then.
             engine.loop.schedule(after: 0.5) {
                 start = engine.loop.now
@@ -62,7 +62,7 @@ import Testing
         // Nobody is rung who is not there any more.
         let mailbox = try drive.directory.mailbox()
         #expect(try mailbox.send(.pushArrived, to: .driver, from: .wake, now: 1) == nil)
-        try drive.run { _, event in if case .online = event.kind { true } else { false } }
+        try drive.run { _, event in event.content is Online }
         #expect(try left() == 0)
     }
 
@@ -88,7 +88,7 @@ import Testing
                 return isOnline
             }
             let engine = try Engine(drive.directory, options: options) { event in
-                if case .online = event.kind { isOnline = true }
+                if event.content is Online { isOnline = true }
             }
             let start = ContinuousClock.now
             engine.loop.schedule(after: 3) { try? other.execute("COMMIT") }

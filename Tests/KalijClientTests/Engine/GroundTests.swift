@@ -57,7 +57,7 @@ import Testing
         try engine.begin()
         let account = try #require(engine.drivers.values.first?.account.jid)
         let before = planned.seconds.count
-        engine.wakeSaw(EngineEvent(account: account, at: 0, kind: .online(jid: "\(account)/test", resumed: true)))
+        engine.wakeSaw(EngineEvent(account: account, at: 0, content: Online(jid: "\(account)/test", resumed: true)))
         #expect(planned.seconds.dropFirst(before) == [5])
     }
 }

@@ -13,7 +13,7 @@ import Testing
     /// A directory with a session that its process has left behind, and a timer that waits.
     private func left(_ server: ScriptedServer) throws -> Drive {
         let drive = try Drive(server)
-        try drive.run { _, event in if case .online = event.kind { true } else { false } }
+        try drive.run { _, event in event.content is Online }
         #expect(try drive.number("SELECT resume_id IS NOT NULL FROM session") == 1)
         try drive.directory.accept { step in
             try step.schedule(Log.Rung(text: "timer"), at: step.now + 1_000_000)

@@ -28,7 +28,7 @@ import Testing
             engine?.loop.schedule(after: 0.2) { engine?.stop() }
         }
         let made = try Engine(drive.directory, options: options) { event in
-            if case .message = event.kind { stored = (try? raised()) ?? -1 }
+            if event.content is MessageStored { stored = (try? raised()) ?? -1 }
         }
         engine = made
         defer { engine = nil }

@@ -57,7 +57,7 @@ import Testing
         var begun = false
         var problem: (any Error)?
         let made = try Engine(drive.directory, options: options) { event in
-            let isThere = if case .online = event.kind { true } else { !online }
+            let isThere = event.content is Online || !online
             guard isThere, !begun else { return }
             begun = true
             engine?.loop.enqueue {

@@ -276,17 +276,18 @@ extension Step.Effects {
     /// What the application is told, in short.
     var told: [String] {
         events.map { event in
-            switch event.kind {
-            case .message(let message): "message \(message.body ?? "-")"
-            case .state(let message): "\(message.body ?? "-") is \(message.state?.rawValue ?? "-")"
-            case .unsettled(let message): "\(message.body ?? "-") is unsettled"
-            case .caughtUp(let problem): problem.map { "caught up: \($0)" } ?? "caught up"
-            case .roomRead(let room, let problem): "room \(room)" + (problem.map { ": \($0)" } ?? "")
-            case .historyFilled(_, let messages, let problem): "filled \(messages)" + (problem.map { ": \($0)" } ?? "")
-            case .quarantined(let reason, _): "quarantined: \(reason)"
-            case .deadLetter(let letter): "dead letter \(letter.name): \(letter.reason)"
-            case .slowStep(let kind, _): "slow step: \(kind)"
-            default: "\(event.kind)"
+            switch event.content {
+            case let event as MessageStored: "message \(event.message.body ?? "-")"
+            case let event as MessageStateChanged:
+                "\(event.message.body ?? "-") is \(event.message.state?.rawValue ?? "-")"
+            case let event as MessageUnsettled: "\(event.message.body ?? "-") is unsettled"
+            case let event as CaughtUp: event.problem.map { "caught up: \($0)" } ?? "caught up"
+            case let event as RoomRead: "room \(event.room)" + (event.problem.map { ": \($0)" } ?? "")
+            case let event as HistoryFilled: "filled \(event.messages)" + (event.problem.map { ": \($0)" } ?? "")
+            case let event as Quarantined: "quarantined: \(event.reason)"
+            case let event as DeadLettered: "dead letter \(event.letter.name): \(event.letter.reason)"
+            case let event as SlowStep: "slow step: \(event.step)"
+            default: "\(event.content)"
             }
         }
     }

@@ -90,13 +90,13 @@ final class Drive {
 
 extension EngineEvent {
     var short: String {
-        switch kind {
-        case .connecting: "connecting"
-        case .online(_, let resumed): resumed ? "resumed" : "online"
-        case .offline(let reason, _): "offline: \(reason)"
-        case .refused(let reason): "refused: \(reason)"
-        case .waitingForStorage: "waiting for storage"
-        case .storageAvailable: "storage available"
+        switch content {
+        case is Connecting: "connecting"
+        case let event as Online: event.resumed ? "resumed" : "online"
+        case let event as Offline: "offline: \(event.reason)"
+        case let event as Refused: "refused: \(event.reason)"
+        case is WaitingForStorage: "waiting for storage"
+        case is StorageAvailable: "storage available"
         default: Step.Effects(events: [self]).told.first ?? ""
         }
     }

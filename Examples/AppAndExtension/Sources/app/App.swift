@@ -62,10 +62,12 @@ enum App {
     /// when its windows open.
     static func show(_ events: EngineEvents) async {
         for await event in events {
-            switch event.kind {
-            case .online(_, let resumed): Common.say(resumed ? "online again" : "online")
-            case .message(let message): if let body = message.body { Common.say("\(message.from): \(body)") }
-            case .state(let message): Common.say("\(message.body ?? ""): \(message.state?.rawValue ?? "")")
+            switch event.content {
+            case let online as Online: Common.say(online.resumed ? "online again" : "online")
+            case let stored as MessageStored:
+                if let body = stored.message.body { Common.say("\(stored.message.from): \(body)") }
+            case let changed as MessageStateChanged:
+                Common.say("\(changed.message.body ?? ""): \(changed.message.state?.rawValue ?? "")")
             default: break
             }
         }

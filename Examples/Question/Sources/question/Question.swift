@@ -63,7 +63,7 @@ enum Question {
         options.features = [Answers.self]
         options.mayEnd = { try !Answers.areAwaited(in: directory) }
         let engine = try Engine(directory, options: options) { event in
-            if case .online(_, let resumed) = event.kind { say(resumed ? "online again" : "online") }
+            if let online = event.content as? Online { say(online.resumed ? "online again" : "online") }
         }
         try engine.run()
         try Answers.all(in: directory).dropFirst(before).forEach { print($0) }

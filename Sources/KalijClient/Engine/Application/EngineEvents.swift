@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Each loop over it gets every event from where it begins; the first one also those since the engine began. An event is told
 /// after what it tells was committed, so the database is never behind. A loop that does not keep up with 1,000 events is told
-/// how many it has missed (``EngineEvent/Kind/missed(_:)``) and looks into the database: the engine does not wait for it.
+/// how many it has missed (`Missed`) and looks into the database: the engine does not wait for it.
 public struct EngineEvents: AsyncSequence, Sendable {
     public typealias Element = EngineEvent
     public typealias Failure = Never
@@ -84,7 +84,7 @@ final class EventReader: Sendable {
         mutating func take() -> EngineEvent? {
             if let event = events.popFirst() { return event }
             guard let (event, count) = missed.popLast() else { return nil }
-            return EngineEvent(account: event.account, at: event.at, kind: .missed(count))
+            return EngineEvent(account: event.account, at: event.at, content: Missed(count: count))
         }
 
         mutating func miss(_ event: EngineEvent) {

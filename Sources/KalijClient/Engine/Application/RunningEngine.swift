@@ -10,7 +10,7 @@ extension Engine {
     /// ```swift
     /// let engine = try await Engine.start(role: .main, in: AccountDirectory("/home/juliet/.local/share/kalij"))
     /// for await event in engine.events {
-    ///     if case .message(let message) = event.kind { print(message.from, message.body ?? "") }
+    ///     if let stored = event.content as? MessageStored { print(stored.message.from, stored.message.body ?? "") }
     /// }
     /// ```
     ///

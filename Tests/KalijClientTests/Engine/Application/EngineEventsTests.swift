@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct EngineEventsTests {
     private func event(_ reason: String, _ account: String = "juliet@example.org") throws -> EngineEvent {
-        EngineEvent(account: try JID(account), at: 1, kind: .refused(reason: reason))
+        EngineEvent(account: try JID(account), at: 1, content: Refused(reason: reason))
     }
 
     private func read(_ iterator: inout EngineEvents.Iterator, _ count: Int) async -> [String] {
@@ -42,7 +42,7 @@ import Testing
         var missed: [String: Int] = [:]
         for _ in 0..<2 {
             let event = try #require(await iterator.next())
-            guard case .missed(let count) = event.kind else { throw CancellationError() }
+            guard let count = (event.content as? Missed)?.count else { throw CancellationError() }
             missed[event.account.description] = count
         }
         #expect(missed == ["juliet@example.org": 4, "nurse@example.org": 1])

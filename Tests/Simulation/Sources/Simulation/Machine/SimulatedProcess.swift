@@ -230,10 +230,10 @@ final class SimulatedProcess {
 
     private func saw(_ event: EngineEvent) {
         guard !isDead else { return }
-        if case .online(_, let resumed) = event.kind {
+        if let resumed = (event.content as? Online)?.resumed {
             if resumed { world.counts.resumes += 1 } else { world.counts.binds += 1 }
         }
-        world.trace("   \(number): \(event.number.map { "\($0) " } ?? "")\(event.kind)")
+        world.trace("   \(number): \(event.number.map { "\($0) " } ?? "")\(event.content)")
         surroundings.told(event)
     }
 

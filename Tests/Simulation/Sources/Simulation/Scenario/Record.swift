@@ -37,12 +37,9 @@ final class Record {
     func tell(_ event: EngineEvent, _ violated: (Violation) -> Void) {
         guard let number = event.number else { return }
         let text: String
-        switch event.kind {
-        case .message(let message): text = "message \(message.body ?? "")"
-        case .state(let message): text = "\(message.state?.rawValue ?? "") \(message.body ?? "")"
-        case .unsettled(let message): text = "unsettled \(message.body ?? "")"
-        default: return
-        }
+        guard let content = event.content as? any MessageEvent else { return }
+        let kind = content is MessageStateChanged ? content.message.state?.rawValue : nil
+        text = "\(kind ?? type(of: content).name) \(content.message.body ?? "")"
         if let before = told.updateValue(text, forKey: number), before != text {
             violated(Violation(.events, "event \(number) is \"\(before)\" and \"\(text)\""))
         }

@@ -1,0 +1,97 @@
+import KalijSteps
+import KalijText
+import KalijXML
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension EventKey {
+    public static let direction = EventKey(
+        "direction", "`in` from somebody else, `out` from the account, on whatever client")
+    public static let id = EventKey(
+        "id", "the message's row, unique in the directory; negative while it waits in the mailbox")
+    public static let stanzaID = EventKey("stanza_id", "the id that the archive gave the message (XEP-0359)")
+    public static let originID = EventKey("origin_id", "the id that its sender gave the message (XEP-0359)")
+    public static let from = EventKey("from", "the address of whoever sent the stanza")
+    public static let to = EventKey("to", "the address that the message was sent to")
+    public static let type = EventKey("type", "the message's type (RFC 6121 5.2.2)")
+    public static let body = EventKey("body", "what the message says")
+    public static let sentAt = EventKey("sent_at", "when the message was sent, as the server stamped it if it did")
+    public static let state = EventKey("state", "of an outgoing message: `queued`, `sent`, `acked` or `failed`")
+    public static let error = EventKey("error", "why the message has failed")
+    public static let settled = EventKey("settled", "false if it is not known whether the message arrived")
+}
+
+/// What events about messages have in common.
+public protocol MessageEvent: EventContent {
+    /// The message as it was then.
+    var message: Message { get }
+}
+
+extension MessageEvent {
+    public static var keys: [EventKey] { Message.keys }
+    public var fields: [EventField] { message.fields }
+    public var line: PrintedText? { message.line }
+}
+
+/// A message was stored.
+public struct MessageStored: MessageEvent {
+    public static let name = "message"
+    public static let meaning = "A message was stored, whatever brought it."
+    public let message: Message
+    /// What says nothing to people is not for them.
+    public var line: PrintedText? { message.body == nil ? nil : message.line }
+    public var isResult: Bool { true }
+
+    package init(_ message: Message) { self.message = message }
+}
+
+/// The state of an outgoing message changed.
+public struct MessageStateChanged: MessageEvent {
+    public static let name = "state"
+    public static let meaning = "The state of an outgoing message changed."
+    public let message: Message
+    public var isDetail: Bool { message.state != .failed }
+
+    package init(_ message: Message) { self.message = message }
+}
+
+/// An outgoing message was sent in a session that is lost; whether it arrived is not known.
+public struct MessageUnsettled: MessageEvent {
+    public static let name = "unsettled"
+    public static let meaning =
+        "An outgoing message was sent in a session that is lost; whether it arrived is not known."
+    public let message: Message
+
+    package init(_ message: Message) { self.message = message }
+}
+
+extension Message {
+    static let keys: [EventKey] = [
+        .direction, .id, .stanzaID, .originID, .from, .to, .type, .body, .sentAt, .state, .error, .settled,
+    ]
+
+    /// As JSON has it, in events and in the history.
+    public var fields: [EventField] {
+        .present(
+            EventField(.direction, .text(direction.rawValue)), EventField(.id, .integer(id)),
+            .optional(.stanzaID, stanzaID),
+            .optional(.originID, originID), EventField(.from, .text(from)), EventField(.to, .text(to)),
+            EventField(.type, .text(type)),
+            .optional(.body, body), EventField(.sentAt, .time(sentAt)), .optional(.state, state?.rawValue),
+            .optional(.error, error), isSettled ? nil : EventField(.settled, .flag(false)))
+    }
+
+    /// As a line for a person.
+    public var line: PrintedText {
+        let other: PrintedText = direction == .incoming ? "from \(from)" : "to \(to)"
+        var words: PrintedText = ""
+        if let state { words = " [\(state.rawValue)\(isSettled ? "" : ", outcome unknown")]" }
+        if let error { words += " (\(error))" }
+        let time = DateTime.text(Date(timeIntervalSince1970: Double(sentAt) / 1000))
+        return "\(time) \(other)\(words): \(body ?? "")"
+    }
+}

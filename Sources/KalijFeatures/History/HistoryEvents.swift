@@ -1,0 +1,69 @@
+import KalijAddress
+import KalijSteps
+import KalijText
+
+extension EventKey {
+    public static let room = EventKey("room", "the room whose archive it is; missing for the account's own")
+    public static let messages = EventKey("messages", "how many messages are new")
+}
+
+/// The account's archive was read to its end, or reading it ended for another reason.
+public struct CaughtUp: EventContent {
+    public static let name = "caught_up"
+    public static let meaning = "The account's archive was read to its end, or reading it ended for another reason."
+    public static let keys: [EventKey] = [.reason]
+    /// Why it was not read to its end; nil if it was.
+    public let problem: String?
+    public var fields: [EventField] { .present(.optional(.reason, problem)) }
+    public var line: PrintedText? { problem.map { "the archive was not read: \($0)" } ?? "caught up" }
+    public var isDetail: Bool { problem == nil }
+
+    package init(problem: String?) { self.problem = problem }
+}
+
+/// A room's archive was read to its end, or reading it ended for another reason.
+public struct RoomRead: EventContent {
+    public static let name = "room_read"
+    public static let meaning = "A room's archive was read to its end, or reading it ended for another reason."
+    public static let keys: [EventKey] = [.room, .reason]
+    /// Its bare address.
+    public let room: JID
+    /// Why it was not read to its end; nil if it was.
+    public let problem: String?
+    public var fields: [EventField] {
+        .present(EventField(.room, .text(room.description)), .optional(.reason, problem))
+    }
+    public var line: PrintedText? {
+        problem.map { "the archive of \(room) was not read: \($0)" } ?? "caught up with \(room)"
+    }
+    public var isDetail: Bool { problem == nil }
+
+    package init(room: JID, problem: String?) { (self.room, self.problem) = (room, problem) }
+}
+
+/// Older history that was asked for has come, or will not.
+public struct HistoryFilled: EventContent {
+    public static let name = "history_filled"
+    public static let meaning = "Older history that was asked for has come, or will not."
+    public static let keys: [EventKey] = [.room, .messages, .reason]
+    /// The room; nil for the account's own archive.
+    public let room: JID?
+    /// How many messages are new.
+    public let messages: Int
+    /// Why not all of it has come; nil if it has.
+    public let problem: String?
+    public var fields: [EventField] {
+        .present(
+            .optional(.room, room?.description), EventField(.messages, .integer(Int64(messages))),
+            .optional(.reason, problem))
+    }
+    public var line: PrintedText? {
+        let what: PrintedText = "\(messages) older messages fetched\(room.map { " from \($0)" } ?? "")"
+        return problem.map { "\(what), then: \($0)" } ?? what
+    }
+    public var isDetail: Bool { problem == nil }
+
+    package init(room: JID?, messages: Int, problem: String?) {
+        (self.room, self.messages, self.problem) = (room, messages, problem)
+    }
+}

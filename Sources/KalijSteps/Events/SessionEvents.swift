@@ -1,0 +1,137 @@
+import KalijText
+
+extension EventKey {
+    public static let jid = EventKey("jid", "the full address that the server has given the session")
+    public static let resumed = EventKey("resumed", "whether the session is the one of before (XEP-0198)")
+    public static let removed = EventKey("removed", "true if everything that was stored about the account is gone, too")
+    public static let step = EventKey("step", "what the step was for")
+    public static let milliseconds = EventKey("milliseconds", "how long it took")
+    public static let count = EventKey("count", "how many events")
+}
+
+/// A connection is being made.
+public struct Connecting: EventContent {
+    public static let name = "connecting"
+    public static let meaning = "A connection is being made."
+    public var line: PrintedText? { "connecting" }
+    public var isDetail: Bool { true }
+
+    package init() {}
+}
+
+/// A session is there.
+public struct Online: EventContent {
+    public static let name = "online"
+    public static let meaning = "A session is there."
+    public static let keys: [EventKey] = [.jid, .resumed]
+    /// The full address that the server has given it.
+    public let jid: String
+    /// Whether it is the one of before.
+    public let resumed: Bool
+    public var fields: [EventField] { [EventField(.jid, .text(jid)), EventField(.resumed, .flag(resumed))] }
+    public var line: PrintedText? { "online as \(jid), \(resumed ? "session resumed" : "new session")" }
+
+    package init(jid: String, resumed: Bool) { (self.jid, self.resumed) = (jid, resumed) }
+}
+
+/// The connection is gone.
+public struct Offline: EventContent {
+    public static let name = "offline"
+    public static let meaning = "The connection is gone, or could not be made."
+    public static let keys: [EventKey] = [.reason, .retryIn]
+    /// Why, in words.
+    public let reason: String
+    /// Seconds until the next attempt; nil if there is none.
+    public let retryIn: Double?
+    public var fields: [EventField] {
+        .present(EventField(.reason, .text(reason)), retryIn.map { EventField(.retryIn, .number($0)) })
+    }
+    public var line: PrintedText? {
+        "offline: \(reason)" + (retryIn.map { "; trying again in \(Int(clamping: Int64($0.rounded(.up)))) s" } ?? "")
+    }
+
+    package init(reason: String, retryIn: Double?) { (self.reason, self.retryIn) = (reason, retryIn) }
+}
+
+/// The server refuses the login for good.
+public struct Refused: EventContent {
+    public static let name = "refused"
+    public static let meaning = "The server refuses the login for good."
+    public static let keys: [EventKey] = [.reason]
+    /// Why, in words.
+    public let reason: String
+    public var fields: [EventField] { [EventField(.reason, .text(reason))] }
+    public var line: PrintedText? { "login refused: \(reason)" }
+
+    package init(reason: String) { self.reason = reason }
+}
+
+/// The account was logged out.
+public struct LoggedOut: EventContent {
+    public static let name = "logged_out"
+    public static let meaning = "The account was logged out."
+    public static let keys: [EventKey] = [.removed]
+    /// Whether everything that was stored about the account is gone, too.
+    public let removed: Bool
+    public var fields: [EventField] { removed ? [EventField(.removed, .flag(true))] : [] }
+    public var line: PrintedText? { removed ? "removed" : "logged out" }
+
+    package init(removed: Bool) { self.removed = removed }
+}
+
+/// The database cannot be written; nothing is acknowledged and no stanza is lost meanwhile.
+public struct WaitingForStorage: EventContent {
+    public static let name = "waiting_for_storage"
+    public static let meaning =
+        "The database cannot be written. Nothing is acknowledged and no stanza is lost meanwhile."
+    public static let keys: [EventKey] = [.reason, .retryIn]
+    /// Why, in words.
+    public let reason: String
+    /// Seconds until the next attempt.
+    public let retryIn: Double
+    public var fields: [EventField] { [EventField(.reason, .text(reason)), EventField(.retryIn, .number(retryIn))] }
+    public var line: PrintedText? {
+        "cannot store: \(reason); nothing is acknowledged, trying again in \(Int(clamping: Int64(retryIn.rounded(.up)))) s"
+    }
+
+    package init(reason: String, retryIn: Double) { (self.reason, self.retryIn) = (reason, retryIn) }
+}
+
+/// The database can be written again.
+public struct StorageAvailable: EventContent {
+    public static let name = "storage_available"
+    public static let meaning = "The database can be written again."
+    public var line: PrintedText? { "can store again" }
+
+    package init() {}
+}
+
+/// Events were not told, because whoever reads them has not kept up: the database has what they would have told.
+public struct Missed: EventContent {
+    public static let name = "missed"
+    public static let meaning = "Events were not told, because whoever reads them has not kept up."
+    public static let keys: [EventKey] = [.count]
+    /// How many.
+    public let count: Int
+    public var fields: [EventField] { [EventField(.count, .integer(Int64(count)))] }
+    public var line: PrintedText? { "\(count) events were not told" }
+
+    package init(count: Int) { self.count = count }
+}
+
+/// A step took over 100 ms.
+public struct SlowStep: EventContent {
+    public static let name = "slow_step"
+    public static let meaning = "A step took over 100 ms."
+    public static let keys: [EventKey] = [.step, .milliseconds]
+    /// What the step was for.
+    public let step: String
+    /// How long it took.
+    public let milliseconds: Int64
+    public var fields: [EventField] {
+        [EventField(.step, .text(step)), EventField(.milliseconds, .integer(milliseconds))]
+    }
+    public var line: PrintedText? { "slow step: \(step) took \(milliseconds) ms" }
+
+    package init(step: String, milliseconds: Int64) { (self.step, self.milliseconds) = (step, milliseconds) }
+}
