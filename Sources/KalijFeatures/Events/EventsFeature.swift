@@ -22,4 +22,8 @@ enum EventsFeature: Feature {
             INSERT INTO event_forgotten VALUES (1, 0);
             """)
     ]
+
+    static var events: [any EventContent.Type] {
+        [MessageStored.self, MessageStateChanged.self, MessageUnsettled.self]
+    }
 }

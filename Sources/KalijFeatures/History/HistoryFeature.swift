@@ -153,4 +153,6 @@ enum HistoryFeature: Feature {
     static func trustsStamps(of room: JID, in step: Step) throws -> Bool {
         try RoomArchive.isTrusted(room.description, in: step)
     }
+
+    static var events: [any EventContent.Type] { [CaughtUp.self, RoomRead.self, HistoryFilled.self] }
 }

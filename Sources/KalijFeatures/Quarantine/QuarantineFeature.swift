@@ -35,4 +35,6 @@ enum QuarantineFeature: Feature {
             CREATE INDEX quarantine_author ON quarantine(account, author);
             """),
     ]
+
+    static var events: [any EventContent.Type] { [Quarantined.self] }
 }

@@ -9,6 +9,14 @@ extension EventKey {
     public static let count = EventKey("count", "how many events")
 }
 
+/// What is told of sessions and of the engine itself.
+package enum SessionEvents {
+    package static let all: [any EventContent.Type] = [
+        Connecting.self, Online.self, Offline.self, Refused.self, LoggedOut.self, WaitingForStorage.self,
+        StorageAvailable.self, Missed.self, SlowStep.self,
+    ]
+}
+
 /// A connection is being made.
 public struct Connecting: EventContent {
     public static let name = "connecting"

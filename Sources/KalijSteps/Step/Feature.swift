@@ -27,6 +27,9 @@ public protocol Feature: SendableMetatype {
     /// - Throws: what makes the whole step void.
     static func lost(_ letter: DeadLetter, in step: Step) throws
 
+    /// What it tells.
+    static var events: [any EventContent.Type] { get }
+
     /// What this client says of itself because of the feature (XEP-0030): values of `var`.
     static var announced: [String] { get }
 
@@ -86,6 +89,7 @@ extension Feature {
     public static var handlers: [any Handler<Step>.Type] { [] }
     public static var handlerPrefix: String { name }
     public static func lost(_ letter: DeadLetter, in step: Step) throws {}
+    public static var events: [any EventContent.Type] { [] }
     public static var announced: [String] { [] }
     public static func sessionLost(in step: Step) throws {}
     public static func sessionBegan(in step: Step) throws {}

@@ -33,6 +33,9 @@ package final class Features: Sendable {
         return all.first { $0.handlerPrefix == handler[..<end] }
     }
 
+    /// All that may be told.
+    package var events: [any EventContent.Type] { SessionEvents.all + all.flatMap { $0.events } }
+
     /// See ``Feature/outlivesSession(_:)``.
     package func outlivesSession(_ stanza: Element) -> Bool { all.contains { $0.outlivesSession(stanza) } }
 }

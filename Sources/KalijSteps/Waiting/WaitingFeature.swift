@@ -71,4 +71,6 @@ package enum WaitingFeature: Feature {
     package static func finish(_ step: Step) throws {
         while let promise = step.nextToDeliver() { try Promises(step: step).deliver(promise) }
     }
+
+    package static var events: [any EventContent.Type] { [DeadLettered.self] }
 }
