@@ -67,6 +67,12 @@ public struct EventLog {
         return events
     }
 
+    /// What was stored as `kind`. What a later version or an application has stored is told as a message.
+    private static func content(_ kind: String, _ message: Message) -> any MessageEvent {
+        for feature in Features.own { if let event = feature.event(kind, of: message) { return event } }
+        return MessageStored(message)
+    }
+
     private func next(after number: Int64) throws -> (event: EngineEvent, size: Int)? {
         try database.statement(
             """
@@ -78,7 +84,7 @@ public struct EventLog {
         ).first([.integer(number)]) { row in
             let message = Message(row)
             let event = EngineEvent(
-                account: .received(row.text(15)), at: row.integer(13), content: Telling.content(row.text(14), message),
+                account: .received(row.text(15)), at: row.integer(13), content: Self.content(row.text(14), message),
                 number: row.integer(12))
             return (event, message.body?.utf8.count ?? 0)
         }

@@ -26,4 +26,13 @@ enum EventsFeature: Feature {
     static var events: [any EventContent.Type] {
         [MessageStored.self, MessageStateChanged.self, MessageUnsettled.self]
     }
+
+    static func event(_ kind: String, of message: Message) -> (any MessageEvent)? {
+        if let state = MessageState(rawValue: kind) { return MessageStateChanged(message.inState(state)) }
+        return switch kind {
+        case MessageStored.name: MessageStored(message)
+        case MessageUnsettled.name: MessageUnsettled(message.inState(.sent, isSettled: false))
+        default: nil
+        }
+    }
 }

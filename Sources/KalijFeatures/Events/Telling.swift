@@ -21,24 +21,11 @@ package struct Telling {
         try step.database.run(
             "INSERT INTO event(account, at, kind, message) VALUES (?, ?, ?, ?)",
             [
-                .integer(step.account.id), .integer(step.now), .text(Self.kind(content)), .integer(content.message.id),
+                .integer(step.account.id), .integer(step.now), .text(content.kind), .integer(content.message.id),
             ])
         let number = step.database.lastInsertedRow
         step.emit(content, number: number)
         if number % Self.portion == 0 { try forget() }
-    }
-
-    /// What is stored of it: the state that the message came to, or the event's name.
-    private static func kind(_ content: some MessageEvent) -> String {
-        guard content is MessageStateChanged else { return type(of: content).name }
-        return (content.message.state ?? .queued).rawValue
-    }
-
-    /// The event that was stored as `kind`, about `message`.
-    package static func content(_ kind: String, _ message: Message) -> any MessageEvent {
-        if let state = MessageState(rawValue: kind) { return MessageStateChanged(message.inState(state)) }
-        guard kind == MessageUnsettled.name else { return MessageStored(message) }
-        return MessageUnsettled(message.inState(.sent, isSettled: false))
     }
 
     /// Forgets the oldest events, if they are older than anybody may rely on.

@@ -44,7 +44,6 @@ package struct OutgoingText {
     /// A canonical address.
     package let recipient: JID
     package let id: String
-    private let stanza: [UInt8]
 
     /// The longest id that may be brought along, in bytes.
     private static let longestID = 256
@@ -60,8 +59,8 @@ package struct OutgoingText {
         if let scalar = body.unicodeScalars.first(where: { !Self.isXML($0) }) {
             throw AcceptError.notXML(scalar.value)
         }
-        stanza = Self.stanza(body, to: recipient, id: id).bytes(in: "jabber:client")
-        guard stanza.count <= Outgoing.largestStanza else { throw AcceptError.tooLong(stanza.count) }
+        let bytes = Self.stanza(body, to: recipient, id: id).bytes(in: "jabber:client").count
+        guard bytes <= Outgoing.largestStanza else { throw AcceptError.tooLong(bytes) }
         self.body = body
         self.recipient = recipient
         self.id = id
@@ -75,7 +74,10 @@ package struct OutgoingText {
     }
 
     private func queue(_ row: Int64, in step: Step) throws {
-        try OutboundQueue(database: step.database, account: step.account.id).append(stanza, message: row)
+        let stanza = Self.stanza(body, to: recipient, id: id)
+        for feature in step.features.all { try feature.prepare(stanza, in: step) }
+        try OutboundQueue(database: step.database, account: step.account.id)
+            .append(stanza.bytes(in: "jabber:client"), message: row)
     }
 
     /// Stores the message, which was accepted before, queues it, and tells of it; as failed if the server does not take so much by

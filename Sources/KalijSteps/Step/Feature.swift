@@ -33,6 +33,9 @@ public protocol Feature: SendableMetatype {
     /// What this client says of itself because of the feature (XEP-0030): values of `var`.
     static var announced: [String] { get }
 
+    /// The event about a message that was stored as `kind`: what ``MessageEvent/kind`` gave; nil if it is none of this feature's.
+    static func event(_ kind: String, of message: Message) -> (any MessageEvent)?
+
     // MARK: The life of a session
 
     /// A new session is bound, and the one before is lost: what was known for that one is void, and what it was asked will not be
@@ -79,6 +82,9 @@ public protocol Feature: SendableMetatype {
 
     // MARK: What leaves
 
+    /// A message of the user's is about to be queued: puts into the stanza what the feature wants to be in it, 100 bytes at most.
+    static func prepare(_ message: Element, in step: Step) throws
+
     /// Whether a stanza that was sent with ``Step/send(_:)`` is sent again in a new session, if the one before was lost with the
     /// stanza unacknowledged. So it may arrive twice.
     static func outlivesSession(_ stanza: Element) -> Bool
@@ -91,6 +97,7 @@ extension Feature {
     public static func lost(_ letter: DeadLetter, in step: Step) throws {}
     public static var events: [any EventContent.Type] { [] }
     public static var announced: [String] { [] }
+    public static func event(_ kind: String, of message: Message) -> (any MessageEvent)? { nil }
     public static func sessionLost(in step: Step) throws {}
     public static func sessionBegan(in step: Step) throws {}
     public static func sessionResumed(in step: Step) throws {}
@@ -103,6 +110,7 @@ extension Feature {
     public static func answer(_ request: Element, in step: Step) throws -> RequestAnswer? { nil }
     public static func finish(_ step: Step) throws {}
     public static func trustsStamps(of room: JID, in step: Step) throws -> Bool { false }
+    public static func prepare(_ message: Element, in step: Step) throws {}
     public static func outlivesSession(_ stanza: Element) -> Bool { false }
 }
 

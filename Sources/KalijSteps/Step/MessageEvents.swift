@@ -1,4 +1,3 @@
-import KalijSteps
 import KalijText
 import KalijXML
 
@@ -29,12 +28,15 @@ extension EventKey {
 public protocol MessageEvent: EventContent {
     /// The message as it was then.
     var message: Message { get }
+    /// What is stored of the event, besides the message.
+    var kind: String { get }
 }
 
 extension MessageEvent {
     public static var keys: [EventKey] { Message.keys }
     public var fields: [EventField] { message.fields }
     public var line: PrintedText? { message.line }
+    public var kind: String { Self.name }
 }
 
 /// A message was stored.
@@ -55,6 +57,8 @@ public struct MessageStateChanged: MessageEvent {
     public static let meaning = "The state of an outgoing message changed."
     public let message: Message
     public var isDetail: Bool { message.state != .failed }
+    /// The state that the message came to.
+    public var kind: String { (message.state ?? .queued).rawValue }
 
     package init(_ message: Message) { self.message = message }
 }
