@@ -5,6 +5,41 @@ import Testing
 /// The laboratory's servers are the real ones, and they do what the other tests rely on.
 @Suite(.serialized) struct ServerTests {
     @Test(
+        "a port that something else has for a moment: the server starts once the port is free",
+        arguments: ServerKind.allCases)
+    func portTaken(kind: ServerKind) async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let server = try await makeServer(kind, in: laboratory)
+        let script =
+            "import socket, time; s = socket.socket(); s.bind(('127.0.0.1', \(server.port))); s.listen(); time.sleep(4)"
+        let other = try Subprocess(laboratory.launch("/usr/bin/python3", ["-c", script]))
+        try await Task.sleep(for: .milliseconds(500))
+        try await server.start()
+        #expect(other.ending() == .exited(0), "the port was free from the beginning")
+        await server.stop()
+    }
+
+    @Test("ports are handed out once, also to several processes")
+    func ports() throws {
+        let ours = try (0..<50).map { _ in try freePort() }
+        #expect(Set(ours.map { $0 / 3 }).count == 50)
+        let script = """
+            import fcntl, os, sys
+            f = os.open("/tmp/kalij-ports-%d" % os.getuid(), os.O_RDWR)
+            def held(port):
+                try: fcntl.lockf(f, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+                except OSError: return True
+                return False
+            sys.exit(0 if all(held(int(port)) for port in sys.argv[1:]) else 1)
+            """
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let other = try Subprocess(laboratory.launch("/usr/bin/python3", ["-c", script] + ours.map(String.init)))
+        #expect(other.blockingWait(seconds: 20) == .exited(0))
+    }
+
+    @Test(
         "a server starts, takes logins, archives for both sides, and leaves nothing behind",
         arguments: ServerKind.allCases)
     func conversation(kind: ServerKind) async throws {

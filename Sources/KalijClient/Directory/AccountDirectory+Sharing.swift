@@ -74,6 +74,7 @@ extension AccountDirectory {
             }
         } catch FenceError.held {
             reportDamage()
+            // The process that drives sets the mailbox aside, and tells nobody: the caller looks again.
             usleep(100_000)
         }
     }

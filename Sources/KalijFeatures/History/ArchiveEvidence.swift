@@ -26,7 +26,7 @@ struct ArchiveEvidence {
         ).all([account]) { Waiting(row: $0.integer(0), conversation: $0.text(1), anchor: $0.optionalText(2)) }
     }
 
-    /// Those of which the archive cannot tell whether they arrived, after it was read to its end.
+    /// Waiting messages whose outcome the archive cannot tell, once the archive was read to its end.
     package func unknown() throws -> [Int64] {
         try waiting().filter { try !keeps($0.conversation) || !reachesBack(before: $0) }.map(\.row)
     }
@@ -54,8 +54,8 @@ struct ArchiveEvidence {
         ).first([account, .text(conversation)]) { $0.bool(0) } ?? false
     }
 
-    /// Whether the archive has lost nothing since the message left. Archives forget the oldest first: so it has shown, in this session,
-    /// something that was there before the message left. That is the anchor, or another message of ours that left earlier.
+    /// Whether the archive has lost nothing since the message left. Archives forget the oldest first. So the proof is an older message
+    /// that the archive has shown in this session: the anchor, or another message of ours that left earlier.
     private func reachesBack(before message: Waiting) throws -> Bool {
         let isAnchorThere = try database.statement(
             """

@@ -85,14 +85,14 @@ package struct ArchiveRanges {
         ).first(values + [.integer(position)], ArchiveRange.init)
     }
 
-    /// Where the message with the archive's id `id` is shown, and when it was archived.
-    package func place(of id: String) throws -> (position: Int64, at: Int64)? {
+    /// Where the message with the archive's id `id` is shown, when it was archived, and the round that has shown it last.
+    package func place(of id: String) throws -> (position: Int64, at: Int64, catchup: Int64)? {
         try database.statement(
             """
-            SELECT position, sent_at FROM message WHERE account = ? AND archive = ? AND stanza_id = ?
+            SELECT position, sent_at, catchup FROM message WHERE account = ? AND archive = ? AND stanza_id = ?
             ORDER BY position LIMIT 1
             """
-        ).first(values + [.text(id)]) { ($0.integer(0), $0.integer(1)) }
+        ).first(values + [.text(id)]) { ($0.integer(0), $0.integer(1), $0.integer(2)) }
     }
 
     /// The message before that with the archive's id `id`, among those that were stored at about the same time; nil if there is

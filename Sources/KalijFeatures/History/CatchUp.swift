@@ -201,7 +201,9 @@ package struct CatchUp {
         let id = unfinished?.cursor ?? range.againID
         let begin = (id: id, position: try ranges.place(of: id)?.position ?? range.lastPosition)
         guard archive.isOwn, try queue.holding() != .none, let anchor = try queue.firstAnchor(),
-            let place = try ranges.place(of: anchor), place.position <= unfinished?.changedBehind ?? .max,
+            let place = try ranges.place(of: anchor),
+            // What the unfinished round has shown has its place already.
+            try place.position <= unfinished?.changedBehind ?? .max || place.catchup == round()?.number,
             place.position < begin.position, place.position >= range.firstPosition
         else { return begin }
         // That the archive has it still is to be seen.

@@ -54,6 +54,10 @@ public final class Ejabberd: XMPPServer {
     }
 
     public func start() async throws {
+        try await startAgain(startOnce)
+    }
+
+    private func startOnce() async throws {
         let old = LogTail.end(of: logPath)
         // Native code recurses once for each nested element: with the usual 128 KiB of stack a stanza of 12,000
         // nested elements is a segmentation fault of the whole server (measured). 8192 words of 1024 is the most.

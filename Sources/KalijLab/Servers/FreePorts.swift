@@ -1,18 +1,44 @@
 import Glibc
+import Synchronization
 
-/// Three consecutive TCP ports that are free on 127.0.0.1 right now.
+/// Three consecutive TCP ports that are free on 127.0.0.1 and stay ours until this process ends.
 ///
-/// Below the range that the system gives to outgoing connections, so that nobody takes one by accident in between.
+/// A port that is free now can be taken before a server listens on the port, and while a server is being restarted. So each
+/// laboratory takes a lock on the ports first: a byte of one file for each three, with a record lock, which ends with
+/// its process. The ports lie below the range that the system gives to outgoing connections.
 func threeFreePorts() throws -> Int {
-    for _ in 0..<200 {
-        let first = Int.random(in: 20000..<32000)
-        if (first..<first + 3).allSatisfy(isFree) { return first }
+    for _ in 0..<500 {
+        let first = 20_000 + 3 * Int.random(in: 0..<4000)
+        if try Reserved.take(first), (first..<first + 3).allSatisfy(isFree) { return first }
     }
     throw LaboratoryError("found no three free ports on 127.0.0.1 between 20000 and 32000")
 }
 
-/// A TCP port that is free on 127.0.0.1 right now, below the range that the system gives to outgoing connections.
+/// A TCP port that is free on 127.0.0.1 and stays ours until this process ends.
 public func freePort() throws -> Int { try threeFreePorts() }
+
+/// Which ports a process has taken. A process's own record locks never refuse the process itself, hence the set.
+private enum Reserved {
+    private static let state = Mutex<(file: Int32, taken: Set<Int>)>((-1, []))
+    private static let path = "/tmp/kalij-ports-\(getuid())"  // one for all, whatever TMPDIR says
+
+    /// - Returns: false if another process, or an earlier call, has the port.
+    static func take(_ port: Int) throws -> Bool {
+        try state.withLock { state in
+            if state.file < 0 {
+                state.file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+                guard state.file >= 0 else { throw LaboratoryError("\(path): \(String(cString: strerror(errno)))") }
+            }
+            guard state.taken.insert(port).inserted else { return false }
+            var lock = flock()
+            (lock.l_type, lock.l_whence) = (Int16(F_WRLCK), Int16(SEEK_SET))
+            (lock.l_start, lock.l_len) = (port, 1)
+            if fcntl(state.file, F_SETLK, &lock) == 0 { return true }
+            state.taken.remove(port)
+            return false
+        }
+    }
+}
 
 private func isFree(_ port: Int) -> Bool {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

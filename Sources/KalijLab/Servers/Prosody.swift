@@ -36,6 +36,10 @@ public final class Prosody: XMPPServer {
     }
 
     public func start() async throws {
+        try await startAgain(startOnce)
+    }
+
+    private func startOnce() async throws {
         let old = LogTail.end(of: logPath)
         var launch = laboratory.launch(
             try Tool.prosody.path(), ["--config", folder + "/prosody.cfg.lua", "-F"])

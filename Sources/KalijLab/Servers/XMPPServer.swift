@@ -75,6 +75,27 @@ public func makeServer(
     }
 }
 
+/// A server does not get its port.
+struct PortTaken: Error, CustomStringConvertible {
+    let description: String
+}
+
+extension XMPPServer {
+    /// Starts a server that may find its port taken for a moment: an outgoing connection can have it where the system's range
+    /// of ports is wide.
+    func startAgain(_ start: () async throws -> Void) async throws {
+        for _ in 0..<5 {
+            do {
+                return try await start()
+            } catch is PortTaken {
+                await stop()
+                try await Task.sleep(for: .seconds(1))
+            }
+        }
+        try await start()
+    }
+}
+
 /// What a configuration file embedded in the program says.
 func resourceText(_ bytes: [UInt8]) -> String {
     String(decoding: bytes, as: UTF8.self)
@@ -97,7 +118,7 @@ func waitForLine(
     while ContinuousClock.now < deadline {
         let lines = tail.newLines()
         if let line = lines.first(where: { $0.contains(failure) }) {
-            throw LaboratoryError("\(process.name) cannot start: \(line)")
+            throw PortTaken(description: "\(process.name) cannot start: \(line)")
         }
         if lines.contains(where: { $0.contains(wanted) }) { return }
         if let ending = process.ending() {

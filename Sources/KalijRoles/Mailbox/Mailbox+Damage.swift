@@ -19,8 +19,8 @@ public struct MailboxDamage: Sendable, Equatable {
 }
 
 extension StoreError {
-    /// Whether the mailbox in `directory` is damaged, if opening or reading it gives this: not what another process, a full disk or
-    /// one that fails is to blame for.
+    /// Whether the mailbox in `directory` is damaged, if opening or reading the mailbox gives this error. Other processes, a full disk and
+    /// a failing disk give other errors.
     public func isDamage(ofMailboxIn directory: String) -> Bool {
         if code == .corrupt || code == .notOurs { return true }
         guard code == .cannotOpen else { return false }
@@ -39,8 +39,19 @@ extension Mailbox {
     /// Runs `body`, which opens the mailbox, while nobody sets it aside.
     static func whileInPlace<Result>(_ directory: String, _ body: () throws -> Result) throws -> Result {
         guard let lock = try? LockFile(path: lockPath(in: directory)) else { return try body() }
-        for _ in 0..<200 where !lock.lock(byte: lockedByte, shared: true) { usleep(5000) }
-        return try body()
+        _ = lockPlace(lock, shared: true)
+        // The lock goes with the object, which optimized code may free before `body` runs.
+        return try withExtendedLifetime(lock) { try body() }
+    }
+
+    /// Waits for the lock for a second: other processes hold it for milliseconds.
+    private static func lockPlace(_ lock: LockFile, shared: Bool) -> Bool {
+        for _ in 0..<200 {
+            if lock.lock(byte: lockedByte, shared: shared) { return true }
+            // A wait in the kernel would have no end if the holder is frozen.
+            usleep(5000)
+        }
+        return false
     }
 
     private static func lockPath(in directory: String) -> String { directory + "/driver.lock" }
@@ -72,11 +83,8 @@ extension Mailbox {
         _ directory: String, taken place: ParcelShelf.Place?, now: Int64
     ) throws -> MailboxDamage? {
         let lock = try LockFile(path: lockPath(in: directory))
-        var tries = 0
-        while !lock.lock(byte: lockedByte, shared: false) {
-            tries += 1
-            guard tries < 200 else { throw StoreError(.busy, "the mailbox is being opened by another process") }
-            usleep(5000)
+        guard lockPlace(lock, shared: false) else {
+            throw StoreError(.busy, "the mailbox is being opened by another process")
         }
         defer { lock.unlock(byte: lockedByte) }
         guard let reason = try damage(directory) else { return nil }

@@ -17,7 +17,7 @@ public final class Mailbox {
     private let database: Database
     private let directory: String
     private let signals: any Signals
-    /// What became of the one that was in its place before, if it was damaged.
+    /// The damaged mailbox that was in this place before, if there was one.
     public var damage: MailboxDamage?
     /// Times ``patience`` for another writer.
     private var attempts: Int

@@ -48,7 +48,9 @@ import Testing
         #expect(letters.first?.reason.contains("1 messages were recovered, no message in it is lost") == true)
     }
 
-    @Test("a driver sets it aside at its start, says so, and sends what was in it")
+    @Test(
+        "a driver sets a damaged mailbox aside at its start, tells of the damage, and sends the messages that were left"
+    )
     func driving() throws {
         let server = try ScriptedServer("idle")
         defer { server.stop() }
@@ -61,7 +63,7 @@ import Testing
         #expect(states == ["one acked"])
     }
 
-    @Test("a driver whose mailbox is damaged while it runs is told of it by whoever finds it so, and goes on")
+    @Test("a driver goes on whose mailbox is damaged meanwhile: the process that finds the damage reports the damage")
     func damagedMeanwhile() throws {
         let server = try ScriptedServer("idle")
         defer { server.stop() }
@@ -73,16 +75,23 @@ import Testing
         try drive.run(seconds: 20) { _, event in
             if event.short == "one is acked" {
                 try damage(directory)
-                Thread.detachNewThread { shared.result = Result { try directory.share("two", to: recipient) } }
+                Thread.detachNewThread {
+                    shared.result = Result { try directory.share("two", to: recipient) }
+                    shared.isDone.signal()
+                }
             }
             return event.short == "two is acked"
         }
-        _ = try shared.result?.get()
+        try #require(shared.isDone.wait(timeout: .now() + 20) == .success)
+        _ = try #require(shared.result).get()
         let states = try drive.states()
         #expect(states == ["one acked", "two acked"])
         #expect(drive.told.count { $0.hasPrefix("dead letter mailbox") } == 1)
     }
 
-    // Written by the thread that leaves a message, read after the engine has sent that one.
-    private final class Shared: @unchecked Sendable { var result: Result<Message, any Error>? }
+    // The thread that leaves a message writes the result before it signals; the test reads the result after it has waited.
+    private final class Shared: @unchecked Sendable {
+        var result: Result<Message, any Error>?
+        let isDone = DispatchSemaphore(value: 0)
+    }
 }

@@ -13,6 +13,13 @@ import Testing
 
     init() throws { scratch = try ScratchDirectory() }
 
+    @Test("nobody sets a mailbox aside while another process opens the mailbox, in an optimized build too")
+    func locked() throws {
+        let lock = try LockFile(path: scratch.file("driver.lock"))
+        try Mailbox.whileInPlace(scratch.path) { #expect(!lock.lock(byte: 0)) }
+        #expect(lock.lock(byte: 0))
+    }
+
     /// What happens to the file.
     enum Accident: CaseIterable {
         case header, firstPage, everything, truncated, directory

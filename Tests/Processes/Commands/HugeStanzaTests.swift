@@ -17,7 +17,7 @@ import Testing
                 "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate,
             ])
         let root = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/").dropFirst()
-        let port = UInt16.random(in: 20_000...29_000)
+        let port = UInt16(try freePort())
         let server = try Subprocess(
             laboratory.launch(
                 "/usr/bin/python3",

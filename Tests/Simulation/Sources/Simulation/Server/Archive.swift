@@ -57,7 +57,7 @@ struct Archive {
     mutating func claim(_ after: String?) {
         guard let index = messages.lastIndex(where: { $0.id == after }) else { return }
         claimed = max(claimed, index + 1)
-        // What was written late it was not shown, though it asks for what is behind.
+        // The client asks for what is behind these messages, and no page has shown them: they were written late.
         for message in messages[...index] where !shown.contains(message.number) { late.insert(message.number) }
     }
 
