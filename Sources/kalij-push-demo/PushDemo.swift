@@ -34,9 +34,7 @@ enum PushDemo {
         defer { laboratory.close() }
         let (port, page) = (try freePort(), try freePort())
         say("Prosody starts. It serves alice@localhost and bob@localhost, and lets in the component push.localhost.")
-        let server = try await makeServer(.prosody, in: laboratory, options: ServerOptions(componentPort: port))
-        try await server.start()
-        for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
+        let server = try await startedServer(.prosody, in: laboratory, options: ServerOptions(componentPort: port))
         let log = try await startPushServer(executable, port: port, page: page, laboratory)
 
         say("Alice's phone asks Prosody to tell push.localhost of messages, names its token, and goes away.")

@@ -11,12 +11,23 @@ import Testing
         let laboratory = try Laboratory()
         defer { laboratory.close() }
         let server = try await makeServer(kind, in: laboratory)
-        let script =
-            "import socket, time; s = socket.socket(); s.bind(('127.0.0.1', \(server.port))); s.listen(); time.sleep(4)"
+        let mark = laboratory.path("listens")
+        let script = """
+            import signal, socket
+            s = socket.socket(); s.bind(('127.0.0.1', \(server.port))); s.listen()
+            open('\(mark)', 'w').close(); signal.pause()
+            """
         let other = try Subprocess(laboratory.launch("/usr/bin/python3", ["-c", script]))
-        try await Task.sleep(for: .milliseconds(500))
-        try await server.start()
-        #expect(other.ending() == .exited(0), "the port was free from the beginning")
+        try await eventually { FileManager.default.fileExists(atPath: mark) }
+        async let started: Void = server.start()
+        // The port is free only after the server was refused the port.
+        try await eventually {
+            let log = try? String(contentsOfFile: server.logPath, encoding: .utf8)
+            return log?.lowercased().contains("in use") == true
+        }
+        #expect(other.ending() == nil)
+        await other.stop(seconds: 10)
+        try await started
         await server.stop()
     }
 
@@ -119,15 +130,6 @@ import Testing
             "\($0)".contains("kalij-no-such-tool") && "\($0)".contains("some-package")
         }
     }
-}
-
-/// A running server with the accounts alice and bob.
-func startedServer(_ kind: ServerKind, in laboratory: Laboratory) async throws -> any XMPPServer {
-    let server = try await makeServer(kind, in: laboratory)
-    try await server.start()
-    try await server.register("alice", password: "secret")
-    try await server.register("bob", password: "secret")
-    return server
 }
 
 /// Waits up to ten seconds for something to become true.

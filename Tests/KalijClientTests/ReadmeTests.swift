@@ -50,9 +50,7 @@ import Testing
     func claims() async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }
-        let server = try await makeServer(.prosody, in: laboratory)
-        try await server.start()
-        for user in ["echo", "bob"] { try await server.register(user, password: "secret") }
+        let server = try await startedServer(.prosody, in: laboratory, users: ["echo", "bob"])
         let bob = Peer("bob", password: "secret", server: server, laboratory: laboratory)
         func write(_ text: String) async throws {
             try await bob.send(

@@ -83,7 +83,7 @@ enum HistoryFeature: Feature {
                 conversation TEXT NOT NULL,
                 keeps INTEGER NOT NULL,
                 PRIMARY KEY (account, conversation)) WITHOUT ROWID;
-            -- Messages known before that the archive has shown in this session, while others wait for what it shows.
+            -- Stored messages that the archive has shown again in this session. Noted while messages of ours wait for the archive.
             CREATE TABLE archive_shown(
                 account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
                 own INTEGER NOT NULL,           -- whether it was accepted here

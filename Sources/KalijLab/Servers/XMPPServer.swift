@@ -75,6 +75,17 @@ public func makeServer(
     }
 }
 
+/// Makes and starts a server with the accounts `users`, whose password is "secret".
+public func startedServer(
+    _ kind: ServerKind, in laboratory: Laboratory, options: ServerOptions = ServerOptions(),
+    users: [String] = ["alice", "bob"]
+) async throws -> any XMPPServer {
+    let server = try await makeServer(kind, in: laboratory, options: options)
+    try await server.start()
+    for user in users { try await server.register(user, password: "secret") }
+    return server
+}
+
 /// A server does not get its port.
 struct PortTaken: Error, CustomStringConvertible {
     let description: String

@@ -81,7 +81,7 @@ public final class Statement {
         return try result.get()
     }
 
-    /// Binds `values` without copying their bytes, and calls `body` once, with what came of it.
+    /// Binds `values` without copying their bytes, and calls `body` once, with SQLite's result code of binding.
     ///
     /// SQLite keeps the addresses. They hold while the bytes are lent, and that is until `body` has returned and the statement
     /// is reset with nothing bound to it: the innermost call does that, before any of the calls that lend has ended.

@@ -10,9 +10,7 @@ import Testing
     func idle() async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }
-        let server = try await makeServer(.prosody, in: laboratory)
-        try await server.start()
-        try await server.register("alice", password: "secret")
+        let server = try await startedServer(.prosody, in: laboratory, users: ["alice"])
         let kalij = try Kalij(data: laboratory.path("data"))
         #expect(try kalij.login(server).status == 0)
         let run = try kalij.running()

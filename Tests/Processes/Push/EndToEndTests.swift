@@ -48,9 +48,8 @@ struct EndToEndTests {
     private func setUp(_ kind: ServerKind, window: String?) async throws -> Setting {
         let laboratory = try Laboratory()
         let port = try freePort()
-        let server = try await makeServer(kind, in: laboratory, options: ServerOptions(componentPort: port))
-        try await server.start()
-        for user in ["alice", "bob", "carol"] { try await server.register(user, password: "secret") }
+        let server = try await startedServer(
+            kind, in: laboratory, options: ServerOptions(componentPort: port), users: ["alice", "bob", "carol"])
         let stage = try PushStage(folder: laboratory.path("push"), port: port, window: window)
         try stage.start()
         let bob = Peer("bob", password: "secret", server: server, laboratory: laboratory)

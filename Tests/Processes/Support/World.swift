@@ -2,14 +2,6 @@ import Foundation
 import KalijLab
 import Testing
 
-/// Makes and starts a server that has the accounts alice and bob.
-func startedServer(_ kind: ServerKind, in laboratory: Laboratory) async throws -> any XMPPServer {
-    let server = try await makeServer(kind, in: laboratory)
-    try await server.start()
-    for user in ["alice", "bob"] { try await server.register(user, password: "secret") }
-    return server
-}
-
 /// A server with alice and bob, and `kalij` processes of different roles in alice's directory.
 struct World {
     let laboratory: Laboratory
