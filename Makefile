@@ -112,6 +112,7 @@ nested:
 lint: build
 	swift format lint --strict --recursive $(SOURCES)
 	@Scripts/check-traps
+	@Scripts/check-columns
 	@Scripts/check-circles Sources/KalijSteps Sources/KalijFeatures Sources/KalijClient
 	@! grep -nE '@@[A-Z]+@@' README.md ARCHITECTURE.md CHANGELOG.md Documentation/*.md
 	swift test --skip-build $(CONFIGURATION) --filter QueryLiteralTests

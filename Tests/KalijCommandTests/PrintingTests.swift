@@ -76,7 +76,12 @@ import Testing
             .text(direction), .text(text.next()), .text(text.next()), .text(text.next()), .text(text.next()),
             .text(text.next()), .text(text.next()), state, .text(text.next()),
         ]
-        return try database.prepare("SELECT 7, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, 0").first(values) { Message($0) }
+        return try database.prepare(
+            """
+            SELECT 7 AS id, ? AS direction, ? AS stanza_id, ? AS origin_id, ? AS sender, ? AS recipient, ? AS type, ? AS body,
+                1 AS sent_at, ? AS state, ? AS error, 0 AS settled
+            """
+        ).first(values) { Message($0) }
     }
 
     private func contents(_ text: inout HostileText) -> [any EventContent] {

@@ -87,7 +87,7 @@ func bare(_ world: World) throws {
     }
     try inSteps(world) { step, index in
         _ = try step.database.statement("DELETE FROM request WHERE account = ? AND id = ? RETURNING handler")
-            .first([.integer(step.account.id), .text(ids[index])]) { $0.blob(0) }
+            .first([.integer(step.account.id), .text(ids[index])]) { $0.blob() }
     }
 }
 

@@ -117,7 +117,7 @@ extension Engine {
             return false
         }
         let reading = try? database.statement("SELECT count(*) FROM catchup WHERE phase <> 'done'")
-            .first { $0.integer(0) }
+            .first { $0.integer() }
         return reading == 0
     }
 }

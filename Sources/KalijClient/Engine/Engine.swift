@@ -275,7 +275,7 @@ public final class Engine {
     /// A task waits for a promise: it may have been settled before.
     private func answer(_ promise: Int64) {
         let bytes = try? database.statement("SELECT result FROM promise WHERE id = ?")
-            .first([.integer(promise)]) { $0.optionalBlob(0) }
+            .first([.integer(promise)]) { $0.optionalBlob() }
         switch bytes {
         case nil: if let gone = try? StoredOutcome.rejected(.forgotten).stored { awaiter.settled(promise, gone) }
         case .some(let bytes?): if let outcome = StoredValue(canonical: bytes) { awaiter.settled(promise, outcome) }

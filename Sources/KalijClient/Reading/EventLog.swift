@@ -34,7 +34,7 @@ public struct EventLog {
     public var last: Int64 {
         get throws {
             guard isThere else { return 0 }
-            return try database.statement("SELECT max(number) FROM event").first { $0.optionalInteger(0) ?? 0 } ?? 0
+            return try database.statement("SELECT max(number) FROM event").first { $0.optionalInteger() ?? 0 } ?? 0
         }
     }
 
@@ -51,7 +51,7 @@ public struct EventLog {
             let last = try last
             guard number <= last else { throw EventLogError.unknown(number, last: last) }
             guard isThere else { return [] }
-            let forgotten = try database.statement("SELECT number FROM event_forgotten").first { $0.integer(0) } ?? 0
+            let forgotten = try database.statement("SELECT number FROM event_forgotten").first { $0.integer() } ?? 0
             guard number >= forgotten else { throw EventLogError.forgotten(through: forgotten) }
             return try page(after: number, limit: min(limit, Self.pageLimit))
         }
@@ -84,8 +84,9 @@ public struct EventLog {
         ).first([.integer(number)]) { row in
             let message = Message(row)
             let event = EngineEvent(
-                account: .received(row.text(15)), at: row.integer(13), content: Self.content(row.text(14), message),
-                number: row.integer(12))
+                account: .received(row.text("jid")), at: row.integer("at"),
+                content: Self.content(row.text("kind"), message),
+                number: row.integer("number"))
             return (event, message.body?.utf8.count ?? 0)
         }
     }

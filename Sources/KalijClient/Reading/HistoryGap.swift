@@ -38,7 +38,9 @@ extension HistoryReader {
     /// What is missing in the history of an account, in its order.
     public func gaps(of account: Account) throws -> [HistoryGap] {
         let archives = try database.prepare("SELECT archive, phase, problem, since FROM catchup WHERE account = ?")
-            .all([.integer(account.id)]) { ($0.text(0), $0.text(1), $0.optionalText(2), $0.integer(3)) }
+            .all([.integer(account.id)]) {
+                ($0.text("archive"), $0.text("phase"), $0.optionalText("problem"), $0.integer("since"))
+            }
         let hasArchive = try SessionRow.load(account.id, from: database).archive
         var gaps: [HistoryGap] = []
         for (archive, phase, problem, since) in archives where hasArchive || !archive.isEmpty {
@@ -85,9 +87,9 @@ extension HistoryReader {
     public func fetching(of account: Account) throws -> Fetching? {
         try database.prepare("SELECT outcome, stored FROM filling WHERE account = ? AND archive = ''")
             .first([.integer(account.id)]) { row in
-                let outcome = row.optionalText(0)
+                let outcome = row.optionalText("outcome")
                 return Fetching(
-                    isDone: outcome != nil, messages: Int(row.integer(1)),
+                    isDone: outcome != nil, messages: Int(row.integer("stored")),
                     problem: outcome.flatMap { $0.isEmpty ? nil : $0 }
                 )
             }

@@ -57,7 +57,7 @@ public struct HistoryReader {
             FROM message WHERE account = ? AND conversation = ? AND body IS NOT NULL ORDER BY position DESC LIMIT ?
             """
         ).all([.integer(account.id), .text(conversation.bare.description), .integer(Int64(limit))]) {
-            (Message($0), $0.integer(12))
+            (Message($0), $0.integer("position"))
         }
         return newestFirst.reversed()
     }
@@ -80,7 +80,7 @@ public struct HistoryReader {
                     FROM c WHERE name IS NOT NULL)
             SELECT name FROM c WHERE name IS NOT NULL
             """
-        ).all([.integer(account.id)]) { $0.text(0) }
+        ).all([.integer(account.id)]) { $0.text() }
             .compactMap { try head(of: $0, before: (.max, .max), account) }
         var found: [(message: Message, position: Int64)] = []
         while found.count < limit, let place = heads.indices.max(by: { heads[$0].order < heads[$1].order }) {
@@ -107,7 +107,7 @@ public struct HistoryReader {
             ORDER BY position DESC, id DESC LIMIT 1
             """
         ).first([.integer(account.id), .text(conversation), .integer(order.position), .integer(order.id)]) {
-            Head(conversation: conversation, order: ($0.integer(0), $0.integer(1)))
+            Head(conversation: conversation, order: ($0.integer("position"), $0.integer("id")))
         }
     }
 

@@ -88,16 +88,17 @@ public struct StatusReader {
             """
         ).all { row in
             DeadLetter(
-                id: row.integer(0), account: row.text(1), at: row.integer(2),
-                origin: DeadLetter.Origin(rawValue: row.text(3)) ?? .request, name: row.text(4), reason: row.text(5),
-                handler: row.blob(6))
+                id: row.integer("id"), account: row.text("jid"), at: row.integer("at"),
+                origin: DeadLetter.Origin(rawValue: row.text("origin")) ?? .request, name: row.text("name"),
+                reason: row.text("reason"),
+                handler: row.blob("handler"))
         }
     }
 
     /// The kinds of steps of which one took over a second.
     public func slowSteps() throws -> [SlowStep] {
         try database.prepare("SELECT kind, count, longest FROM slow_step ORDER BY kind").all { row in
-            SlowStep(kind: row.text(0), count: Int(row.integer(1)), longest: Int(row.integer(2)))
+            SlowStep(kind: row.text("kind"), count: Int(row.integer("count")), longest: Int(row.integer("longest")))
         }
     }
 
@@ -106,22 +107,24 @@ public struct StatusReader {
         let counts = try MessageCounts(of: account, in: database)
         let status = try database.prepare(
             """
-            SELECT s.jid, s.resume_id IS NOT NULL, s.online_at, s.archive, c.phase, c.problem,
-                s.messages, s.carbons, (SELECT count(*) FROM queue WHERE account = s.account),
+            SELECT s.jid, s.resume_id IS NOT NULL AS resumable, s.online_at, s.archive, c.phase, c.problem,
+                s.messages, s.carbons, (SELECT count(*) FROM queue WHERE account = s.account) AS queued,
                 (SELECT count(*) FROM notification INDEXED BY notification_pending
-                    WHERE account = s.account AND done = 0)
+                    WHERE account = s.account AND done = 0) AS notifications
             FROM session s LEFT JOIN catchup c ON c.account = s.account AND c.archive = ''
             WHERE s.account = ?
             """
         ).first([.integer(account.id)]) { row in
             AccountStatus(
-                account: account, boundJID: row.optionalText(0), isResumable: row.bool(1),
-                lastOnline: row.optionalInteger(2), hasCarbons: row.bool(7) && !row.isNull(0), hasArchive: row.bool(3),
-                catchUp: row.optionalText(4),
-                catchUpProblem: row.optionalText(5), storedMessages: Int(row.integer(6)),
+                account: account, boundJID: row.optionalText("jid"), isResumable: row.bool("resumable"),
+                lastOnline: row.optionalInteger("online_at"), hasCarbons: row.bool("carbons") && !row.isNull("jid"),
+                hasArchive: row.bool("archive"),
+                catchUp: row.optionalText("phase"),
+                catchUpProblem: row.optionalText("problem"), storedMessages: Int(row.integer("messages")),
                 queuedMessages: counts.queued + inMailbox, messagesInMailbox: inMailbox, sentMessages: counts.sent,
                 unsettledMessages: counts.unsettled, failedMessages: counts.failed,
-                queuedStanzas: Int(row.integer(8)), pendingNotifications: Int(row.integer(9)), gaps: gaps)
+                queuedStanzas: Int(row.integer("queued")), pendingNotifications: Int(row.integer("notifications")),
+                gaps: gaps)
         }
         guard let status else { throw StoreError(.corrupt, "\(account.jid) has no session row") }
         return status
@@ -135,16 +138,16 @@ private struct MessageCounts {
     init(of account: Account, in database: Database) throws {
         try database.prepare(
             """
-            SELECT state, settled, count(*) FROM message
+            SELECT state, settled, count(*) AS number FROM message
             WHERE account = ? AND state IN ('queued', 'sent', 'failed') GROUP BY state, settled
             """
         ).each([.integer(account.id)]) { row in
-            let count = Int(row.integer(2))
-            switch MessageState(rawValue: row.text(0)) {
+            let count = Int(row.integer("number"))
+            switch MessageState(rawValue: row.text("state")) {
             case .queued: queued += count
             case .sent:
                 sent += count
-                if !row.bool(1) { unsettled += count }
+                if !row.bool("settled") { unsettled += count }
             case .failed: failed += count
             case .acked, nil: break
             }

@@ -54,7 +54,7 @@ extension SessionSteps {
     /// When the next request is over its deadline, of those that are not at `time`; nil if there is none.
     func nextDeadline(after time: Int64 = .min) throws -> Int64? {
         try runner.database.statement("SELECT min(deadline) FROM request WHERE account = ? AND deadline > ?")
-            .first([.integer(account.id), .integer(time)]) { $0.optionalInteger(0) } ?? nil
+            .first([.integer(account.id), .integer(time)]) { $0.optionalInteger() } ?? nil
     }
 
     /// When the next timer is due, or the next promise over its deadline; nil if there is nothing to wait for.
@@ -63,7 +63,7 @@ extension SessionSteps {
             try runner.database.statement("SELECT min(at) FROM timer WHERE account = ?"),
             try runner.database.statement("SELECT min(until) FROM promise WHERE account = ? AND result IS NULL"),
         ]
-        return try times.compactMap { try $0.first([.integer(account.id)]) { $0.optionalInteger(0) } ?? nil }.min()
+        return try times.compactMap { try $0.first([.integer(account.id)]) { $0.optionalInteger() } ?? nil }.min()
     }
 
     /// Ends everything that waits, and forgets how to log in; or, if the account is to be removed, everything about it.

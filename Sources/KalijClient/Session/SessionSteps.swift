@@ -19,7 +19,7 @@ struct SessionSteps {
     func note(largestStanza bytes: Int?) throws {
         let known =
             try runner.database.statement("SELECT largest_stanza FROM session WHERE account = ?")
-            .first([.integer(account.id)]) { $0.optionalInteger(0) } ?? nil
+            .first([.integer(account.id)]) { $0.optionalInteger() } ?? nil
         guard known != bytes.map(Int64.init) else { return }
         _ = try runner.run("limits", for: account) { step in
             try step.database.run(

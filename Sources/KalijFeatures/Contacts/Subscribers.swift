@@ -29,10 +29,13 @@ struct Subscribers {
         let (isKnown, isSubscribed) =
             try database.statement(
                 """
-                SELECT subscribers, EXISTS (SELECT 1 FROM subscriber WHERE account = ?1 AND jid = ?2) FROM session
+                SELECT subscribers, EXISTS (SELECT 1 FROM subscriber WHERE account = ?1 AND jid = ?2) AS subscribed
+                FROM session
                 WHERE account = ?1
                 """
-            ).first([account, .text(sender.bare.description)]) { ($0.bool(0), $0.bool(1)) } ?? (false, false)
+            ).first([account, .text(sender.bare.description)]) { ($0.bool("subscribers"), $0.bool("subscribed")) } ?? (
+                false, false
+            )
         guard isKnown else { return .unknown }
         return isSubscribed ? .may : .mayNot
     }
@@ -43,7 +46,7 @@ struct Subscribers {
         let bytes = iq.bytes()
         let waiting =
             try database.statement("SELECT count(*) FROM asker WHERE account = ?")
-            .first([account]) { $0.integer(0) } ?? 0
+            .first([account]) { $0.integer() } ?? 0
         guard waiting < Self.mostWaiting, bytes.count <= Self.longestWaiting else { return false }
         try database.run("INSERT INTO asker(account, stanza) VALUES (?, ?)", [account, .blob(bytes)])
         guard try !Requests(step: step).isWaiting([RosterTold.name]) else { return true }
@@ -60,7 +63,7 @@ struct Subscribers {
             try database.run("UPDATE session SET subscribers = 1 WHERE account = ?", [account])
         }
         let waiting = try database.statement("DELETE FROM asker WHERE account = ? RETURNING id, stanza")
-            .all([account]) { ($0.integer(0), $0.blob(1)) }
+            .all([account]) { ($0.integer("id"), $0.blob("stanza")) }
         for (_, bytes) in waiting.sorted(by: { $0.0 < $1.0 }) {
             try Responder(step: step).answerPostponed(try Element.parse(bytes))
         }

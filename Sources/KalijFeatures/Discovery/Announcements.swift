@@ -40,11 +40,11 @@ struct Announcements {
         // The one look-up that a presence costs whose hash is known.
         let before = try step.database.statement(
             """
-            SELECT (SELECT used_at FROM capability WHERE hash = ?1),
-                (SELECT state FROM entity WHERE account = ?2 AND jid = ?3 AND hash = ?1)
+            SELECT (SELECT used_at FROM capability WHERE hash = ?1) AS used_at,
+                (SELECT state FROM entity WHERE account = ?2 AND jid = ?3 AND hash = ?1) AS state
             """
         ).first([.text(announced.hash), .integer(step.account.id), .text(jid.description)]) {
-            (usedAt: $0.optionalInteger(0), state: $0.optionalInteger(1).flatMap(Entities.State.init))
+            (usedAt: $0.optionalInteger("used_at"), state: $0.optionalInteger("state").flatMap(Entities.State.init))
         }
         let usedAt = before?.usedAt
         switch before?.state {

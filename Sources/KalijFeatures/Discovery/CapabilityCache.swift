@@ -17,7 +17,7 @@ struct CapabilityCache {
 
     /// What stands behind a hash; nil if that is not known.
     func info(_ hash: String) throws -> DiscoveryInfo? {
-        try database.statement("SELECT info FROM capability WHERE hash = ?").first([.text(hash)]) { $0.blob(0) }
+        try database.statement("SELECT info FROM capability WHERE hash = ?").first([.text(hash)]) { $0.blob() }
             .flatMap(Self.read)
     }
 

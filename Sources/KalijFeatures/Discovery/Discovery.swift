@@ -26,10 +26,10 @@ public struct Discovery {
     public func info(of jid: JID) throws -> DiscoveryInfo? {
         let bytes = try step.database.statement(
             """
-            SELECT coalesce(c.info, e.info) FROM entity e LEFT JOIN capability c ON c.hash = e.hash
+            SELECT coalesce(c.info, e.info) AS info FROM entity e LEFT JOIN capability c ON c.hash = e.hash
             WHERE e.account = ? AND e.jid = ?
             """
-        ).first([.integer(step.account.id), .text(jid.description)]) { $0.optionalBlob(0) }
+        ).first([.integer(step.account.id), .text(jid.description)]) { $0.optionalBlob() }
         return (bytes ?? nil).flatMap(CapabilityCache.read)
     }
 
@@ -46,18 +46,18 @@ public struct Discovery {
     public func entities(supporting feature: String, of contact: JID? = nil) throws -> [JID] {
         let all = try step.database.statement(
             """
-            SELECT e.jid, e.hash, coalesce(c.info, e.info) FROM entity e LEFT JOIN capability c ON c.hash = e.hash
+            SELECT e.jid, e.hash, coalesce(c.info, e.info) AS info FROM entity e LEFT JOIN capability c ON c.hash = e.hash
             WHERE e.account = ?1 AND (?2 IS NULL OR e.jid = ?2 OR (e.jid >= ?2 || '/' AND e.jid < ?2 || '0'))
                 AND coalesce(c.info, e.info) IS NOT NULL ORDER BY e.jid
             """)
         var known: [String: Bool] = [:]
         var found: [JID] = []
         try all.each([.integer(step.account.id), .optional(contact?.bare.description)]) { row in
-            let hash = row.text(1)
-            let isSupported = known[hash] ?? CapabilityCache.read(row.blob(2))?.supports(feature) ?? false
+            let hash = row.text("hash")
+            let isSupported = known[hash] ?? CapabilityCache.read(row.blob("info"))?.supports(feature) ?? false
             // Without a hash each speaks for itself.
             if hash.hasPrefix("caps") { known[hash] = isSupported }
-            if isSupported { found.append(.received(row.text(0))) }
+            if isSupported { found.append(.received(row.text("jid"))) }
         }
         return found
     }

@@ -41,7 +41,7 @@ struct Inquiries {
         }
         let next = try database.statement(
             "SELECT jid, node FROM entity WHERE hash = ? AND account = ? AND state = 0 ORDER BY id DESC LIMIT 1"
-        ).first([.text(hash), account]) { ($0.text(0), $0.text(1)) }
+        ).first([.text(hash), account]) { ($0.text("jid"), $0.text("node")) }
         guard let (jid, node) = next else { return }
         try ask(JID.received(jid), node: node, about: hash)
     }
@@ -79,11 +79,11 @@ struct Inquiries {
             SELECT hash FROM entity e WHERE account = ? AND state < 2 AND state = 0 AND NOT EXISTS
                 (SELECT 1 FROM entity o WHERE o.hash = e.hash AND o.state = 1 AND o.asked_at > ?) ORDER BY id LIMIT 1
             """
-        ).first([account, current]) { $0.text(0) }
+        ).first([account, current]) { $0.text() }
         if let hash { try begin(hash) }
     }
 
     private func number(_ sql: StaticString, _ values: [Value]) throws -> Int64 {
-        try database.statement(sql).first(values) { $0.integer(0) } ?? 0
+        try database.statement(sql).first(values) { $0.integer() } ?? 0
     }
 }

@@ -32,7 +32,7 @@ package struct Telling {
     private func forget() throws {
         let database = step.database
         let newest = try database.statement("SELECT number FROM event ORDER BY number DESC LIMIT 1 OFFSET ?")
-            .first([.integer(Self.fewest)]) { $0.integer(0) }
+            .first([.integer(Self.fewest)]) { $0.integer() }
         guard let newest else { return }
         let last =
             try database.statement(
@@ -41,7 +41,7 @@ package struct Telling {
                 WHERE at < ?
                 """
             ).first([.integer(newest), .integer(2 * Self.portion), .integer(step.now - Self.age)]) {
-                $0.optionalInteger(0)
+                $0.optionalInteger()
             } ?? nil
         guard let last else { return }
         try database.run("DELETE FROM event WHERE number <= ?", [.integer(last)])

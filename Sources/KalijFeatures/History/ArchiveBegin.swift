@@ -14,7 +14,7 @@ struct ArchiveBegin {
 
     private func since() throws -> Int64? {
         try step.database.statement("SELECT since FROM catchup WHERE account = ? AND archive = ? AND NOT probed")
-            .first(key) { $0.integer(0) }
+            .first(key) { $0.integer() }
     }
 
     /// Asks for the last message before it, which is not stored: no query is open that it could belong to.

@@ -23,7 +23,9 @@ struct ArchiveEvidence {
             SELECT m.id, m.conversation, m.anchor FROM queue q JOIN message m ON m.id = q.message
             WHERE q.account = ? AND m.state = 'sent' ORDER BY q.id
             """
-        ).all([account]) { Waiting(row: $0.integer(0), conversation: $0.text(1), anchor: $0.optionalText(2)) }
+        ).all([account]) {
+            Waiting(row: $0.integer("id"), conversation: $0.text("conversation"), anchor: $0.optionalText("anchor"))
+        }
     }
 
     /// Waiting messages whose outcome the archive cannot tell, once the archive was read to its end.
@@ -51,7 +53,7 @@ struct ArchiveEvidence {
                 WHERE account = ? AND conversation = ? ORDER BY position DESC LIMIT 500)
             WHERE direction = 'out' AND state = 'acked' ORDER BY position DESC LIMIT 1
             """
-        ).first([account, .text(conversation)]) { $0.bool(0) } ?? false
+        ).first([account, .text(conversation)]) { $0.bool() } ?? false
     }
 
     /// Whether the archive has lost nothing since the message left. Archives forget the oldest first. So the proof is an older message

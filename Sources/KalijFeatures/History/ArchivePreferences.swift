@@ -25,7 +25,7 @@ struct ArchivePreferences {
     /// the roster.
     package func keeps(_ conversation: String) throws -> Bool? {
         try step.database.statement("SELECT keeps FROM archive_preference WHERE account = ? AND conversation = ?")
-            .first([account, .text(conversation)]) { $0.bool(0) }
+            .first([account, .text(conversation)]) { $0.bool() }
     }
 
     /// The answer for each of `conversations`.

@@ -18,15 +18,15 @@ package struct ArchiveRange {
     package let isBottom: Bool
 
     package init(_ row: Row) {
-        id = row.integer(0)
-        firstID = row.text(1)
-        firstPosition = row.integer(2)
-        firstAt = row.optionalInteger(3)
-        beforeID = row.text(4)
-        lastPosition = row.integer(5)
-        lastAt = row.optionalInteger(6)
-        againID = row.text(7)
-        isBottom = row.bool(8)
+        id = row.integer("id")
+        firstID = row.text("first_id")
+        firstPosition = row.integer("first_position")
+        firstAt = row.optionalInteger("first_at")
+        beforeID = row.text("before_id")
+        lastPosition = row.integer("last_position")
+        lastAt = row.optionalInteger("last_at")
+        againID = row.text("again_id")
+        isBottom = row.bool("bottom")
     }
 }
 
@@ -92,7 +92,7 @@ package struct ArchiveRanges {
             SELECT position, sent_at, catchup FROM message WHERE account = ? AND archive = ? AND stanza_id = ?
             ORDER BY position LIMIT 1
             """
-        ).first(values + [.text(id)]) { ($0.integer(0), $0.integer(1), $0.integer(2)) }
+        ).first(values + [.text(id)]) { ($0.integer("position"), $0.integer("sent_at"), $0.integer("catchup")) }
     }
 
     /// The message before that with the archive's id `id`, among those that were stored at about the same time; nil if there is
@@ -105,7 +105,7 @@ package struct ArchiveRanges {
                 AND m.stanza_id IS NOT NULL AND m.catchup > 0 AND m.position < a.position AND m.position >= ?4
             ORDER BY m.position DESC LIMIT 1
             """
-        ).first(values + [.text(id), .integer(range.firstPosition)]) { ($0.text(0), $0.integer(1)) }
+        ).first(values + [.text(id), .integer(range.firstPosition)]) { ($0.text("stanza_id"), $0.integer("position")) }
     }
 
     /// One end of a range.

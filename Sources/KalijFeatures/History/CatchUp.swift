@@ -292,7 +292,7 @@ package struct CatchUp {
                 ON m.account = ?1 AND m.conversation = c.name AND m.position > ?3
             WHERE m.archive = ?2 AND m.catchup < ?4 ORDER BY m.position
             """
-        ).all(key + [.integer(changed), .integer(round.number)]) { $0.integer(0) }
+        ).all(key + [.integer(changed), .integer(round.number)]) { $0.integer() }
         for row in rows {
             try database.run(
                 "UPDATE message SET position = ? WHERE id = ?", [.integer(try step.nextPosition()), .integer(row)])

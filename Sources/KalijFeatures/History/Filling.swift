@@ -40,7 +40,7 @@ struct Filling {
     /// Goes on with what was asked for of all archives whose ends have been read.
     static func goOn(_ step: Step) throws {
         let archives = try step.database.statement("SELECT archive FROM filling WHERE account = ? AND outcome IS NULL")
-            .all([.integer(step.account.id)]) { Archive(key: $0.text(0)) }
+            .all([.integer(step.account.id)]) { Archive(key: $0.text()) }
         for archive in archives { try Filling(step: step, archive: archive).goOn() }
     }
 

@@ -37,20 +37,20 @@ struct FillingRow {
     }
 
     private init(_ row: Row) {
-        fillsGaps = row.bool(0)
-        wanted = row.integer(1)
-        stored = row.integer(2)
-        range = row.optionalInteger(3)
-        queryID = row.optionalText(4)
-        request = row.optionalText(5)
-        cursor = row.optionalText(6)
-        base = row.integer(7)
-        shown = row.integer(8)
-        placed = row.integer(9)
-        if let id = row.optionalText(10) { first = (id, row.optionalInteger(11)) }
-        secondID = row.optionalText(12)
-        if let id = row.optionalText(13) { last = (id, row.optionalInteger(14)) }
-        met = row.optionalInteger(15)
+        fillsGaps = row.bool("gaps")
+        wanted = row.integer("wanted")
+        stored = row.integer("stored")
+        range = row.optionalInteger("range")
+        queryID = row.optionalText("query_id")
+        request = row.optionalText("request")
+        cursor = row.optionalText("cursor")
+        base = row.integer("base")
+        shown = row.integer("shown")
+        placed = row.integer("placed")
+        if let id = row.optionalText("first_id") { first = (id, row.optionalInteger("first_at")) }
+        secondID = row.optionalText("second_id")
+        if let id = row.optionalText("last_id") { last = (id, row.optionalInteger("last_at")) }
+        met = row.optionalInteger("met")
     }
 
     /// The archive has shown a message.

@@ -31,7 +31,7 @@ struct RoomArchive {
     /// Whether the stanza-ids that a room stamps on its messages are those of its archive (XEP-0359 section 5).
     static func isTrusted(_ room: String, in step: Step) throws -> Bool {
         try step.database.statement("SELECT trusted FROM catchup WHERE account = ? AND archive = ?")
-            .first([.integer(step.account.id), .text(room)]) { $0.bool(0) } ?? false
+            .first([.integer(step.account.id), .text(room)]) { $0.bool() } ?? false
     }
 }
 

@@ -65,27 +65,29 @@ package struct Round {
     }
 
     private init(_ row: Row) {
-        number = row.integer(0)
-        phase = Phase(rawValue: row.text(1)) ?? .done
-        range = row.optionalInteger(2)
-        isBottom = row.bool(3)
-        queryID = row.optionalText(4)
-        request = row.optionalText(5)
-        cursor = row.optionalText(6)
-        start = row.optionalInteger(7)
-        reached = row.optionalText(8)
-        placed = row.integer(9)
-        changedBehind = row.optionalInteger(10)
-        seen = row.integer(11)
-        shown = row.integer(12)
-        if let id = row.optionalText(13) { first = (id, row.integer(14), row.optionalInteger(15)) }
-        lastID = row.optionalText(16)
-        lastAt = row.optionalInteger(17)
-        previousID = row.optionalText(18)
-        againID = row.optionalText(19)
-        againNext = row.optionalText(20)
-        againAt = row.optionalInteger(21)
-        againSeen = row.integer(22)
+        number = row.integer("number")
+        phase = Phase(rawValue: row.text("phase")) ?? .done
+        range = row.optionalInteger("range")
+        isBottom = row.bool("bottom")
+        queryID = row.optionalText("query_id")
+        request = row.optionalText("request")
+        cursor = row.optionalText("cursor")
+        start = row.optionalInteger("start")
+        reached = row.optionalText("reached")
+        placed = row.integer("placed")
+        changedBehind = row.optionalInteger("changed_behind")
+        seen = row.integer("seen")
+        shown = row.integer("shown")
+        if let id = row.optionalText("first_id") {
+            first = (id, row.integer("first_position"), row.optionalInteger("first_at"))
+        }
+        lastID = row.optionalText("last_id")
+        lastAt = row.optionalInteger("last_at")
+        previousID = row.optionalText("previous_id")
+        againID = row.optionalText("again_id")
+        againNext = row.optionalText("again_next")
+        againAt = row.optionalInteger("again_at")
+        againSeen = row.integer("again_seen")
     }
 
     /// The archive has shown `archived`, which now has that order number; nil if it was nothing to keep.

@@ -78,7 +78,7 @@ struct ServerTime {
         get throws {
             let ahead =
                 try step.database.statement("SELECT ahead FROM server_time WHERE account = ? AND base = ?")
-                .first([account, .integer(step.steady.base)]) { $0.optionalInteger(0) } ?? nil
+                .first([account, .integer(step.steady.base)]) { $0.optionalInteger() } ?? nil
             return SteadyTime.sum(step.steady.now, ahead ?? -Self.error)
         }
     }
@@ -92,7 +92,7 @@ struct ServerTime {
                 SELECT coalesce((SELECT since FROM server_time WHERE account = ?1), created_at - ?2) FROM account
                 WHERE id = ?1
                 """
-            ).first([account, .integer(Self.error)]) { $0.integer(0) }
+            ).first([account, .integer(Self.error)]) { $0.integer() }
             let time = since ?? 0
             let whole = time - time % 1000
             step.since = whole

@@ -38,13 +38,13 @@ extension Messages {
         if let own = try ownPlace(of: received) { return own }
         let known = try database.statement(
             """
-            SELECT id, position, catchup > 0 FROM message
+            SELECT id, position, catchup > 0 AS confirmed FROM message
             WHERE account = ? AND archive = ? AND stanza_id = ? AND sender = ? AND message_id = ?
             """
         ).first([
             account, .text(received.archive), .optional(received.stanzaID), .text(received.sender.description),
             .text(received.messageID),
-        ]) { Place(row: $0.integer(0), position: $0.integer(1), isConfirmed: $0.bool(2)) }
+        ]) { Place(row: $0.integer("id"), position: $0.integer("position"), isConfirmed: $0.bool("confirmed")) }
         return try known ?? unstamped(received)
     }
 
@@ -55,7 +55,7 @@ extension Messages {
         let known = try database.statement(Self.unstamped(received.direction)).first([
             account, .text(received.sender.description), .text(origin), .text(received.messageID),
             .text(received.archive),
-        ]) { Place(row: $0.integer(0), position: $0.integer(1), isConfirmed: false) }
+        ]) { Place(row: $0.integer("id"), position: $0.integer("position"), isConfirmed: false) }
         guard let known else { return nil }
         try database.run(
             "UPDATE OR IGNORE message SET stanza_id = ? WHERE id = ?",

@@ -79,13 +79,15 @@ package struct Messages {
         guard received.mayBeOwn, let origin = received.ownID else { return nil }
         return try database.statement(
             """
-            SELECT id, position, catchup > 0, state FROM message
+            SELECT id, position, catchup > 0 AS confirmed, state FROM message
             WHERE account = ?1 AND direction = 'out' AND origin_id = ?2 AND received_at IS NULL
                 -- In a room anyone may repeat an id that was seen there; and a contact is no room.
                 AND (?3 = '' OR conversation = ?3 AND type = 'groupchat' AND (stanza_id IS NULL OR stanza_id = ?4))
             """
         ).first([account, .text(origin), .text(received.archive), .optional(received.stanzaID)]) {
-            Place(row: $0.integer(0), position: $0.integer(1), isConfirmed: $0.bool(2), state: $0.optionalText(3))
+            Place(
+                row: $0.integer("id"), position: $0.integer("position"), isConfirmed: $0.bool("confirmed"),
+                state: $0.optionalText("state"))
         }
     }
 
@@ -119,7 +121,7 @@ package struct Messages {
             """
         ).first([
             account, .text(id), .text(sender?.bare.description ?? ""), .integer(isOurs ? 1 : 0),
-        ]) { $0.integer(0) }
+        ]) { $0.integer() }
         if let row { try fail(row, reason) }
     }
 

@@ -37,7 +37,7 @@ package struct Unsettled {
     }
 
     private func report(_ statement: Statement) throws {
-        try report(try statement.all([account]) { $0.integer(0) })
+        try report(try statement.all([account]) { $0.integer() })
     }
 
     /// Reports the messages in `rows`; they leave the queue.

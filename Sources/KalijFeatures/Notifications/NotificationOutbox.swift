@@ -59,11 +59,13 @@ package struct NotificationOutbox {
             [.integer(Int64(limit))],
             while: { row in
                 let entry = Entry(
-                    id: row.integer(0), message: row.integer(2),
+                    id: row.integer("id"), message: row.integer("message"),
                     notification: Notification(
-                        kind: Notification.Kind(rawValue: row.text(1)) ?? .show, identifier: "\(row.integer(2))",
-                        account: row.text(3), conversation: row.text(4), sender: row.text(5), body: row.text(6),
-                        at: row.integer(7)))
+                        kind: Notification.Kind(rawValue: row.text("kind")) ?? .show,
+                        identifier: "\(row.integer("message"))",
+                        account: row.text("jid"), conversation: row.text("conversation"), sender: row.text("sender"),
+                        body: row.text("body"),
+                        at: row.integer("sent_at")))
                 entries.append(entry)
                 bytes += entry.notification.body.utf8.count
                 return bytes < Self.portion
@@ -135,7 +137,7 @@ struct Notifying {
                 SELECT max(m.position) FROM notification n JOIN message m ON m.id = n.message
                 WHERE n.account = ?1 AND n.conversation = ?2 AND (m.message_id = ?3 OR m.stanza_id = ?3)
                 """
-            ).first([account, .text(conversation), .text(id)]) { $0.optionalInteger(0) } ?? nil
+            ).first([account, .text(conversation), .text(id)]) { $0.optionalInteger() } ?? nil
         guard let position else { return }
         try withdraw(through: position, in: conversation)
     }
@@ -146,7 +148,7 @@ struct Notifying {
         let position =
             try step.database.statement(
                 "SELECT max(position) FROM message WHERE account = ? AND archive = ? AND stanza_id = ? AND conversation = ?"
-            ).first([account, .text(archive.key), .text(id), .text(conversation)]) { $0.optionalInteger(0) } ?? nil
+            ).first([account, .text(archive.key), .text(id), .text(conversation)]) { $0.optionalInteger() } ?? nil
         guard let position else { return }
         try withdraw(through: position, in: conversation)
     }

@@ -30,7 +30,7 @@ package struct Attempts {
                         session = excluded.session, count = excluded.count
                     RETURNING attempts
                     """
-                ).first([.integer(account.id), .integer(Int64(count.value))]) { $0.integer(0) } ?? 1)
+                ).first([.integer(account.id), .integer(Int64(count.value))]) { $0.integer() } ?? 1)
         }
         return attempts
     }

@@ -56,7 +56,7 @@ public struct Quarantine {
 
     /// What was kept of the stanza `id`: its first 64 KiB, as they were on the wire.
     public func bytes(of id: Int64) throws -> [UInt8]? {
-        try database.prepare("SELECT stanza FROM quarantine WHERE id = ?").first([.integer(id)]) { $0.blob(0) }
+        try database.prepare("SELECT stanza FROM quarantine WHERE id = ?").first([.integer(id)]) { $0.blob() }
     }
 
     /// Commits that the stanza `id`, or all if it is nil, is to be tried again: each in a step of its own, exactly once. One
@@ -82,26 +82,26 @@ public struct Quarantine {
 
     /// How many are to be tried and were not yet.
     public func wanted() throws -> Int {
-        Int(try database.prepare("SELECT count(*) FROM quarantine WHERE retry = 'wanted'").first { $0.integer(0) } ?? 0)
+        Int(try database.prepare("SELECT count(*) FROM quarantine WHERE retry = 'wanted'").first { $0.integer() } ?? 0)
     }
 
     private static let columns = """
-        q.id, a.jid, q.at, q.reason, q.name, q.sender, q.size, q.size = length(q.stanza), q.retry
+        q.id, a.jid, q.at, q.reason, q.name, q.sender, q.size, q.size = length(q.stanza) AS whole, q.retry
         FROM quarantine q JOIN account a ON a.id = q.account
         """
 }
 
 extension Quarantine.Stanza {
     fileprivate init(_ row: Row) {
-        id = row.integer(0)
-        account = row.text(1)
-        at = row.integer(2)
-        reason = row.text(3)
-        name = row.text(4)
-        sender = row.optionalText(5)
-        size = Int(row.integer(6))
+        id = row.integer("id")
+        account = row.text("jid")
+        at = row.integer("at")
+        reason = row.text("reason")
+        name = row.text("name")
+        sender = row.optionalText("sender")
+        size = Int(row.integer("size"))
         retrying =
-            switch (row.bool(7), name, row.optionalText(8)) {
+            switch (row.bool("whole"), name, row.optionalText("retry")) {
             case (false, _, _): .truncated
             case (_, "iq", _): .outdated
             case (_, _, "wanted"): .wanted

@@ -67,7 +67,7 @@ package struct QuarantinedStanza {
             SELECT query_id FROM catchup WHERE account = ?1 AND query_id IS NOT NULL
             UNION SELECT query_id FROM filling WHERE account = ?1 AND query_id IS NOT NULL
             """
-        ).all([.integer(step.account.id)]) { Array($0.text(0).utf8) }
+        ).all([.integer(step.account.id)]) { Array($0.text().utf8) }
         return open.reduce(prefix) { bytes, id in
             bytes.replacing(id, with: [UInt8](repeating: UInt8(ascii: "0"), count: id.count))
         }
@@ -77,7 +77,7 @@ package struct QuarantinedStanza {
     private func makeRoom(in step: Step) throws {
         let account = Value.integer(step.account.id)
         let count = try step.database.statement("SELECT count(*) FROM quarantine WHERE account = ?")
-            .first([account]) { $0.integer(0) }
+            .first([account]) { $0.integer() }
         guard (count ?? 0) > Self.limit else { return }
         try step.database.run(
             """

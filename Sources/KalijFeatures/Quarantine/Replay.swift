@@ -26,7 +26,9 @@ package struct Replay {
                 (SELECT id FROM quarantine WHERE account = ? AND retry = 'wanted' ORDER BY id LIMIT 1)
             RETURNING id, stanza, position
             """
-        ).first([account]) { Row(id: $0.integer(0), stanza: $0.blob(1), position: $0.optionalInteger(2)) }
+        ).first([account]) {
+            Row(id: $0.integer("id"), stanza: $0.blob("stanza"), position: $0.optionalInteger("position"))
+        }
     }
 
     /// Processes it as if it arrived now, in the place where it did; with that it is gone from the quarantine.

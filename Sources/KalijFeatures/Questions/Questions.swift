@@ -89,10 +89,12 @@ public struct Questions {
 extension Questions.Question {
     fileprivate init(_ row: Row) {
         self.init(
-            id: row.integer(0), account: row.text(1), recipient: row.text(2), askedAt: row.integer(3),
-            answeredAt: row.optionalInteger(4), roundTrip: row.optionalInteger(8), outcome: row.optionalText(5),
-            reason: row.optionalText(6),
-            answer: row.optionalBlob(7).map { String(decoding: $0, as: UTF8.self) })
+            id: row.integer("id"), account: row.text("jid"), recipient: row.text("recipient"),
+            askedAt: row.integer("asked_at"),
+            answeredAt: row.optionalInteger("answered_at"), roundTrip: row.optionalInteger("round_trip"),
+            outcome: row.optionalText("outcome"),
+            reason: row.optionalText("reason"),
+            answer: row.optionalBlob("answer").map { String(decoding: $0, as: UTF8.self) })
     }
 }
 

@@ -21,7 +21,7 @@ package struct Taking {
     /// How far it has come.
     package static func place(in database: Database) throws -> ParcelShelf.Place? {
         try database.statement("SELECT mailbox, last FROM shared").first {
-            ParcelShelf.Place(mailbox: $0.text(0), last: $0.integer(1))
+            ParcelShelf.Place(mailbox: $0.text("mailbox"), last: $0.integer("last"))
         }
     }
 

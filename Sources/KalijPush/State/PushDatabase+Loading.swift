@@ -77,17 +77,17 @@ public struct KeptState {
 extension PushDatabase {
     fileprivate func modules() throws -> [ModuleSuccess] {
         try database.statement("SELECT name, identity, at FROM success").all { row in
-            ModuleSuccess(module: row.text(0), identity: HashedKey(row.blob(1)), at: row.integer(2))
+            ModuleSuccess(module: row.text("name"), identity: HashedKey(row.blob("identity")), at: row.integer("at"))
         }
     }
 
     fileprivate func blocks(after key: [UInt8], limit: Int) throws -> [BlockChange] {
         try database.statement("SELECT key, version, expires, reason FROM block WHERE key > ? ORDER BY key LIMIT ?")
             .all([.blob(key), .integer(Int64(limit))]) { row in
-                let reason = UInt8(exactly: row.integer(3)).flatMap(BlockReason.init(rawValue:)) ?? .bad
+                let reason = UInt8(exactly: row.integer("reason")).flatMap(BlockReason.init(rawValue:)) ?? .bad
                 return BlockChange(
-                    key: HashedKey(row.blob(0)), version: UInt32(truncatingIfNeeded: row.integer(1)),
-                    expires: row.integer(2), reason: reason)
+                    key: HashedKey(row.blob("key")), version: UInt32(truncatingIfNeeded: row.integer("version")),
+                    expires: row.integer("expires"), reason: reason)
             }
     }
 
@@ -96,7 +96,9 @@ extension PushDatabase {
     ) throws -> [(key: HashedKey, at: Milliseconds)] {
         try database.statement(
             "SELECT key, at FROM known WHERE (at, key) < (?, ?) ORDER BY at DESC, key DESC LIMIT ?"
-        ).all([.integer(time), .blob(key), .integer(Int64(limit))]) { (key: HashedKey($0.blob(0)), at: $0.integer(1)) }
+        ).all([.integer(time), .blob(key), .integer(Int64(limit))]) {
+            (key: HashedKey($0.blob("key")), at: $0.integer("at"))
+        }
     }
 
     /// - Returns: pushes, and the last row's id; nil if there was none.
@@ -106,10 +108,10 @@ extension PushDatabase {
         var last: Int64?
         try database.statement("SELECT id, sealed, due, attempts FROM queued WHERE id > ? ORDER BY id LIMIT ?")
             .each([.integer(id), .integer(Int64(limit))]) { row in
-                let id = row.integer(0)
+                let id = row.integer("id")
                 last = id
-                let attempts = Int(clamping: row.integer(3))
-                if let push = open(row.blob(1), id: id, due: row.integer(2), attempts: attempts) {
+                let attempts = Int(clamping: row.integer("attempts"))
+                if let push = open(row.blob("sealed"), id: id, due: row.integer("due"), attempts: attempts) {
                     pushes.append(push)
                 } else {
                     unreadable.append(UInt64(bitPattern: id))

@@ -38,7 +38,7 @@ public final class PushDatabase {
         self.seal = seal
         self.previousSeal = previousSeal
         try Self.schema.migrate(database)
-        let last = try database.statement("SELECT max(id) FROM queued").first { $0.integer(0) } ?? 0
+        let last = try database.statement("SELECT max(id) FROM queued").first { $0.integer() } ?? 0
         lastID = UInt64(bitPattern: last)
     }
 

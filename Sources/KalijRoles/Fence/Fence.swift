@@ -57,7 +57,7 @@ public final class Fence {
 
     /// Throws `FenceError.stale` if another process has raised the fence; to be called inside each transaction.
     public func check(_ database: Database) throws {
-        let now = try database.statement("SELECT number FROM fence").first { $0.integer(0) } ?? 0
+        let now = try database.statement("SELECT number FROM fence").first { $0.integer() } ?? 0
         guard now == owner.number else { throw FenceError.stale(mine: owner.number, now: now) }
     }
 
@@ -77,8 +77,9 @@ public final class Fence {
     private static func read(_ database: Database) throws -> Owner? {
         try database.prepare("SELECT number, role, pid, since, let_go FROM fence").first { row in
             Owner(
-                number: row.integer(0), role: Role(rawValue: row.text(1)) ?? .main,
-                pid: Int32(truncatingIfNeeded: row.integer(2)), since: row.integer(3), letGo: row.bool(4))
+                number: row.integer("number"), role: Role(rawValue: row.text("role")) ?? .main,
+                pid: Int32(truncatingIfNeeded: row.integer("pid")), since: row.integer("since"),
+                letGo: row.bool("let_go"))
         }
     }
 }

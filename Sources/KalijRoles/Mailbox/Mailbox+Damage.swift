@@ -106,7 +106,7 @@ extension Mailbox {
     private static func damage(_ directory: String) throws -> String? {
         do {
             let database = try openLocked(directory, .process)
-            let words = try database.prepare("PRAGMA quick_check(1)").first { $0.text(0) } ?? "ok"
+            let words = try database.prepare("PRAGMA quick_check(1)").first { $0.text() } ?? "ok"
             return words == "ok" ? nil : words
         } catch let error as StoreError where error.isDamage(ofMailboxIn: directory) {
             return error.message
@@ -150,7 +150,7 @@ struct Salvage {
 
     /// The last number that was given to a parcel.
     private static func last(in database: Database) throws -> Int64 {
-        try database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'parcel'").first([]) { $0.integer(0) } ?? 0
+        try database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'parcel'").first([]) { $0.integer() } ?? 0
     }
 
     /// From both ends: between them is what cannot be read.

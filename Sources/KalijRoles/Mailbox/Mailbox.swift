@@ -36,7 +36,8 @@ public final class Mailbox {
         database = try Self.open(directory, .process, attempts: attempts)
     }
 
-    private static let schema = Schema(applicationID: 0x4B61_6D62, migrations: [Migration("mailbox/1", version: 1, version1)])
+    private static let schema = Schema(
+        applicationID: 0x4B61_6D62, migrations: [Migration("mailbox/1", version: 1, version1)])
 
     static func open(
         _ directory: String, _ durability: Database.Durability, attempts: Int = 10
@@ -195,9 +196,10 @@ public final class Mailbox {
             "SELECT id, role, pid, name, payload, reply_by FROM letter WHERE address = ? ORDER BY id"
         ).all([.text(address.name)]) { row in
             Letter(
-                id: row.integer(0), role: Role(rawValue: row.text(1)) ?? .share,
-                pid: Int32(truncatingIfNeeded: row.integer(2)), name: row.text(3), payload: row.blob(4),
-                replyBy: row.optionalInteger(5))
+                id: row.integer("id"), role: Role(rawValue: row.text("role")) ?? .share,
+                pid: Int32(truncatingIfNeeded: row.integer("pid")), name: row.text("name"),
+                payload: row.blob("payload"),
+                replyBy: row.optionalInteger("reply_by"))
         }
         try database.run("DELETE FROM letter WHERE address = ?", [.text(address.name)])
         return letters
@@ -205,7 +207,7 @@ public final class Mailbox {
 
     private func receiver(of address: Address) throws -> Int64? {
         try database.statement("SELECT number FROM receiver WHERE address = ?").first([.text(address.name)]) {
-            $0.integer(0)
+            $0.integer()
         }
     }
 
@@ -283,7 +285,7 @@ public final class Mailbox {
     public func takeReply(to sent: Sent) throws -> [UInt8]? {
         try Self.unblocking(database, attempts: attempts) {
             try database.statement("DELETE FROM reply WHERE letter = ? RETURNING payload")
-                .first([.integer(sent.id)]) { $0.blob(0) }
+                .first([.integer(sent.id)]) { $0.blob() }
         }
     }
 

@@ -82,19 +82,20 @@ public final class ParcelShelf {
         try? database.statement(statement).each([.integer(last)]) { row in
             body(
                 Parcel(
-                    id: row.integer(0), sender: row.text(1), name: row.text(2), payload: row.blob(3),
-                    at: row.integer(4)))
+                    id: row.integer("id"), sender: row.text("sender"), name: row.text("name"),
+                    payload: row.blob("payload"),
+                    at: row.integer("at")))
         }
     }
 
     /// The number of the last one that was removed, as far as can be told.
     func firstRemaining() throws -> Int64? {
-        try database.prepare("SELECT min(id) - 1 FROM parcel").first { $0.optionalInteger(0) } ?? nil
+        try database.prepare("SELECT min(id) - 1 FROM parcel").first { $0.optionalInteger() } ?? nil
     }
 
     /// Which mailbox this is, for a ``Place``.
     public func name() throws -> String {
-        try database.statement("SELECT name FROM shelf").first { $0.text(0) } ?? ""
+        try database.statement("SELECT name FROM shelf").first { $0.text() } ?? ""
     }
 
     /// How far the parcels were taken over, according to what was written down last in the other database.
@@ -121,7 +122,9 @@ public final class ParcelShelf {
         try database.statement(
             "SELECT id, sender, name, payload, at FROM parcel WHERE id > ? ORDER BY id LIMIT ?"
         ).all([.integer(last), .integer(Int64(limit))]) { row in
-            Parcel(id: row.integer(0), sender: row.text(1), name: row.text(2), payload: row.blob(3), at: row.integer(4))
+            Parcel(
+                id: row.integer("id"), sender: row.text("sender"), name: row.text("name"), payload: row.blob("payload"),
+                at: row.integer("at"))
         }
     }
 

@@ -23,14 +23,14 @@ public struct AccountTable {
             """
         ).all { row in
             Account(
-                id: row.integer(0), jid: JID.received(row.text(1)), resource: row.text(2),
+                id: row.integer("id"), jid: JID.received(row.text("jid")), resource: row.text("resource"),
                 server: ServerSettings(
-                    override: row.optionalText(3).flatMap(HostAndPort.init), directTLS: row.bool(4),
-                    caFile: row.optionalText(5)),
-                mechanism: try Self.mechanism(row.text(6)),
-                credentials: try Self.credentials(keys: row.optionalBlob(7), password: row.text(8)),
-                state: Account.State(rawValue: row.text(9)) ?? .active,
-                historyDays: min(max(0, row.integer(10)), Self.longestHistory))
+                    override: row.optionalText("server").flatMap(HostAndPort.init), directTLS: row.bool("direct_tls"),
+                    caFile: row.optionalText("ca_file")),
+                mechanism: try Self.mechanism(row.text("mechanism")),
+                credentials: try Self.credentials(keys: row.optionalBlob("keys"), password: row.text("password")),
+                state: Account.State(rawValue: row.text("state")) ?? .active,
+                historyDays: min(max(0, row.integer("history_days")), Self.longestHistory))
         }
     }
 

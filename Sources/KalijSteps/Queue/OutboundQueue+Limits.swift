@@ -13,7 +13,7 @@ extension OutboundQueue {
     package func largestStanza() throws -> Int {
         let announced =
             try database.statement("SELECT largest_stanza FROM session WHERE account = ?")
-            .first([.integer(account)]) { $0.optionalInteger(0) } ?? nil
+            .first([.integer(account)]) { $0.optionalInteger() } ?? nil
         return announced.map { Int(clamping: $0) } ?? Self.usuallyTaken
     }
 

@@ -49,8 +49,9 @@ package struct OutboundQueue {
             """
         ).all([.integer(account), .integer(id), .integer(Int64(limit))]) {
             Entry(
-                id: $0.integer(0), message: $0.optionalInteger(1), request: $0.optionalText(2), stanza: $0.blob(3),
-                isBlamed: $0.bool(4))
+                id: $0.integer("id"), message: $0.optionalInteger("message"), request: $0.optionalText("request"),
+                stanza: $0.blob("stanza"),
+                isBlamed: $0.bool("blamed"))
         }
     }
 
@@ -68,9 +69,9 @@ package struct OutboundQueue {
             ORDER BY id LIMIT ?2
             """
         ).each([.integer(account), .integer(Int64(number))]) { row in
-            last = row.integer(0)
+            last = row.integer("id")
             found += 1
-            if let message = row.optionalInteger(1) { messages.append(message) }
+            if let message = row.optionalInteger("message") { messages.append(message) }
         }
         guard found == number else { return nil }
         try database.run(
@@ -122,13 +123,13 @@ package struct OutboundQueue {
             SELECT m.anchor FROM queue q JOIN message m ON m.id = q.message
             WHERE q.account = ? AND m.state = 'sent' ORDER BY q.id LIMIT 1
             """
-        ).first([.integer(account)]) { $0.optionalText(0) } ?? nil
+        ).first([.integer(account)]) { $0.optionalText() } ?? nil
     }
 
     /// Whether messages are held back, and why.
     package func holding() throws -> Hold {
         let hold = try database.statement("SELECT holding FROM session WHERE account = ?")
-            .first([.integer(account)]) { $0.integer(0) }
+            .first([.integer(account)]) { $0.integer() }
         return hold.flatMap(Hold.init) ?? .none
     }
 
@@ -151,7 +152,7 @@ package struct OutboundQueue {
         guard database.changes > 0 else { return false }
         let last =
             try database.statement("SELECT max(id) FROM queue WHERE account = ?")
-            .first([.integer(account)]) { $0.integer(0) } ?? 0
+            .first([.integer(account)]) { $0.integer() } ?? 0
         try database.run(
             """
             INSERT INTO queue(account, message, stanza, blamed) SELECT q.account, q.message, q.stanza, q.blamed

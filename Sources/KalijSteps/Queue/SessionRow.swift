@@ -18,9 +18,10 @@ package struct SessionRow {
             "SELECT number, resume_id, jid, handled, acknowledged, archive FROM session WHERE account = ?"
         ).first([.integer(account)]) { row in
             SessionRow(
-                number: row.integer(0), resumeID: row.optionalText(1), jid: row.optionalText(2),
-                handled: HandledCount(UInt32(truncatingIfNeeded: row.integer(3))),
-                acknowledged: HandledCount(UInt32(truncatingIfNeeded: row.integer(4))), archive: row.bool(5))
+                number: row.integer("number"), resumeID: row.optionalText("resume_id"), jid: row.optionalText("jid"),
+                handled: HandledCount(UInt32(truncatingIfNeeded: row.integer("handled"))),
+                acknowledged: HandledCount(UInt32(truncatingIfNeeded: row.integer("acknowledged"))),
+                archive: row.bool("archive"))
         }
         guard let row else { throw StoreError(.corrupt, "account \(account) has no session row") }
         return row

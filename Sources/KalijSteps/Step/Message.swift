@@ -28,20 +28,20 @@ public struct Message: Sendable, Equatable {
     /// False if the session in which it was sent was lost before the server acknowledged it.
     public let isSettled: Bool
 
-    /// - Parameter row: begins with the columns of ``load(_:from:)``.
+    /// - Parameter row: has the columns that are read here, under these names.
     package init(_ row: Row) {
-        id = row.integer(0)
-        direction = Direction(rawValue: row.text(1)) ?? .incoming
-        stanzaID = row.optionalText(2)
-        originID = row.optionalText(3)
-        from = row.text(4)
-        to = row.text(5)
-        type = row.text(6)
-        body = row.optionalText(7)
-        sentAt = row.integer(8)
-        state = row.optionalText(9).flatMap(MessageState.init)
-        error = row.optionalText(10)
-        isSettled = row.bool(11)
+        id = row.integer("id")
+        direction = Direction(rawValue: row.text("direction")) ?? .incoming
+        stanzaID = row.optionalText("stanza_id")
+        originID = row.optionalText("origin_id")
+        from = row.text("sender")
+        to = row.text("recipient")
+        type = row.text("type")
+        body = row.optionalText("body")
+        sentAt = row.integer("sent_at")
+        state = row.optionalText("state").flatMap(MessageState.init)
+        error = row.optionalText("error")
+        isSettled = row.bool("settled")
     }
 
     package init(

@@ -162,7 +162,7 @@ public final class Step {
     /// stanzas need of the session.
     package func count(_ handled: HandledCount?) throws {
         let row = try database.statement("SELECT position, stamps FROM session WHERE account = ?")
-            .first([.integer(account.id)]) { ($0.integer(0), $0.bool(1)) }
+            .first([.integer(account.id)]) { ($0.integer("position"), $0.bool("stamps")) }
         guard let (position, stamps) = row else {
             throw StoreError(.corrupt, "account \(account.id) has no session row")
         }
@@ -181,7 +181,7 @@ public final class Step {
             return counted?.position ?? 0
         }
         return try database.statement("UPDATE session SET position = position + ? WHERE account = ? RETURNING position")
-            .first([.integer(room), .integer(account.id)]) { $0.integer(0) } ?? 0
+            .first([.integer(room), .integer(account.id)]) { $0.integer() } ?? 0
     }
 
     /// Says that a message was stored in a new row: the messages are counted here, so that nobody need count the rows.

@@ -25,7 +25,7 @@ package struct SteadyTime {
     /// As `database` has it; nil if it was not used since the machine was started.
     package init?(reading database: Database, _ clock: Clock) throws {
         let base = try database.statement("SELECT base FROM clock WHERE boot = ?").first([.text(clock.boot())]) {
-            $0.integer(0)
+            $0.integer()
         }
         guard let base else { return nil }
         self.init(clock: clock, base: base)
@@ -37,7 +37,7 @@ package struct SteadyTime {
             self = known
             return
         }
-        let last = try database.statement("SELECT last FROM clock").first { $0.integer(0) }
+        let last = try database.statement("SELECT last FROM clock").first { $0.integer() }
         let now = max(clock.now(), last ?? .min)
         self.init(clock: clock, base: Self.base(clock, now))
         try database.run(

@@ -41,7 +41,7 @@ public struct PendingReader {
     /// Everything that waits, what is due first at the top.
     /// - Parameter limit: at most so many of each kind.
     public func all(limit: Int = 1000) throws -> [Pending] {
-        let accounts = try database.statement("SELECT id FROM account").all { $0.integer(0) }
+        let accounts = try database.statement("SELECT id FROM account").all { $0.integer() }
         let all = try accounts.flatMap { try ofAccount([.integer($0), .integer(Int64(limit))]) }
         return all.sorted { $0.until < $1.until }
     }
@@ -50,23 +50,23 @@ public struct PendingReader {
     private func ofAccount(_ values: [Value]) throws -> [Pending] {
         let requests = try database.statement(
             """
-            SELECT a.jid, r.name, r.id, CASE r.responder WHEN '' THEN a.jid ELSE r.responder END, r.asked_at, r.deadline
+            SELECT a.jid, r.name, r.id, CASE r.responder WHEN '' THEN a.jid ELSE r.responder END AS responder, r.asked_at, r.deadline
             FROM request r JOIN account a ON a.id = r.account WHERE r.account = ? ORDER BY r.deadline LIMIT ?
             """
         ).all(values) { row in
             Pending(
-                origin: .request, account: row.text(0), handler: row.text(1), id: row.text(2),
-                responder: row.text(3), since: row.integer(4), until: row.integer(5))
+                origin: .request, account: row.text("jid"), handler: row.text("name"), id: row.text("id"),
+                responder: row.text("responder"), since: row.integer("asked_at"), until: row.integer("deadline"))
         }
         let timers = try database.statement(
             """
-            SELECT a.jid, t.name, t.id, t.at FROM timer t JOIN account a ON a.id = t.account
+            SELECT a.jid, t.name, t.id, t.at AS until FROM timer t JOIN account a ON a.id = t.account
             WHERE t.account = ? ORDER BY t.at LIMIT ?
             """
         ).all(values) { Self.pending(.timer, $0) }
         let promises = try database.statement(
             """
-            SELECT a.jid, w.name, w.promise, coalesce(p.until, 0) FROM waiter w JOIN account a ON a.id = w.account
+            SELECT a.jid, w.name, w.promise AS id, coalesce(p.until, 0) AS until FROM waiter w JOIN account a ON a.id = w.account
             LEFT JOIN promise p ON p.id = w.promise WHERE w.account = ? ORDER BY w.promise LIMIT ?
             """
         ).all(values) { Self.pending(.promise, $0) }
@@ -78,7 +78,8 @@ public struct PendingReader {
 
     private static func pending(_ origin: DeadLetter.Origin, _ row: Row) -> Pending {
         Pending(
-            origin: origin, account: row.text(0), handler: row.text(1), id: "\(row.integer(2))", responder: nil,
-            since: nil, until: row.integer(3))
+            origin: origin, account: row.text("jid"), handler: row.text("name"), id: "\(row.integer("id"))",
+            responder: nil,
+            since: nil, until: row.integer("until"))
     }
 }

@@ -35,7 +35,7 @@ package struct Promises {
     /// Has `handler` wait; one that comes after the promise was settled is called at the end of the step.
     package func wait(for id: Int64, _ handler: StoredHandler, next: Int64? = nil) throws {
         let known = try database.statement("SELECT result IS NOT NULL FROM promise WHERE account = ? AND id = ?")
-            .first([account, .integer(id)]) { $0.bool(0) }
+            .first([account, .integer(id)]) { $0.bool() }
         try database.run(
             "INSERT INTO waiter(account, promise, next, name, handler) VALUES (?, ?, ?, ?, ?)",
             [account, .integer(id), .optional(next), .text(handler.name), .blob(handler.bytes)])
@@ -62,19 +62,19 @@ package struct Promises {
     package func result(_ id: Int64) throws -> StoredValue? {
         let bytes =
             try database.statement("SELECT result FROM promise WHERE account = ? AND id = ?")
-            .first([account, .integer(id)]) { $0.optionalBlob(0) } ?? nil
+            .first([account, .integer(id)]) { $0.optionalBlob() } ?? nil
         return bytes.flatMap { StoredValue(canonical: $0) }
     }
 
     private func takeWaiter(_ id: Int64) throws -> (handler: TakenHandler, next: Int64?)? {
         let row = try database.statement("SELECT id FROM waiter WHERE account = ? AND promise = ? ORDER BY id LIMIT 1")
-            .first([account, .integer(id)]) { $0.integer(0) }
+            .first([account, .integer(id)]) { $0.integer() }
         guard let row else { return nil }
         return try database.statement("DELETE FROM waiter WHERE id = ? RETURNING handler, next, crashes")
             .first([.integer(row)]) {
                 let handler = TakenHandler(
-                    origin: .promise, id: "\(row)", bytes: $0.blob(0), crashes: $0.integer(2))
-                return (handler, $0.optionalInteger(1))
+                    origin: .promise, id: "\(row)", bytes: $0.blob("handler"), crashes: $0.integer("crashes"))
+                return (handler, $0.optionalInteger("next"))
             }
     }
 
@@ -84,7 +84,7 @@ package struct Promises {
     package func expireNext() throws -> Bool {
         let due = try database.statement(
             "SELECT id FROM promise WHERE account = ? AND until <= ? AND result IS NULL ORDER BY until LIMIT 1"
-        ).first([account, .integer(step.steady.now)]) { $0.integer(0) }
+        ).first([account, .integer(step.steady.now)]) { $0.integer() }
         guard let due else { return false }
         return try settle(due, .rejected(.timeout))
     }
@@ -96,7 +96,7 @@ package struct Promises {
             SELECT w.promise FROM waiter w LEFT JOIN promise p ON p.id = w.promise
             WHERE w.account = ? AND (p.id IS NULL OR p.result IS NOT NULL) LIMIT 1
             """
-        ).first([account]) { $0.integer(0) }
+        ).first([account]) { $0.integer() }
         guard let id else { return false }
         step.deliver(id)
         return true
@@ -111,7 +111,7 @@ package struct Promises {
 
     package func rejectAll(_ reason: Invalidation) throws {
         let ids = try database.statement("SELECT id FROM promise WHERE account = ? AND result IS NULL ORDER BY id")
-            .all([account]) { $0.integer(0) }
+            .all([account]) { $0.integer() }
         for id in ids { _ = try settle(id, .rejected(Rejection(reason.name))) }
     }
 }

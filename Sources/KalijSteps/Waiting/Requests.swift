@@ -32,7 +32,7 @@ package struct Requests {
     package func answered(by iq: Element) throws {
         guard let id = iq["id"] else { return }
         let waiting = try database.statement("SELECT responder, sent FROM request WHERE account = ? AND id = ?")
-            .first([account, .text(id)]) { ($0.text(0), $0.integer(1)) }
+            .first([account, .text(id)]) { ($0.text("responder"), $0.integer("sent")) }
         guard let (asked, sent) = waiting, try Responders(step).mayAnswer(iq["from"], for: asked) else { return }
         guard let handler = try take(id) else { return }
         step.answered(after: sent)
@@ -43,7 +43,7 @@ package struct Requests {
     private func take(_ id: String) throws -> TakenHandler? {
         try database.statement("DELETE FROM request WHERE account = ? AND id = ? RETURNING handler, crashes")
             .first([account, .text(id)]) {
-                TakenHandler(origin: .request, id: id, bytes: $0.blob(0), crashes: $0.integer(1))
+                TakenHandler(origin: .request, id: id, bytes: $0.blob("handler"), crashes: $0.integer("crashes"))
             }
     }
 
@@ -61,7 +61,7 @@ package struct Requests {
     package func expireNext(_ which: Expired, until time: Int64) throws -> Bool {
         let due = try database.statement(
             "SELECT id, sent FROM request WHERE account = ?1 AND deadline <= ?2 AND sent <= ?3 ORDER BY deadline LIMIT 1"
-        ).first([account, .integer(time), .integer(which == .all ? .max : 0)]) { ($0.text(0), $0.integer(1)) }
+        ).first([account, .integer(time), .integer(which == .all ? .max : 0)]) { ($0.text("id"), $0.integer("sent")) }
         guard let (due, sent) = due, let handler = try take(due) else { return false }
         step.answered(after: sent)
         if which == .unsent {
@@ -76,19 +76,19 @@ package struct Requests {
     package func sessionLost() throws {
         try invalidate(
             try database.statement("SELECT id FROM request WHERE account = ? AND sent > 0 ORDER BY asked_at")
-                .all([account]) { $0.text(0) }, .sessionLost)
+                .all([account]) { $0.text() }, .sessionLost)
     }
 
     /// Tells all that no answer will come.
     package func invalidateAll(_ reason: Invalidation) throws {
         try invalidate(
             try database.statement("SELECT id FROM request WHERE account = ? ORDER BY asked_at")
-                .all([account]) { $0.text(0) }, reason)
+                .all([account]) { $0.text() }, reason)
     }
 
     /// Gives up all that still wait.
     package func buryAll(_ reason: String) throws {
-        let ids = try database.statement("SELECT id FROM request WHERE account = ?").all([account]) { $0.text(0) }
+        let ids = try database.statement("SELECT id FROM request WHERE account = ?").all([account]) { $0.text() }
         for id in ids { if let handler = try take(id) { try HandlerCalls(step: step).bury(handler, reason) } }
     }
 

@@ -28,7 +28,7 @@ package struct Timers {
     package func fireNext() throws -> Bool {
         let due = try step.database.statement(
             "SELECT id FROM timer WHERE account = ? AND at <= ? ORDER BY at, id LIMIT 1"
-        ).first([account, .integer(step.steady.now)]) { $0.integer(0) }
+        ).first([account, .integer(step.steady.now)]) { $0.integer() }
         guard let due, let handler = try take(due) else { return false }
         try HandlerCalls(step: step).callAlone(handler, ())
         return true
@@ -43,20 +43,20 @@ package struct Timers {
 
     package func invalidateAll(_ reason: Invalidation) throws {
         let ids = try step.database.statement("SELECT id FROM timer WHERE account = ? ORDER BY at, id")
-            .all([account]) { $0.integer(0) }
+            .all([account]) { $0.integer() }
         for id in ids { _ = try cancel(ScheduledTimer(id: id), telling: reason) }
     }
 
     /// Gives up all that still wait.
     package func buryAll(_ reason: String) throws {
-        let ids = try step.database.statement("SELECT id FROM timer WHERE account = ?").all([account]) { $0.integer(0) }
+        let ids = try step.database.statement("SELECT id FROM timer WHERE account = ?").all([account]) { $0.integer() }
         for id in ids { if let handler = try take(id) { try HandlerCalls(step: step).bury(handler, reason) } }
     }
 
     private func take(_ id: Int64) throws -> TakenHandler? {
         try step.database.statement("DELETE FROM timer WHERE account = ? AND id = ? RETURNING handler, crashes")
             .first([account, .integer(id)]) {
-                TakenHandler(origin: .timer, id: "\(id)", bytes: $0.blob(0), crashes: $0.integer(1))
+                TakenHandler(origin: .timer, id: "\(id)", bytes: $0.blob("handler"), crashes: $0.integer("crashes"))
             }
     }
 }

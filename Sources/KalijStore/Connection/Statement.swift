@@ -3,9 +3,11 @@ import CSQLite
 /// A prepared statement of one connection; used by that connection's thread alone.
 public final class Statement {
     // Owned: finalized in deinit. The connection outlives it, because a Database drops its statements before it closes.
-    private let handle: OpaquePointer
+    fileprivate let handle: OpaquePointer
     private let connection: OpaquePointer
-    private let sql: String
+    fileprivate let sql: String
+    /// The column after the one that was read last by its name: most rows are read in the order of their columns.
+    private var nextColumn: Int32 = 0
 
     init(_ sql: String, on connection: OpaquePointer, persistent: Bool) throws(StoreError) {
         var handle: OpaquePointer?
@@ -37,17 +39,17 @@ public final class Statement {
 
     /// Calls `body` with each row; the row is valid during the call only.
     public func each(_ values: [Value] = [], _ body: (Row) throws -> Void) throws {
-        try lending(values) { while try step() { try body(Row(handle: handle)) } }
+        try lending(values) { while try step() { try body(Row(self)) } }
     }
 
     /// Calls `body` with each row as long as it returns true; the rows behind that are not read.
     public func prefix(_ values: [Value] = [], while body: (Row) throws -> Bool) throws {
-        try lending(values) { while try step(), try body(Row(handle: handle)) {} }
+        try lending(values) { while try step(), try body(Row(self)) {} }
     }
 
     /// The first row as `body` reads it, or nil if there is none.
     public func first<Result>(_ values: [Value] = [], _ body: (Row) throws -> Result) throws -> Result? {
-        try lending(values) { try step() ? body(Row(handle: handle)) : nil }
+        try lending(values) { try step() ? body(Row(self)) : nil }
     }
 
     /// All rows as `body` reads them.
@@ -122,36 +124,86 @@ public final class Statement {
     }()
 }
 
+extension Statement {
+    /// The column that the result calls `name`; nil if there is none.
+    fileprivate func column(_ name: StaticString) -> Int32? {
+        let count = sqlite3_column_count(handle)
+        for offset in 0..<count {
+            let column = (nextColumn + offset) % count
+            if isCalled(name, column) {
+                nextColumn = column + 1
+                return column
+            }
+        }
+        return nil
+    }
+
+    private func isCalled(_ name: StaticString, _ column: Int32) -> Bool {
+        guard let known = sqlite3_column_name(handle, column) else { return false }
+        // A static string holds for ever and ends with a zero byte; SQLite's name holds until the statement is finalized.
+        let wanted = UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
+        return sqlite3_stricmp(wanted, known) == 0
+    }
+}
+
 /// One row of a result, lent to a closure.
+///
+/// A column is read by the name that the result gives it: `SELECT id, count(*) AS number` has `id` and `number`. The only column of
+/// a result needs no name.
 public struct Row {
-    // Valid during the closure that the row is lent to; the statement is not stepped meanwhile.
-    let handle: OpaquePointer
+    // The statement is not stepped while the closure runs that the row is lent to.
+    private let statement: Statement
 
-    /// The integer in `column`; 0 if it is NULL.
-    public func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
-    /// Whether the integer in `column` is not 0.
-    public func bool(_ column: Int32) -> Bool { integer(column) != 0 }
-    /// The integer in `column`, or nil if it is NULL.
-    public func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
-    /// The text in `column`; empty if it is NULL.
-    public func text(_ column: Int32) -> String { optionalText(column) ?? "" }
+    fileprivate init(_ statement: Statement) { self.statement = statement }
 
-    /// The text in `column`, or nil if it is NULL; bytes that are no UTF-8 are replaced.
-    public func optionalText(_ column: Int32) -> String? {
+    private var handle: OpaquePointer { statement.handle }
+
+    /// The integer in the column called `name`; 0 if it is NULL.
+    public func integer(_ name: StaticString? = nil) -> Int64 { sqlite3_column_int64(handle, column(name)) }
+    /// Whether the integer in the column called `name` is not 0.
+    public func bool(_ name: StaticString? = nil) -> Bool { integer(name) != 0 }
+    /// The integer in the column called `name`, or nil if it is NULL.
+    public func optionalInteger(_ name: StaticString? = nil) -> Int64? {
+        let column = column(name)
+        return isNull(column) ? nil : sqlite3_column_int64(handle, column)
+    }
+    /// The text in the column called `name`; empty if it is NULL.
+    public func text(_ name: StaticString? = nil) -> String { optionalText(name) ?? "" }
+
+    /// The text in the column called `name`, or nil if it is NULL; bytes that are no UTF-8 are replaced.
+    public func optionalText(_ name: StaticString? = nil) -> String? {
+        let column = column(name)
         guard let bytes = sqlite3_column_text(handle, column) else { return nil }
         let count = Int(sqlite3_column_bytes(handle, column))
         return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
     }
 
-    /// The blob in `column`, or nil if it is NULL.
-    public func optionalBlob(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : blob(column) }
+    /// The blob in the column called `name`, or nil if it is NULL.
+    public func optionalBlob(_ name: StaticString? = nil) -> [UInt8]? {
+        let column = column(name)
+        return isNull(column) ? nil : blob(at: column)
+    }
 
-    /// The blob in `column`; empty if it is NULL.
-    public func blob(_ column: Int32) -> [UInt8] {
+    /// The blob in the column called `name`; empty if it is NULL.
+    public func blob(_ name: StaticString? = nil) -> [UInt8] { blob(at: column(name)) }
+
+    /// Whether the column called `name` is NULL.
+    public func isNull(_ name: StaticString? = nil) -> Bool { isNull(column(name)) }
+
+    private func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+    private func blob(at column: Int32) -> [UInt8] {
         guard let bytes = sqlite3_column_blob(handle, column) else { return [] }
         return [UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))))
     }
 
-    /// Whether `column` is NULL.
-    public func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+    /// Without a name the first column.
+    private func column(_ name: StaticString?) -> Int32 {
+        guard let name else { return 0 }
+        guard let column = statement.column(name) else {
+            // traps: name and statement are both written in our sources; nothing from outside makes either.
+            preconditionFailure("\"\(statement.sql)\" has no column \(name)")
+        }
+        return column
+    }
 }

@@ -83,7 +83,7 @@ public struct Schema: Sendable {
         }
         guard version > 0 else { return nil }
         guard version == named else { return Set(migrations.filter { $0.version ?? .max <= version }.map(\.name)) }
-        let names = Set(try database.prepare("SELECT name FROM migration").all { $0.text(0) })
+        let names = Set(try database.prepare("SELECT name FROM migration").all { $0.text() })
         let known = Set(migrations.map(\.name))
         if let unknown = names.subtracting(known).filter({ !Migration.isApplications($0) }).min() {
             throw StoreError(
@@ -95,6 +95,6 @@ public struct Schema: Sendable {
     }
 
     private func integer(_ sql: String, in database: Database) throws -> Int64 {
-        try database.prepare(sql).first { $0.integer(0) } ?? 0
+        try database.prepare(sql).first { $0.integer() } ?? 0
     }
 }

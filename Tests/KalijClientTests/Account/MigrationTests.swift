@@ -160,9 +160,9 @@ struct MigrationTests {
             SELECT s.name || '.' || c.name || ' ' || c.type || ' ' || c."notnull" || ' ' || c.pk
             FROM sqlite_schema s JOIN pragma_table_info(s.name) c WHERE s.type = 'table' ORDER BY 1
             """
-        ).all { $0.text(0) }
+        ).all { $0.text() }
         let indexes = try database.prepare("SELECT sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
-            .all { $0.text(0).split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+            .all { $0.text().split(whereSeparator: \.isWhitespace).joined(separator: " ") }
         return columns + indexes.sorted()
     }
 

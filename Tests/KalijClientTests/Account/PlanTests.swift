@@ -116,7 +116,7 @@ struct PlanTests {
     private func plan(of statement: SQLStatement, in databases: [Database]) throws -> [String]? {
         for database in databases {
             guard let prepared = try? database.prepare("EXPLAIN QUERY PLAN " + statement.sql) else { continue }
-            return try prepared.all { $0.text(3) }
+            return try prepared.all { $0.text("detail") }
         }
         return nil
     }

@@ -46,7 +46,7 @@ struct SubscribersTests {
         #expect(try answers(desk, to: "mallory@example.net/x") == ["error", "error"])
         let refused = try desk.database.prepare(
             "SELECT count(*) FROM queue WHERE CAST(stanza AS TEXT) LIKE '%mallory%service-unavailable%'"
-        ).first { $0.integer(0) }
+        ).first { $0.integer() }
         #expect(refused == 2)
         #expect(try desk.waiting("contacts.roster").count <= 1, "asked once in a session")
     }

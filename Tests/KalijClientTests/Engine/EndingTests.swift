@@ -56,7 +56,7 @@ import Testing
         #expect(try drive.number("SELECT let_go FROM fence") == 1)
         let left = {
             try Database(reading: Mailbox.databasePath(in: drive.directory.path))
-                .prepare("SELECT count(*) FROM letter").first { $0.integer(0) }
+                .prepare("SELECT count(*) FROM letter").first { $0.integer() }
         }
         #expect(try left() == 1)
         // Nobody is rung who is not there any more.

@@ -30,7 +30,7 @@ import Testing
         #expect(try drive.number("SELECT count(*) FROM account WHERE state = 'out' AND password IS NULL") == 1)
         #expect(try drive.number("SELECT count(*) FROM session WHERE resume_id IS NULL") == 1)
         #expect(try drive.number("SELECT let_go FROM fence") == 1)
-        let log = try drive.database().prepare("SELECT text FROM log ORDER BY rowid").all { $0.text(0) }
+        let log = try drive.database().prepare("SELECT text FROM log ORDER BY rowid").all { $0.text() }
         #expect(log == ["timer: logged out"])
         return report.unreached.values.first
     }

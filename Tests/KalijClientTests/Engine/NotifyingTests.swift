@@ -95,7 +95,7 @@ import Testing
         let runner = StepRunner(
             database: desk.database, fence: desk.fence, barrier: Barrier(desk.database), clock: .system,
             features: try Features(), isSynced: true)
-        let raised = { try desk.database.prepare("SELECT number FROM barrier").first { $0.integer(0) } ?? 0 }
+        let raised = { try desk.database.prepare("SELECT number FROM barrier").first { $0.integer() } ?? 0 }
         let before = try raised()
         try runner.raiseBarrier()
         #expect(try raised() == before)

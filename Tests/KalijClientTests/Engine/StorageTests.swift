@@ -46,7 +46,7 @@ struct StorageTests {
             }
         }
 
-        func number(_ sql: String) throws -> Int64 { try database.prepare(sql).first { $0.integer(0) } ?? 0 }
+        func number(_ sql: String) throws -> Int64 { try database.prepare(sql).first { $0.integer() } ?? 0 }
 
         /// The database may grow by `pages` from now on.
         func leaveRoom(_ pages: Int64) throws {
@@ -100,7 +100,7 @@ struct StorageTests {
         #expect(stored > 0 && stored < 300)
         #expect(driven.told.contains("storage available"))
         #expect(!driven.told.contains { $0.hasPrefix("offline") }, "\(driven.told.suffix(5))")
-        let ids = try driven.database.prepare("SELECT message_id FROM message ORDER BY position").all { $0.text(0) }
+        let ids = try driven.database.prepare("SELECT message_id FROM message ORDER BY position").all { $0.text() }
         #expect(ids == (0..<300).map { "\($0)" })
         #expect(try driven.number("SELECT count(*) FROM quarantine") == 0)
         driven.driver.letGo {}

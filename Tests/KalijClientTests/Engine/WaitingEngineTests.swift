@@ -72,7 +72,7 @@ import Testing
         if let problem { throw problem }
         let database = try drive.database()
         let hasLog = try database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'log'").first { _ in true } ?? false
-        return hasLog ? try database.prepare("SELECT text FROM log ORDER BY rowid").all { $0.text(0) } : []
+        return hasLog ? try database.prepare("SELECT text FROM log ORDER BY rowid").all { $0.text() } : []
     }
 
     @Test("a timer fires at its time, also while there is no connection", arguments: [true, false])

@@ -54,20 +54,20 @@ struct ForwardingTests {
                 quote(catchup)
             FROM message WHERE conversation <> ? ORDER BY id
             """
-        ).all([.text(own)]) { $0.text(0) }
+        ).all([.text(own)]) { $0.text() }
         let notifications = try desk.database.prepare(
             """
             SELECT quote(id) || quote(message) || quote(conversation) || quote(kind) || quote(begun) || quote(done)
             FROM notification WHERE conversation <> ? ORDER BY id
             """
-        ).all([.text(own)]) { $0.text(0) }
+        ).all([.text(own)]) { $0.text() }
         let ranges = try desk.database.prepare(
             "SELECT quote(archive) || quote(last_id) FROM archive_range WHERE archive <> ?"
         )
-        .all([.text(own)]) { $0.text(0) }
+        .all([.text(own)]) { $0.text() }
         let requests = try desk.database.prepare("SELECT id FROM request WHERE responder <> ? ORDER BY id")
-            .all([.text(own)]) { $0.text(0) }
-        let queued = try desk.database.prepare("SELECT CAST(stanza AS TEXT) FROM queue ORDER BY id").all { $0.text(0) }
+            .all([.text(own)]) { $0.text() }
+        let queued = try desk.database.prepare("SELECT CAST(stanza AS TEXT) FROM queue ORDER BY id").all { $0.text() }
             .filter { !$0.contains("to='\(own)") && !$0.contains("to=\"\(own)") }
         return messages + notifications + ranges + requests + queued
     }
@@ -79,8 +79,8 @@ struct ForwardingTests {
         init(_ desk: Desk) throws {
             all =
                 try desk.database.prepare("SELECT message_id FROM message UNION SELECT origin_id FROM message")
-                .all { $0.optionalText(0) ?? "" }
-                + (try desk.database.prepare("SELECT id FROM request").all { $0.text(0) }) + ["a1", "a2", "new"]
+                .all { $0.optionalText() ?? "" }
+                + (try desk.database.prepare("SELECT id FROM request").all { $0.text() }) + ["a1", "a2", "new"]
         }
     }
 

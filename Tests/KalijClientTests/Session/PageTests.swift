@@ -73,7 +73,8 @@ struct PageTests {
             "SELECT id FROM archive_range WHERE account = 1 AND archive = '' ORDER BY last_position DESC LIMIT 1",
             "SELECT id FROM quarantine WHERE account = 1 AND retry = 'wanted' ORDER BY id LIMIT 1",
         ] {
-            let plan = try desk.database.prepare("EXPLAIN QUERY PLAN " + sql).all { $0.text(3) }.joined(separator: "; ")
+            let plan = try desk.database.prepare("EXPLAIN QUERY PLAN " + sql).all { $0.text("detail") }.joined(
+                separator: "; ")
             #expect(plan.hasPrefix("SEARCH"), "\(sql): \(plan)")
         }
     }
@@ -87,7 +88,8 @@ struct PageTests {
             "SELECT id FROM message WHERE account = 1 AND direction = 'out' AND origin_id = 'x' AND received_at IS NULL",
             "SELECT id FROM message WHERE account = 1 AND state IN ('queued', 'sent', 'failed') AND state = 'sent' AND settled = 1 ORDER BY id",
         ] {
-            let plan = try desk.database.prepare("EXPLAIN QUERY PLAN " + sql).all { $0.text(3) }.joined(separator: "; ")
+            let plan = try desk.database.prepare("EXPLAIN QUERY PLAN " + sql).all { $0.text("detail") }.joined(
+                separator: "; ")
             #expect(plan.hasPrefix("SEARCH"), "\(sql): \(plan)")
             #expect(!plan.contains("TEMP B-TREE"), "\(sql): \(plan)")
         }

@@ -25,7 +25,7 @@ struct TogetherTests {
     func together() throws {
         let driven = try Connected()
         let outside = try Database(reading: driven.desk.directory.databasePath)
-        func stored() -> Int64 { (try? outside.prepare("SELECT count(*) FROM message").first { $0.integer(0) }) ?? -1 }
+        func stored() -> Int64 { (try? outside.prepare("SELECT count(*) FROM message").first { $0.integer() }) ?? -1 }
         var storedWhenTold: [Int64] = []
         driven.onEvent = { _ in storedWhenTold.append(stored()) }
         driven.receive(Self.five)
@@ -41,7 +41,7 @@ struct TogetherTests {
         let outside = try Database(reading: driven.desk.directory.databasePath)
         var storedWhenTold: [Int64] = []
         driven.onEvent = { _ in
-            storedWhenTold.append((try? outside.prepare("SELECT count(*) FROM message").first { $0.integer(0) }) ?? -1)
+            storedWhenTold.append((try? outside.prepare("SELECT count(*) FROM message").first { $0.integer() }) ?? -1)
         }
         let text = Array(Self.five.utf8)
         driven.receive([Array(text[..<150]), Array(text[150..<300]), Array(text[300...])])
@@ -113,7 +113,7 @@ struct TogetherTests {
         let outside = try Database(reading: driven.desk.directory.databasePath)
         var storedWhenTold: [Int64] = []
         driven.onEvent = { _ in
-            storedWhenTold.append((try? outside.prepare("SELECT count(*) FROM message").first { $0.integer(0) }) ?? -1)
+            storedWhenTold.append((try? outside.prepare("SELECT count(*) FROM message").first { $0.integer() }) ?? -1)
         }
         driven.receive(try driven.desk.result("1"))
         driven.receive(try driven.desk.result("2") + Self.request)
@@ -189,7 +189,7 @@ struct TogetherTests {
         let outside = try Database(reading: driven.desk.directory.databasePath)
         var storedWhenTold: [Int64] = []
         driven.onEvent = { _ in
-            storedWhenTold.append((try? outside.prepare("SELECT count(*) FROM message").first { $0.integer(0) }) ?? -1)
+            storedWhenTold.append((try? outside.prepare("SELECT count(*) FROM message").first { $0.integer() }) ?? -1)
         }
         driven.driver.isCareful = true
         driven.receive(Self.five)
@@ -202,7 +202,7 @@ struct TogetherTests {
         struct Broken: Error {}
         let desk = try Desk.caughtUp()
         let outside = try Database(reading: desk.directory.databasePath)
-        func stored() throws -> Int64? { try outside.prepare("SELECT count(*) FROM message").first { $0.integer(0) } }
+        func stored() throws -> Int64? { try outside.prepare("SELECT count(*) FROM message").first { $0.integer() } }
         try desk.runner.together(for: .max) { _ in
             for body in ["1", "2"] {
                 try desk.receive(Self.message(body))

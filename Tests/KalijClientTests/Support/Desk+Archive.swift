@@ -89,7 +89,7 @@ extension Desk {
     func ranges(_ archive: String = "") throws -> [String] {
         try database.prepare(
             "SELECT bottom, first_id, last_id FROM archive_range WHERE archive = ? ORDER BY last_position"
-        ).all([.text(archive)]) { "\($0.bool(0) ? "|" : "")\($0.text(1))...\($0.text(2))" }
+        ).all([.text(archive)]) { "\($0.bool("bottom") ? "|" : "")\($0.text("first_id"))...\($0.text("last_id"))" }
     }
 
     /// The history as `kalij history` shows it: bodies, and gaps.

@@ -194,8 +194,9 @@ final class Desk {
     /// The messages in their order: `in hello`, `out hello (sent)`, with ` unsettled` behind what is not known.
     func history() throws -> [String] {
         try database.prepare("SELECT direction, body, state, settled FROM message ORDER BY position").all { row in
-            let state = row.optionalText(2).map { " (\($0))" } ?? ""
-            return "\(row.text(0)) \(row.optionalText(1) ?? "-")\(state)\(row.bool(3) ? "" : " unsettled")"
+            let state = row.optionalText("state").map { " (\($0))" } ?? ""
+            return
+                "\(row.text("direction")) \(row.optionalText("body") ?? "-")\(state)\(row.bool("settled") ? "" : " unsettled")"
         }
     }
 
@@ -214,23 +215,23 @@ final class Desk {
         try database.prepare(
             "SELECT r.id FROM request r JOIN queue q ON q.request = r.id WHERE r.name = ? ORDER BY q.id"
         )
-        .all([.text(name)]) { $0.text(0) }
+        .all([.text(name)]) { $0.text() }
     }
 
     /// A request as it waits in the queue.
     func request(_ id: String) throws -> Element {
         let stanza = try database.prepare("SELECT stanza FROM queue WHERE request = ?").first([.text(id)]) {
-            $0.blob(0)
+            $0.blob()
         }
         return try Element.parse(Desk.inClient(String(decoding: try #require(stanza), as: UTF8.self)))
     }
 
     func questions(_ kind: String) throws -> [String] {
-        try database.prepare("SELECT id FROM request WHERE name = ?").all([.text("catch-up." + kind)]) { $0.text(0) }
+        try database.prepare("SELECT id FROM request WHERE name = ?").all([.text("catch-up." + kind)]) { $0.text() }
     }
 
-    func text(_ sql: String) throws -> String? { try database.prepare(sql).first { $0.optionalText(0) } ?? nil }
-    func number(_ sql: String) throws -> Int64? { try database.prepare(sql).first { $0.optionalInteger(0) } ?? nil }
+    func text(_ sql: String) throws -> String? { try database.prepare(sql).first { $0.optionalText() } ?? nil }
+    func number(_ sql: String) throws -> Int64? { try database.prepare(sql).first { $0.optionalInteger() } ?? nil }
 
     /// Everything that is stored, as text, to show that nothing changed.
     func dump() throws -> [String] {
@@ -241,9 +242,9 @@ final class Desk {
             "quarantine", "attempt",
             "capability", "entity", "notification",
         ].flatMap { table in
-            let columns = try database.prepare("SELECT name FROM pragma_table_info('\(table)')").all { $0.text(0) }
+            let columns = try database.prepare("SELECT name FROM pragma_table_info('\(table)')").all { $0.text() }
             let row = columns.map { "quote(\($0))" }.joined(separator: "||' '||")
-            return try database.prepare("SELECT \(row) FROM \(table)").all { "\(table): \($0.text(0))" }
+            return try database.prepare("SELECT \(row) FROM \(table)").all { "\(table): \($0.text())" }
         }
     }
 
@@ -309,6 +310,6 @@ extension SessionSteps {
     func queued() throws -> Int {
         Int(
             try runner.database.statement("SELECT count(*) FROM queue WHERE account = ?")
-                .first([.integer(account.id)]) { $0.integer(0) } ?? 0)
+                .first([.integer(account.id)]) { $0.integer() } ?? 0)
     }
 }

@@ -76,11 +76,11 @@ final class Drive {
             in: database)
     }
 
-    func number(_ sql: String) throws -> Int64? { try database().prepare(sql).first { $0.optionalInteger(0) } ?? nil }
+    func number(_ sql: String) throws -> Int64? { try database().prepare(sql).first { $0.optionalInteger() } ?? nil }
 
     func states() throws -> [String] {
         try database().prepare("SELECT body, state FROM message ORDER BY position").all {
-            "\($0.text(0)) \($0.text(1))"
+            "\($0.text("body")) \($0.text("state"))"
         }
     }
 

@@ -142,7 +142,7 @@ extension Desk {
 
     func log() throws -> [String] {
         guard try number("SELECT count(*) FROM sqlite_schema WHERE name = 'log'") == 1 else { return [] }
-        return try database.prepare("SELECT text FROM log ORDER BY rowid").all { $0.text(0) }
+        return try database.prepare("SELECT text FROM log ORDER BY rowid").all { $0.text() }
     }
 
     /// Another process takes over: it knows nothing but the database.

@@ -69,11 +69,11 @@ import Testing
     }
 
     private func log(_ drive: Drive) throws -> [String] {
-        try drive.database().prepare("SELECT text FROM log ORDER BY rowid").all { $0.text(0) }
+        try drive.database().prepare("SELECT text FROM log ORDER BY rowid").all { $0.text() }
     }
 
     private func letters(_ drive: Drive) throws -> [String] {
-        try drive.database().prepare("SELECT name || ': ' || reason FROM dead_letter ORDER BY id").all { $0.text(0) }
+        try drive.database().prepare("SELECT name || ': ' || reason FROM dead_letter ORDER BY id").all { $0.text() }
     }
 
     private let reason = "3 processes ended while they called it"

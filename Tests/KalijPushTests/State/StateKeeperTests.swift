@@ -86,7 +86,7 @@ struct StateKeeperTests {
             let kept = try rows(database)
             #expect(kept.count == 899)
             #expect(kept.first { $0.id == 5 }?.attempts == 2)
-            let version = try database.database.statement("SELECT version FROM block").first { $0.integer(0) }
+            let version = try database.database.statement("SELECT version FROM block").first { $0.integer() }
             #expect(version == 2)
         }
     }

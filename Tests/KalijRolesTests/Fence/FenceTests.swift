@@ -60,7 +60,7 @@ import Testing
                 try database.run("INSERT INTO t VALUES (1)")
             }
         }
-        #expect(try database.prepare("SELECT count(*) FROM t").first { $0.integer(0) } == 0)
+        #expect(try database.prepare("SELECT count(*) FROM t").first { $0.integer() } == 0)
     }
 
     @Test("Asking who drives takes nothing")

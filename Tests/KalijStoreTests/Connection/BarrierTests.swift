@@ -12,7 +12,7 @@ import Testing
     }
 
     private func synchronous(_ database: Database) throws -> Int64? {
-        try database.prepare("PRAGMA synchronous").first { $0.integer(0) }
+        try database.prepare("PRAGMA synchronous").first { $0.integer() }
     }
 
     @Test("Each barrier changes a page, because a FULL commit that changes nothing syncs nothing")
@@ -22,7 +22,7 @@ import Testing
         let barrier = Barrier(database)
         for expected in 1...3 {
             try barrier.raise()
-            #expect(try database.prepare("SELECT number FROM barrier").first { $0.integer(0) } == Int64(expected))
+            #expect(try database.prepare("SELECT number FROM barrier").first { $0.integer() } == Int64(expected))
         }
     }
 

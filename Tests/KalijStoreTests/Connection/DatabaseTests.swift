@@ -22,7 +22,7 @@ import Testing
             }
         }
         try database.transaction { try database.run("INSERT INTO t VALUES (2)") }
-        #expect(try database.prepare("SELECT a FROM t").all { $0.integer(0) } == [2])
+        #expect(try database.prepare("SELECT a FROM t").all { $0.integer() } == [2])
     }
 
     @Test("What is bound comes back: text with NULs and any Unicode, blobs, integers, NULL, empty ones")
@@ -33,7 +33,10 @@ import Testing
             "INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)",
             [.text("a\u{0}ß😀"), .blob([0, 255]), .integer(.min), .null, .text(""), .blob([])])
         let row = try database.prepare("SELECT a, b, c, d, e, f FROM t").first { row in
-            (row.text(0), row.blob(1), row.integer(2), row.optionalText(3), row.optionalText(4), row.optionalBlob(5))
+            (
+                row.text("a"), row.blob("b"), row.integer("c"), row.optionalText("d"), row.optionalText("e"),
+                row.optionalBlob("f")
+            )
         }
         let (text, blob, integer, null, empty, none) = try #require(row)
         #expect(text == "a\u{0}ß😀")
@@ -44,28 +47,43 @@ import Testing
         #expect(none == [])
     }
 
+    @Test("Columns are read by the names that the result gives them, in any order, row after row")
+    func names() throws {
+        let database = try database()
+        let statement = try database.statement(
+            "WITH n(x) AS (VALUES (1), (2)) SELECT x AS first, x * 10 AS \"second one\", count(*) OVER () FROM n")
+        let rows = try statement.all { row in
+            [
+                row.integer("second one"), row.integer("first"), row.integer("second one"),
+                row.integer("count(*) OVER ()"),
+            ]
+        }
+        #expect(rows == [[10, 1, 10, 2], [20, 2, 20, 2]])
+        #expect(try statement.all { $0.integer() } == [1, 2])
+    }
+
     @Test(
         "What is bound is lent for one run: nothing of it is left for the next, whether that ends, throws or binds less"
     )
     func lent() throws {
         struct Stop: Error {}
         let database = try database()
-        let statement = try database.statement("SELECT ?1, ?2, ?3")
+        let statement = try database.statement("SELECT ?1 AS text, ?2 AS blob, ?3 AS other")
         for length in [1, 15, 16, 100, 100_000] {
             let values: [Value] = [
                 .text(String(repeating: "x", count: length)), .blob([UInt8](repeating: 7, count: length)),
                 .text("ü\u{0}"),
             ]
             let read = try statement.first(values) { row -> [Value] in
-                [.text(row.text(0)), .blob(row.blob(1)), .text(row.text(2))]
+                [.text(row.text("text")), .blob(row.blob("blob")), .text(row.text("other"))]
             }
             #expect(read == values)
             #expect(throws: Stop.self) { try statement.each(values) { _ in throw Stop() } }
-            #expect(try statement.first { row in (0..<3).allSatisfy { row.isNull($0) } } == true)
-            #expect(try statement.first([.text("y")]) { $0.isNull(1) && $0.text(0) == "y" } == true)
+            #expect(try statement.first { $0.isNull("text") && $0.isNull("blob") && $0.isNull("other") } == true)
+            #expect(try statement.first([.text("y")]) { $0.isNull("blob") && $0.text("text") == "y" } == true)
         }
         #expect(throws: StoreError.self) { try statement.run([1, 2, 3, "one too many"]) }
-        #expect(try statement.first { row in (0..<3).allSatisfy { row.isNull($0) } } == true)
+        #expect(try statement.first { $0.isNull("text") && $0.isNull("blob") && $0.isNull("other") } == true)
     }
 
     @Test("A value is never part of the statement")
@@ -73,7 +91,7 @@ import Testing
         let database = try database()
         try database.execute("CREATE TABLE t(a)")
         try database.run("INSERT INTO t VALUES (?)", [.text("'); DROP TABLE t; --")])
-        #expect(try database.prepare("SELECT a FROM t").first { $0.text(0) } == "'); DROP TABLE t; --")
+        #expect(try database.prepare("SELECT a FROM t").first { $0.text() } == "'); DROP TABLE t; --")
     }
 
     @Test("A reader sees the last commit and never waits for a writer")
@@ -83,9 +101,9 @@ import Testing
         let reader = try Database(reading: writer.path)
         try writer.transaction {
             try writer.run("UPDATE t SET a = 2")
-            #expect(try reader.prepare("SELECT a FROM t").first { $0.integer(0) } == 1)
+            #expect(try reader.prepare("SELECT a FROM t").first { $0.integer() } == 1)
         }
-        #expect(try reader.prepare("SELECT a FROM t").first { $0.integer(0) } == 2)
+        #expect(try reader.prepare("SELECT a FROM t").first { $0.integer() } == 2)
     }
 
     @Test("A second writer waits, then gives up as busy, which is the machine's fault")
@@ -112,7 +130,7 @@ import Testing
                 }
             }
         }
-        #expect(try database.prepare("SELECT count(*) FROM t").first { $0.integer(0) } == 0)
+        #expect(try database.prepare("SELECT count(*) FROM t").first { $0.integer() } == 0)
         try database.execute("PRAGMA max_page_count=1000000")
         try database.run("INSERT INTO t VALUES (1)")
     }
@@ -143,7 +161,7 @@ import Testing
         #expect(shell.terminationStatus == 0)
         try first.run("INSERT INTO t VALUES (2)")
         let reader = try Database(reading: first.path)
-        #expect(try reader.prepare("SELECT a FROM t ORDER BY a").all { $0.integer(0) } == [1, 2])
+        #expect(try reader.prepare("SELECT a FROM t ORDER BY a").all { $0.integer() } == [1, 2])
     }
 
     @Test("Garbage instead of a database is refused and left as it is")

@@ -27,7 +27,7 @@ import Testing
         try second.migrate(database)
         #expect(try second.state(of: database) == .current)
         #expect(try second.has("a/2", in: database) && !second.has("a/3", in: database))
-        #expect(try database.prepare("SELECT x, y FROM a").first { $0.integer(0) } == 1)
+        #expect(try database.prepare("SELECT x, y FROM a").first { $0.integer() } == 1)
     }
 
     @Test("One that comes before others in the order is made in a database that has those")

@@ -59,7 +59,7 @@ import Testing
     }
 
     private func committed(_ database: Database) throws -> Int {
-        Int(try database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'letter'").first { $0.integer(0) } ?? 0)
+        Int(try database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'letter'").first { $0.integer() } ?? 0)
     }
 
     private func start(_ role: Role, _ number: Int, _ path: String) throws -> Subprocess {
@@ -90,7 +90,7 @@ import Testing
         }
         #expect(seen.values.allSatisfy { $0 == 1 }, "received twice")
         let waiting = try Database(reading: path + "/mailbox.db").prepare("SELECT id, address FROM letter")
-            .all { (Int($0.integer(0)), $0.text(1)) }
+            .all { (Int($0.integer("id")), $0.text("address")) }
         #expect(waiting.filter { $0.1 == "main" }.isEmpty, "main lives and has not received them")
         // One that was killed between taking letters and saying so is not a living receiver.
         let lost = committed - seen.count - waiting.count

@@ -44,7 +44,7 @@ enum Answers: Feature {
         let isThere = try database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'answer'").first { _ in true }
         guard isThere == true else { return [] }
         return try database.prepare("SELECT purpose, whom, answer FROM answer ORDER BY rowid").all { row in
-            "\(row.text(0)), asked of \(row.text(1)): \(row.text(2))"
+            "\(row.text("purpose")), asked of \(row.text("whom")): \(row.text("answer"))"
         }
     }
 
