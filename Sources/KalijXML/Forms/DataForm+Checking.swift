@@ -1,5 +1,6 @@
 extension DataForm {
-    /// What the standard forbids in the form as it is; empty if it is in order. Reading a form does not ask for this.
+    /// The rules of the standard that the form breaks; empty if the form is in order. Reading a form does not check
+    /// these rules.
     public func problems() -> [FormError] {
         var problems: [FormError] = []
         if ![.form, .submit, .cancel, .result].contains(type) { problems.append(.unknownType(type.rawValue)) }
@@ -27,7 +28,7 @@ extension DataForm {
                 continue
             }
             if !names.insert(name).inserted { problems.append(.duplicateField(name)) }
-            // The fields of an answer or a result need not tell their types.
+            // The fields of an answer or a result may leave out their types.
             if field.type == nil, type != .form { continue }
             problems += field.problemsOfOptions
             if let problem = field.problemOfValues { problems.append(problem) }
@@ -49,10 +50,10 @@ extension DataForm.Field {
         }
     }
 
-    /// What is wrong with the values that the field has.
+    /// The error in the values of the field; nil if there is none.
     var problemOfValues: FormError? {
         let name = name ?? ""
-        // Of a type that XEP-0004 does not know, nobody can tell.
+        // The rules of a type that XEP-0004 does not define are unknown.
         if values.count > 1, type?.isKnown != false, !effectiveType.takesSeveralValues {
             return .severalValues(field: name, count: values.count)
         }
@@ -60,15 +61,15 @@ extension DataForm.Field {
         if effectiveType == .boolean, let value = given.first(where: { Bool(formValues: [$0]) == nil }) {
             return .notABoolean(field: name, value: value)
         }
-        // A list without options is filled by a result or an answer, which does not repeat them.
+        // A list without options: the field of a result or an answer, where options are not repeated.
         guard effectiveType.takesOptions, !options.isEmpty, !isOpen else { return nil }
         let choices = Set(options.map(\.value))
         return given.first { !choices.contains($0) }.map { .notAnOption(field: name, value: $0) }
     }
 
-    /// What is wrong with the values that the field has as an answer.
+    /// The error in the values of the field as an answer; nil if there is none.
     var problemOfAnswer: FormError? {
-        // The lines of a text are values of their own, so that line ends alone are nothing.
+        // Each line of a text is a value, so line ends alone are an empty text.
         if isRequired, values.allSatisfy({ $0.allSatisfy(\.isNewline) }) { return .missingValue(field: name ?? "") }
         return problemOfValues
     }

@@ -2,9 +2,10 @@
 extension DataForm: Codable {
     public func encode(to encoder: any Encoder) throws { try element.encode(to: encoder) }
 
-    /// Reads the XML that was coded.
+    /// Reads coded XML.
     ///
-    /// - Throws: `DecodingError.dataCorrupted` if it is no XML, with line and column, or no form.
+    /// - Throws: `DecodingError.dataCorrupted`, with line and column if the text is not XML, or if the XML is not a
+    ///   form.
     public init(from decoder: any Decoder) throws {
         let element = try Element(from: decoder)
         do {

@@ -1,14 +1,14 @@
 extension DataForm {
-    /// The name of the field that says what kind of form it is (XEP-0068).
+    /// The name of the field with the kind of the form (XEP-0068).
     public static let formTypeField = "FORM_TYPE"
 
     /// The form's own first field with this name; nil if there is none.
     public subscript(_ name: String) -> Field? { fields.first { $0.name == name } }
 
-    /// What kind of form it is: the value of the field `FORM_TYPE`.
+    /// The kind of the form: the value of the field `FORM_TYPE`.
     ///
-    /// XEP-0068 section 4.3 wants this field to be hidden; otherwise it means nothing, but in a submission, which need
-    /// not tell the types of its fields. (A query's `\{...}\` asks for the field, whatever its type.)
+    /// XEP-0068 section 4.3 wants this field to be hidden; a field of another type has no meaning. In a submission the
+    /// type may be missing. (A query's `\{...\}` asks for the field, whatever its type.)
     public var formType: String? {
         guard let field = self[DataForm.formTypeField] else { return nil }
         let isHidden = field.type == .hidden || (field.type == nil && type == .submit)

@@ -1,10 +1,10 @@
-// Filling in a form and submitting it: what the form-submitting entity of XEP-0004 does.
+// Filling in a form and submitting the answer: the work of the form-submitting entity of XEP-0004.
 
 extension DataForm {
     /// Answers a field.
     ///
-    /// The value is written as the field's type wants it: the lines of a text are values of a `text-multi` field, the
-    /// choices of a `list-multi` field stand in the order of its options, a JID stands once in a `jid-multi` field.
+    /// The value is written as the field's type requires: the lines of a text are values of a `text-multi` field, the
+    /// choices of a `list-multi` field stand in the order of the options, a JID stands once in a `jid-multi` field.
     ///
     /// - Parameters:
     ///   - name: The field's name.
@@ -21,7 +21,7 @@ extension DataForm {
 
     /// Takes the answer of a field back: an empty value is submitted, or for `list-multi` and `jid-multi` none.
     ///
-    /// XEP-0004 section 3.6: a field that is left out of a submission keeps its value, so one without has to be sent.
+    /// XEP-0004 section 3.6: a field left out of a submission keeps its value, so an empty value has to be sent.
     ///
     /// - Throws: ``FormError`` if the form is not to be filled in, or has no such field.
     public mutating func clear(_ name: String) throws(FormError) {
@@ -37,10 +37,10 @@ extension DataForm {
         return place
     }
 
-    /// The answer to this form: a form of type `submit` with the fields that have values, and their values alone.
+    /// The answer to this form: a form of type `submit` with the names and values of the fields that have values.
     ///
-    /// Fields without a value are left out, but for `list-multi` and `jid-multi`, whose empty value says that nothing
-    /// was chosen. Hidden fields are sent back as they came, `FORM_TYPE` among them.
+    /// Fields without a value are left out, except `list-multi` and `jid-multi`: an empty value there says that nothing
+    /// was chosen. Hidden fields are sent back unchanged, `FORM_TYPE` among them.
     ///
     /// - Throws: ``FormError`` if a required field has no value, a value is none of the options, or the form is not to
     ///   be filled in.
@@ -56,15 +56,15 @@ extension DataForm {
         return answer
     }
 
-    /// The answer that there will be no submission. It holds no fields.
+    /// The refusal to submit. A cancellation holds no fields.
     public static var cancellation: DataForm { DataForm(.cancel) }
 
-    /// This form with the values of an answer, as the one who gave it out reads it.
+    /// This form with the values of an answer, for the side that sent the form.
     ///
-    /// Fields that the answer leaves out keep their values (XEP-0004 section 3.5), fields that the form does not have
-    /// are ignored.
+    /// Fields missing in the answer keep their values (XEP-0004 section 3.5); fields missing in the form are ignored.
     ///
-    /// - Throws: ``FormError`` if it is no submission, lacks a required field, or a field does not take its value.
+    /// - Throws: ``FormError`` if the form is not a submission, lacks a required field, or a field does not take its
+    ///   value.
     public func answered(by submission: DataForm) throws(FormError) -> DataForm {
         guard submission.type == .submit else { throw .notASubmission(submission.type) }
         var form = self
@@ -87,7 +87,7 @@ extension DataForm.FieldType {
 }
 
 extension DataForm.Field {
-    /// Values in the way that the field's type wants them.
+    /// The values, arranged as the field's type requires.
     fileprivate func arranged(_ values: [String]) -> [String] {
         switch effectiveType {
         case .textMulti:
@@ -99,7 +99,7 @@ extension DataForm.Field {
         case .listMulti:
             let order = options.map(\.value)
             let chosen = Set(values)
-            // What is no option is told of, or allowed by XEP-0122.
+            // A value outside the options is reported by the checks, or XEP-0122 allows it.
             return order.filter(chosen.contains) + values.filter { !order.contains($0) }
         default: return values
         }

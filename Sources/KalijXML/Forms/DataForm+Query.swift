@@ -3,8 +3,7 @@ extension DataForm: QueryValue {
     public static func value(of match: QueryMatch) -> DataForm? { DataForm(reading: match.element) }
 }
 
-/// A field as a whole. One of an item has the type and the label that the form's header gives it, unless it has its
-/// own.
+/// A field as a whole. A field of a row takes missing type and label from the form's header.
 extension DataForm.Field: QueryValue {
     public static func isGiven(by kind: QueryKind) -> Bool { kind == .field }
 
@@ -19,7 +18,7 @@ extension DataForm.Field: QueryValue {
 }
 
 extension DataForm {
-    /// The fields of a row with the types and the labels that the header gives them (XEP-0004 section 3.4).
+    /// The fields of a row with the types and the labels of the header (XEP-0004 section 3.4).
     public func describedFields(of item: Item) -> [Field] {
         guard let reported else { return item.fields }
         return item.fields.map { $0.described(by: reported) }
@@ -27,7 +26,7 @@ extension DataForm {
 }
 
 extension DataForm.Field {
-    /// The field of a row with the type and the label that the header gives it (XEP-0004 section 3.4).
+    /// The field of a row with the type and the label of the header (XEP-0004 section 3.4).
     func described(by header: DataForm.Item) -> DataForm.Field {
         guard let name, let column = header[name] else { return self }
         var field = self

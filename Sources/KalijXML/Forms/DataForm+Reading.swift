@@ -1,14 +1,14 @@
 extension DataForm {
     /// Reads a form.
     ///
-    /// - Throws: ``FormError/notAForm(_:)`` if the element is no `<x xmlns='jabber:x:data'/>`. What is wrong inside is
-    ///   found by ``problems()``; what cannot be made sense of, such as an option without a value, is left out.
+    /// - Throws: ``FormError/notAForm(_:)`` if the element is no `<x xmlns='jabber:x:data'/>`. Errors inside are found
+    ///   by ``problems()``; parts without a meaning, such as an option without a value, are left out.
     public init(_ element: Element) throws(FormError) {
         guard element.isNamed("x", formNamespace) else { throw .notAForm(element.name) }
         self.init(reading: element)
     }
 
-    /// Reads an element that need not be called so; its fields are in its own namespace.
+    /// Reads an element of any name; the form's fields are in the element's own namespace.
     init(reading element: Element) {
         self.init(FormType(rawValue: element["type"] ?? ""))
         for child in element.children {

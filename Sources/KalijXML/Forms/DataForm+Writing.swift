@@ -1,5 +1,5 @@
 extension DataForm {
-    /// The form as an element: a new tree, in the order that the standard's schema asks for.
+    /// The form as an element: a new tree, in the order of the standard's schema.
     public var element: Element {
         let form = Element("x", xmlns: formNamespace)
         if type != .unspecified { form["type"] = type.rawValue }
@@ -24,7 +24,7 @@ extension DataForm.Item {
 }
 
 extension DataForm.Field {
-    /// The field as an element that takes the namespace of the form it is added to.
+    /// The field as an element; the element takes the namespace of its form.
     fileprivate var element: Element {
         let field = Element("field")
         if let name { field["var"] = name }

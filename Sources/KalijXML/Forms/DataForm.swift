@@ -1,10 +1,10 @@
 let formNamespace = "jabber:x:data"
 
-/// A data form (XEP-0004): questions with their fields, an answer to them, or data as the result of a query.
+/// A data form (XEP-0004): questions with their fields, an answer, or data as the result of a query.
 ///
-/// A form is a value. It is read from an element with ``init(_:)``, built field by field, answered with
-/// ``fill(_:with:)`` and ``submission()``, and written with ``element``. Reading what was written gives an equal form;
-/// what other standards put into a form (validation, layout, media) is kept.
+/// A form is a value. Forms are read from an element with ``init(_:)``, built field by field, answered with
+/// ``fill(_:with:)`` and ``submission()``, and written with ``element``. A form that is written and read again is
+/// equal; additions of other standards (validation, layout, media) are kept.
 ///
 /// ```swift
 /// var form = try DataForm(element)
@@ -13,29 +13,29 @@ let formNamespace = "jabber:x:data"
 /// iq.add(try form.submission().element)
 /// ```
 public struct DataForm: Sendable, Hashable {
-    /// What the form is for.
+    /// The purpose of the form.
     public var type: FormType
     /// The title; nil if there is none.
     public var title: String?
     /// Instructions in natural language, a piece for each `<instructions/>`.
     public var instructions: [String]
-    /// The form's own fields, in the order in which they are to be shown.
+    /// The form's own fields, in display order.
     public var fields: [Field]
-    /// What the fields of the items are, as the header of a table; nil if the form has none.
+    /// The fields of the items, as the header of a table; nil if the form has no table.
     public var reported: Item?
     /// The rows of a result with several items.
     public var items: [Item]
-    /// Children that XEP-0004 does not know, such as the layout of XEP-0141.
+    /// Children beyond XEP-0004, such as the layout of XEP-0141.
     public var extensions: [Extension]
 
-    /// A form of one's own.
+    /// Makes a form.
     ///
     /// - Parameters:
-    ///   - type: What it is for.
-    ///   - formType: The value of a hidden field `FORM_TYPE` that is put before the others (XEP-0068).
+    ///   - type: The purpose of the form.
+    ///   - formType: The value of a hidden field `FORM_TYPE`, placed before the others (XEP-0068).
     ///   - title: The title.
     ///   - instructions: Pieces of instructions.
-    ///   - fields: Its fields, in order.
+    ///   - fields: The fields, in order.
     public init(
         _ type: FormType, formType: String? = nil, title: String? = nil, instructions: [String] = [],
         fields: [Field] = []
@@ -55,10 +55,10 @@ public struct DataForm: Sendable, Hashable {
     public struct Item: Sendable, Hashable {
         /// The fields, in order.
         public var fields: [Field]
-        /// Children that XEP-0004 does not know.
+        /// Children beyond XEP-0004.
         public var extensions: [Extension]
 
-        /// A row of these fields.
+        /// Makes a row.
         public init(fields: [Field]) {
             self.fields = fields
             extensions = []
@@ -68,20 +68,20 @@ public struct DataForm: Sendable, Hashable {
         public subscript(_ name: String) -> Field? { fields.first { $0.name == name } }
     }
 
-    /// What a form is for (XEP-0004 section 3.1).
+    /// The purpose of a form (XEP-0004 section 3.1).
     public struct FormType: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
         public var rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// A form to fill in.
         public static let form = FormType(rawValue: "form")
-        /// A form that was filled in.
+        /// A filled form.
         public static let submit = FormType(rawValue: "submit")
-        /// The answer that there will be no submission.
+        /// The refusal to submit.
         public static let cancel = FormType(rawValue: "cancel")
-        /// Data, such as what a search found.
+        /// Data, such as the result of a search.
         public static let result = FormType(rawValue: "result")
-        /// The form does not say what it is for, which the standard forbids.
+        /// The form does not name its purpose; the standard forbids that.
         public static let unspecified = FormType(rawValue: "")
 
         public var description: String { rawValue }

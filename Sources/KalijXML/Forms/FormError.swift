@@ -1,4 +1,4 @@
-/// What is wrong with a form, or with what it was to be filled with. Fields are named by their `var`.
+/// An error in a form, or in the values for a form. Fields are named by their `var`.
 public enum FormError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The element, with this name, is no `<x xmlns='jabber:x:data'/>`.
     case notAForm(String)
@@ -6,11 +6,11 @@ public enum FormError: Error, Equatable, Sendable, CustomStringConvertible {
     case notToBeFilled(DataForm.FormType)
     /// Only a form of type `submit` answers a form.
     case notASubmission(DataForm.FormType)
-    /// The form has no such field, or one that is only shown (`fixed`).
+    /// The form has no such field, or the field is only shown (`fixed`).
     case noSuchField(String)
     /// A required field has no value.
     case missingValue(field: String)
-    /// A field that takes one value has several.
+    /// A field for one value has several.
     case severalValues(field: String, count: Int)
     /// The value is none of the options.
     case notAnOption(field: String, value: String)
@@ -18,17 +18,17 @@ public enum FormError: Error, Equatable, Sendable, CustomStringConvertible {
     case notABoolean(field: String, value: String)
     /// Two fields of a form, or of a row, have this name.
     case duplicateField(String)
-    /// A field that is not `fixed` has no name; this is its place among the fields, from 0.
+    /// A field has no name and is not `fixed`; the number is the field's place in the form, from 0.
     case namelessField(Int)
     /// Two options of a field have the same value or the same label.
     case duplicateOption(field: String, option: String)
-    /// A field that is no list has options.
+    /// A field other than a list has options.
     case superfluousOptions(field: String)
-    /// The row with this place, from 0, lacks a field of the header.
+    /// The row at this place, from 0, lacks a field of the header.
     case incompleteItem(Int, field: String)
     /// Fields where the standard wants none: beside rows, or in a cancellation.
     case superfluousFields(DataForm.FormType)
-    /// Rows in a form that is no result.
+    /// Rows in a form other than a result.
     case superfluousItems(DataForm.FormType)
     /// The form's type is none of `form`, `submit`, `cancel` and `result`.
     case unknownType(String)

@@ -1,25 +1,25 @@
 extension DataForm {
-    /// A child element of a form or field that another standard defines, kept as it is.
+    /// A child element of a form or field from another standard, kept unchanged.
     public struct Extension: Sendable, Hashable {
         /// The canonical XML, with the namespace in effect.
         public let xml: String
 
-        /// Keeps an element; later changes of it do not count. One without a namespace stays so, it does not become a
-        /// part of the form.
+        /// Keeps an element; later changes of the element do not count. An element without a namespace keeps having
+        /// none: it does not join the form's namespace.
         public init(_ element: Element) { xml = element.xml() }
 
         /// A new tree of the element.
         public var element: Element {
-            // What was written can be read.
+            // The text was written by `xml()`, so parsing succeeds.
             (try? Element.parse(written: xml)) ?? Element("_", xmlns: "")
         }
     }
 }
 
 extension DataForm.Field {
-    /// The children with a name and a namespace that other standards put into the field.
+    /// The children of the field with a name and a namespace of another standard.
     func extensionElements(_ name: String, _ xmlns: String) -> [Element] {
-        // What cannot be one of them is not parsed.
+        // An extension with another name is not parsed.
         extensions.filter { $0.xml.hasPrefix("<" + name) }.map(\.element).filter { $0.isNamed(name, xmlns) }
     }
 }

@@ -1,33 +1,33 @@
 extension DataForm {
     /// A field of a form: a question, an answer, or a piece of a result.
     public struct Field: Sendable, Hashable {
-        /// What identifies the field in its form; only a ``FieldType/fixed`` field may have none.
+        /// The name of the field in its form; only a ``FieldType/fixed`` field may have none.
         public var name: String?
-        /// The type as the form says it; nil if it does not. ``effectiveType`` is what it means.
+        /// The type as written in the form; nil if missing. ``effectiveType`` is the meaning.
         public var type: FieldType?
         /// A name for people.
         public var label: String?
         /// An explanation for people.
         public var description: String?
-        /// Whether an answer needs a value for it.
+        /// Whether an answer needs a value for this field.
         public var isRequired: Bool
         /// The values, in order: defaults in a form to fill in, else data.
         public var values: [String]
-        /// What can be chosen in a list.
+        /// The choices of a list.
         public var options: [Option]
-        /// Children that XEP-0004 does not know, such as the validation of XEP-0122 and the media of XEP-0221.
+        /// Children beyond XEP-0004, such as the validation of XEP-0122 and the media of XEP-0221.
         public var extensions: [Extension]
 
-        /// A field of one's own.
+        /// Makes a field.
         ///
         /// - Parameters:
-        ///   - name: What identifies it in its form; nil only for ``FieldType/fixed``.
-        ///   - type: What kind of value it takes; nil for that of a submission, which need not say.
+        ///   - name: The name of the field in its form; nil only for ``FieldType/fixed``.
+        ///   - type: The kind of value; nil for a field of a submission, where the type may be missing.
         ///   - label: A name for people.
         ///   - description: An explanation for people.
-        ///   - isRequired: Whether an answer needs a value for it.
+        ///   - isRequired: Whether an answer needs a value for this field.
         ///   - values: The values, in order.
-        ///   - options: What can be chosen in a list.
+        ///   - options: The choices of a list.
         public init(
             _ name: String?, _ type: FieldType? = nil, label: String? = nil, description: String? = nil,
             isRequired: Bool = false, values: [String] = [], options: [Option] = []
@@ -53,18 +53,18 @@ extension DataForm {
         /// The first value; nil if there is none.
         public var value: String? { values.first }
 
-        /// The value as a Swift type; nil if there is none, or none that converts. See ``FormValue``.
+        /// The value as a Swift type; nil if there is none, or no value converts. See ``FormValue``.
         public func value<Value: FormValue>(as type: Value.Type = Value.self) -> Value? { Value(formValues: values) }
 
-        /// The type that a form to fill in means: `text-single` if it names none, or one that XEP-0004 does not know.
+        /// The type in effect: `text-single` if the form names none, or a type unknown to XEP-0004.
         public var effectiveType: FieldType { type.flatMap { $0.isKnown ? $0 : nil } ?? .textSingle }
     }
 
-    /// One of the choices of a list.
+    /// A choice of a list.
     public struct Option: Sendable, Hashable {
-        /// The name for people; nil if the value serves as that.
+        /// The name for people; nil if the value is the name, too.
         public var label: String?
-        /// What the field has if this is chosen.
+        /// The field's value after this choice.
         public var value: String
 
         /// A choice.
@@ -74,7 +74,7 @@ extension DataForm {
         }
     }
 
-    /// The types of fields (XEP-0004 section 3.3). Another one is kept as it is, and treated as `text-single`.
+    /// The types of fields (XEP-0004 section 3.3). Any other type is kept unchanged, and treated as `text-single`.
     public struct FieldType: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
         public var rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -95,16 +95,16 @@ extension DataForm {
         public static let listSingle = FieldType(rawValue: "list-single")
         /// Lines of text, a value each.
         public static let textMulti = FieldType(rawValue: "text-multi")
-        /// A line of text that is not shown, such as a password.
+        /// A line of hidden text, such as a password.
         public static let textPrivate = FieldType(rawValue: "text-private")
-        /// A line of text; what a field is whose type is not given or not known.
+        /// A line of text; also the meaning of a missing or unknown type.
         public static let textSingle = FieldType(rawValue: "text-single")
 
         static let known: [FieldType] = [
             boolean, fixed, hidden, jidMulti, jidSingle, listMulti, listSingle, textMulti, textPrivate, textSingle,
         ]
 
-        /// Whether XEP-0004 defines it.
+        /// Whether XEP-0004 defines the type.
         public var isKnown: Bool { FieldType.known.contains(self) }
         /// Whether a field of this type may have more than one value.
         public var takesSeveralValues: Bool { [.jidMulti, .listMulti, .textMulti, .hidden].contains(self) }

@@ -1,23 +1,23 @@
 extension DataForm {
-    /// An image, a sound or a video that belongs to a field (XEP-0221), such as the picture of a riddle for humans.
+    /// An image, a sound or a video of a field (XEP-0221), such as the picture of a riddle for humans.
     ///
-    /// It comes from a stranger: show it with care (XEP-0221 section 3).
+    /// Media come from strangers: show them with care (XEP-0221 section 3).
     public struct Media: Sendable, Hashable {
-        /// Where it can be had, in several formats or at several places.
+        /// The places to load the medium from, in several formats.
         public var uris: [URI]
-        /// The width in pixels in which it should be shown.
+        /// The display width in pixels.
         public var width: UInt16?
-        /// The height in pixels in which it should be shown.
+        /// The display height in pixels.
         public var height: UInt16?
 
-        /// A medium of one's own.
+        /// Makes a medium.
         public init(uris: [URI], width: UInt16? = nil, height: UInt16? = nil) {
             self.uris = uris
             self.width = width
             self.height = height
         }
 
-        /// One place.
+        /// A place to load a medium from.
         public struct URI: Sendable, Hashable {
             /// The media type, such as `image/jpeg` or `audio/ogg; codecs=speex`.
             public var type: String
@@ -50,7 +50,7 @@ extension DataForm {
 }
 
 extension DataForm.Field {
-    /// The field's media. Setting it replaces them; what is read is written again as it came.
+    /// The field's media. Setting the media replaces all of them; media that were read are written again unchanged.
     public var media: [DataForm.Media] {
         get { extensionElements("media", DataForm.Media.namespace).map(DataForm.Media.init) }
         set {
@@ -60,7 +60,7 @@ extension DataForm.Field {
     }
 }
 
-/// Without the white space around it, which is there for readers of XML.
+/// Without the surrounding white space of indented XML.
 private func trimmed(_ text: String) -> String {
     withBytes(of: text) { String(decoding: Conversions.trimmed($0), as: UTF8.self) }
 }

@@ -1,9 +1,9 @@
-/// Answers a data form subquery on an element that the path of a query has reached, without making a ``DataForm``.
+/// Answers a data form subquery on the element at the end of a query's path, without making a ``DataForm``.
 struct FormReader {
     let tree: TreeView
     let form: UInt32
 
-    /// Calls `visit` with what the subquery gives, if it gives anything: the bytes of a value, nothing for a form or a
+    /// Calls `visit` with the result of the subquery, if there is any: the bytes of a value, nothing for a form or a
     /// field. Returns whether to go on.
     func visit(_ query: FormQuery, _ body: (UnsafeRawBufferPointer) -> Bool) -> Bool {
         guard isAsked(by: query) else { return true }
@@ -14,7 +14,7 @@ struct FormReader {
         return tree.withText(value, body)
     }
 
-    /// Where the field that the subquery names is, and in which row.
+    /// The place of the field named by the subquery, and its row.
     func field(_ query: FormQuery) -> (field: UInt32, item: UInt32?)? {
         if let number = query.item {
             guard let item = item(number) else { return nil }

@@ -4,14 +4,14 @@
     import Foundation
 #endif
 
-/// A Swift type that the values of a field can be read as and written from.
+/// A Swift type for the values of a field, both read and written.
 ///
-/// Reading is as strict as the conversions of the query language: what does not convert is nil. One value is wanted,
-/// but for `String`, which joins lines, and `[String]`, which takes them all. JIDs are strings.
+/// Reading is as strict as the conversions of the query language: nil if the text does not convert. A field has to have
+/// exactly one value, except for `String`, which joins lines, and `[String]`, which takes all values. JIDs are strings.
 public protocol FormValue {
     /// nil if the values do not convert.
     init?(formValues: [String])
-    /// The values that stand for it in a field.
+    /// The values to write into the field.
     var formValues: [String] { get }
 }
 
@@ -24,7 +24,7 @@ extension FormValue {
     }
 }
 
-/// The whole text: several values are lines of it (XEP-0004 section 3.3, `text-multi`).
+/// The whole text: several values are several lines (XEP-0004 section 3.3, `text-multi`).
 extension String: FormValue {
     public init?(formValues: [String]) {
         if formValues.isEmpty { return nil }
@@ -38,7 +38,7 @@ extension [String]: FormValue {
     public var formValues: [String] { self }
 }
 
-/// `1` and `0`, as the examples of XEP-0004 write it; `true` and `false` are read, too.
+/// Written as `1` and `0`, like the examples of XEP-0004; `true` and `false` are read, too.
 extension Bool: FormValue {
     public init?(formValues: [String]) {
         guard let value = Self.converted(formValues, Conversions.bool) else { return nil }

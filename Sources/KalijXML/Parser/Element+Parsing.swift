@@ -2,10 +2,10 @@ extension Element {
     /// Reads one document.
     ///
     /// - Parameters:
-    ///   - bytes: The whole of it, UTF-8.
-    ///   - limits: What is accepted.
-    /// - Returns: Its root, in a tree of its own.
-    /// - Throws: ``XMLError`` if it is no well-formed XML, holds what RFC 6120 section 11 refuses, or is over a limit
+    ///   - bytes: The whole document, UTF-8.
+    ///   - limits: The limits of the document.
+    /// - Returns: The root, in a new tree.
+    /// - Throws: ``XMLError`` if the document is not well-formed, breaks RFC 6120 section 11, or is over a limit
     ///   (`policy-violation`).
     public static func parse(_ bytes: [UInt8], limits: ParserLimits = .init()) throws -> sending Element {
         let parser = StreamParser(limits: limits, outer: 0)
@@ -25,7 +25,7 @@ extension Element {
         guard let result else {
             throw XMLError(condition: "not-well-formed", text: "there is no element", line: 1, column: 1)
         }
-        // The parser ends here, and it kept nothing of the tree.
+        // The parser ends here, and kept nothing of the tree.
         return Transferred(audited: result).take()
     }
 

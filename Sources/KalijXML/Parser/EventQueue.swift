@@ -1,11 +1,11 @@
-/// What a chunk completed, in order, until it is delivered. Its memory is the parser's to release.
+/// The events of a chunk, in order, until delivery. The parser releases the memory.
 struct EventQueue {
     private var base: UnsafeMutablePointer<StreamParserEvent>
     private var capacity: Int
     private var first = 0
     private var end = 0
 
-    /// Room that is kept from one chunk to the next.
+    /// Room kept from one chunk to the next.
     private static let usualCapacity = 64
 
     init() {
@@ -19,7 +19,7 @@ struct EventQueue {
         end &+= 1
     }
 
-    /// The oldest event, which is no longer in the queue; nil if there is none.
+    /// Removes and returns the oldest event; nil if there is none.
     @inline(__always)
     mutating func next() -> sending StreamParserEvent? {
         guard first != end else {
@@ -27,7 +27,7 @@ struct EventQueue {
             return nil
         }
         first &+= 1
-        // Moved out: the queue was the only one to refer to it, since a parser keeps nothing of a tree that it made.
+        // Moved out: only the queue referred to the event, since a parser keeps nothing of a finished tree.
         return Transferred(audited: (base + (first &- 1)).move()).take()
     }
 

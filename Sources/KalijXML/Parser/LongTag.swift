@@ -1,14 +1,14 @@
-/// Looks for the end of a start tag that comes in many chunks, each byte once.
+/// Looks for the end of a start tag in many chunks, each byte once.
 ///
-/// A tag that alone makes its stanza too long would cost its length several times over. So of what is longer than that
-/// only names and the beginnings of values stay. The rest of a value is left out: another parser reads it, a piece at a
-/// time, each as the value of a small document of its own, and finds what is wrong with it.
+/// A tag over the stanza limit on its own would cost its length several times over. So only names and the beginnings of
+/// values stay. The rest of a value is left out: another parser reads the rest, a piece at a time, each piece as the
+/// value of a small document, and finds the errors.
 struct LongTag {
     /// libxml2 compares each attribute of an element with each other.
     static let mostAttributes = 65_536
     /// How much of a value stays.
     private static let valueBytes = 8_192
-    /// How much may stay of a tag that is too long, over what makes it too long.
+    /// How many bytes of such a tag may stay beyond the stanza limit.
     private static let mostBytes = 1 << 20
     /// How much of a value is read at once.
     private static let pieceBytes = 16_384
@@ -20,14 +20,14 @@ struct LongTag {
     private var count: Int
     private var quote: UInt8?
     private var attributes = 0
-    /// Where the open value began in what is kept.
+    /// Where the open value began in the kept bytes.
     private var valueStart = 0
     /// The rest of the open value is left out.
     private var isCut = false
-    /// What is to be left out of the open value, once it has been read.
+    /// The part of the open value that is to be left out, once it has been read.
     private var value: [UInt8] = []
 
-    /// A tag that begins with `begun`, which libxml2 has; nil if it ends there. Its first `keeping` bytes stay.
+    /// A tag with the beginning `begun`, already in libxml2; nil if the tag ends there. The first `keeping` bytes stay.
     init?(after begun: UnsafeRawBufferPointer, keeping: Int, line: Int) {
         (self.keeping, self.line, count) = (max(keeping, begun.count + LongTag.pieceBytes), line, begun.count)
         for byte in begun where isEnd(byte) { return nil }
@@ -46,7 +46,7 @@ struct LongTag {
         return false
     }
 
-    /// Appends what stays of `bytes` to `kept`, and returns where the tag ended, nil if it goes on.
+    /// Appends the kept part of `bytes` to `kept`. Returns where the tag ended, nil if the tag goes on.
     ///
     /// - Throws: If a value is not well-formed, or the tag holds too many attributes or too long names.
     mutating func take(_ bytes: UnsafeRawBufferPointer, into kept: inout [UInt8]) throws(XMLError) -> Int? {
@@ -55,7 +55,7 @@ struct LongTag {
             count += 1
             if let open, quote != nil {
                 if !isCut, count > keeping, kept.count - valueStart >= LongTag.valueBytes {
-                    // What cannot be cut off here goes with the rest.
+                    // Bytes after the last possible cut are left out with the rest.
                     let end = valueStart + LongTag.cut(kept[valueStart...])
                     value.append(contentsOf: kept[end...])
                     kept.removeSubrange(end...)
@@ -87,7 +87,7 @@ struct LongTag {
         throw violation("a start tag with more than \(LongTag.mostAttributes) attributes")
     }
 
-    /// Reads the value so far, up to where it can be cut, and forgets it.
+    /// Reads the value so far, up to the last possible cut, and drops these bytes.
     private mutating func leaveOut(quote: UInt8, isWhole: Bool) throws(XMLError) {
         let length = isWhole ? value.count : LongTag.cut(value[...])
         guard length > 0 else { throw notWellFormed("a reference without an end") }

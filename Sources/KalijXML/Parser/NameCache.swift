@@ -1,7 +1,7 @@
 /// Turns libxml2's name pointers into references.
 ///
-/// libxml2 keeps one copy of each name for the life of a context, so a pointer stands for a name; no name is hashed
-/// or compared a second time. The cache lives and dies with its context, and forgets everything once it is full.
+/// libxml2 keeps one copy of each name for the life of a context, so a pointer stands for a name; no name is hashed or
+/// compared a second time. The cache lives as long as its context, and is emptied when full.
 struct NameCache {
     struct Entry: BitwiseCopyable {
         var key: UnsafePointer<UInt8>?
@@ -15,7 +15,7 @@ struct NameCache {
     private var count = 0
     private var version: Int
 
-    /// With more slots than this, half of them in use, hostile names would cost more than meeting them again does.
+    /// With more slots than this, half of them in use, hostile names would cost more than a second look-up.
     private static let mostSlots = 8_192
 
     init() {
@@ -94,7 +94,7 @@ struct NameCache {
         old.deallocate()
     }
 
-    /// Names may have got an id since they were met: looks again if any name was added.
+    /// Names may have got an id since the last look-up: looks again if any name was added.
     @inline(__always)
     mutating func refresh() {
         if NameTable.shared.version != version { lookAgain() }
@@ -106,7 +106,7 @@ struct NameCache {
         for slot in 0...mask {
             guard let key = slots[slot].key, !slots[slot].reference.isGlobal else { continue }
             let found = NameCache.lookUp(key)
-            // The place that the open stanza has it at stays good.
+            // The place in the open stanza stays valid.
             if found.isGlobal { slots[slot].reference = found }
         }
     }

@@ -1,37 +1,37 @@
-/// What a parser accepts. A well-formed stanza over a limit is skipped and delivered as ``SkippedElement``; only
+/// The limits of a parser. A well-formed stanza over a limit is skipped and delivered as ``SkippedElement``; only
 /// ``hardStanzaBytes`` ends the stream.
 public struct ParserLimits: Sendable, Equatable {
-    /// Bytes of one stanza as received.
+    /// Bytes of a stanza as received.
     public var stanzaBytes: Int
-    /// Bytes of one stanza at which the stream ends with `policy-violation`.
+    /// Bytes of a stanza at which the stream ends with `policy-violation`.
     public var hardStanzaBytes: Int
     /// Levels of elements, the stanza itself being the first.
     public var depth: Int
-    /// Attributes of one element, namespace declarations counted.
+    /// Attributes of an element, with namespace declarations.
     public var attributes: Int
-    /// Child elements of one element.
+    /// Child elements of an element.
     public var children: Int
-    /// Elements of one stanza in all.
+    /// Elements of a whole stanza.
     public var elements: Int
     /// Bytes of a name or a namespace.
     public var nameBytes: Int
     /// Bytes of an attribute's value or an element's own text.
     public var valueBytes: Int
-    /// How many of its first bytes a skipped stanza is delivered with.
+    /// How many first bytes of a skipped stanza are delivered.
     public var prefixBytes: Int
 
-    /// Limits; those that are not given have their defaults.
+    /// Limits; a limit left out has its default.
     ///
     /// - Parameters:
-    ///   - stanzaBytes: Bytes of one stanza: 1 MiB, at most `hardStanzaBytes`.
-    ///   - hardStanzaBytes: Bytes of one stanza that end the stream: 16 MiB, from 1 KiB to 1 GiB.
+    ///   - stanzaBytes: Bytes of a stanza: 1 MiB, at most `hardStanzaBytes`.
+    ///   - hardStanzaBytes: Bytes of a stanza at which the stream ends: 16 MiB, from 1 KiB to 1 GiB.
     ///   - depth: Levels of elements: 128, at most 65,536.
-    ///   - attributes: Attributes of one element: 256.
-    ///   - children: Children of one element: 32,768.
-    ///   - elements: Elements of one stanza: 65,536.
+    ///   - attributes: Attributes of an element: 256.
+    ///   - children: Children of an element: 32,768.
+    ///   - elements: Elements of a stanza: 65,536.
     ///   - nameBytes: Bytes of a name or a namespace: 4 KiB, at least 16.
     ///   - valueBytes: Bytes of a value or a text: 1 MiB.
-    ///   - prefixBytes: First bytes of a skipped stanza that are kept: 64 KiB.
+    ///   - prefixBytes: First bytes kept of a skipped stanza: 64 KiB.
     public init(
         stanzaBytes: Int = 1 << 20, hardStanzaBytes: Int = 16 << 20, depth: Int = 128, attributes: Int = 256,
         children: Int = 32_768, elements: Int = 65_536, nameBytes: Int = 4_096, valueBytes: Int = 1 << 20,

@@ -1,6 +1,6 @@
 import CLibXML2
 
-// A top-level element that is over a limit is read on, so that it is known to be well-formed, but not kept.
+// A top-level element over a limit is read to its end, which shows whether the element is well-formed, but not kept.
 extension ParserState {
     /// From here on the open top-level element is only counted.
     mutating func skip(_ limit: LimitKind) {
@@ -16,7 +16,7 @@ extension ParserState {
             byteCount: 0, line: startLine)
     }
 
-    /// The top-level tag itself is over a limit: what is known of it comes from libxml2 instead of the tree.
+    /// The top-level tag itself is over a limit: its description comes from libxml2 instead of the tree.
     mutating func describeSkipped(
         _ name: UnsafePointer<UInt8>, _ namespace: UnsafePointer<UInt8>?, _ count: Int,
         _ attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
@@ -41,7 +41,7 @@ extension ParserState {
     mutating func deliverSkipped(_ end: Int) {
         guard var skipped else { return }
         skipped.byteCount = end - start + leftOut
-        // Which limit it went over first depends on the chunks; this does not.
+        // The limit exceeded first depends on the chunks; this test does not.
         if skipped.byteCount > limits.stanzaBytes { skipped.limit = .stanzaBytes }
         skipped.prefix = Array(UnsafeBufferPointer(start: earlier.base, count: min(earlier.count, end - start)))
         let from = max(start, chunkStart) - chunkStart

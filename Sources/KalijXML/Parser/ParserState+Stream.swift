@@ -1,6 +1,6 @@
 import CLibXML2
 
-// What is around the top-level elements: the header of the stream, and the text between them.
+// The parts around the top-level elements: the header of the stream, and the text between top-level elements.
 extension ParserState {
     mutating func openStream(
         _ context: Context, _ name: UnsafePointer<UInt8>, _ namespace: UnsafePointer<UInt8>?, declarations: Int32,
@@ -8,10 +8,10 @@ extension ParserState {
         _ attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
     ) {
         if replaying { return }
-        // The header's end tag sign is still to come, but no "<" before it.
+        // The header's ">" is still to come, but no "<" before.
         previousEnd = position(context)
         storeHeader(context)
-        // The header is the server's own: an app's limits for stanzas are not for it.
+        // The header is the server's own: an app's limits for stanzas do not apply.
         var builder = TreeBuilder(limits: ParserLimits())
         defer { builder.release() }
         if let limit = builder.open(
@@ -33,13 +33,13 @@ extension ParserState {
         header = Array(tag) + [UInt8(ascii: ">")]
     }
 
-    /// Text of a CDATA section. libxml2 leaves the line ends of it as they are when it is fed in chunks; XML 1.0
-    /// section 2.11 asks for a line feed in place of each.
+    /// Text of a CDATA section. libxml2 leaves line ends in a section unchanged if fed in chunks; XML 1.0 section 2.11
+    /// asks for a line feed in place of each line end.
     mutating func cdata(_ context: Context, _ bytes: UnsafePointer<UInt8>, _ length: Int) {
         if depth <= outer { return fail(context, "bad-format", "text between the top-level elements of a stream") }
         let text = UnsafeBufferPointer(start: bytes, count: length)
         let start = position(context)
-        // A long section comes in pieces, one beginning where the one before ended.
+        // A long section comes in pieces; each piece begins at the end of the piece before.
         var from = start == splitLineEnd && text.first == 0x0A ? 1 : 0
         splitLineEnd = text.last == 0x0D ? start &+ length : -1
         while let end = text[from...].firstIndex(of: 0x0D) {

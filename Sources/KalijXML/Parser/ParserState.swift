@@ -2,54 +2,55 @@ import CLibXML2
 
 typealias Context = UnsafeMutablePointer<xmlParserCtxt>
 
-/// What the SAX callbacks work on. It lies behind a plain pointer in the context's `_private`, because a class there
-/// costs a fifth more time; its owner is `StreamParser`.
+/// The state of the SAX callbacks, behind a plain pointer in the context's `_private`: a class there costs a fifth more
+/// time. The owner is `StreamParser`.
 struct ParserState {
     let limits: ParserLimits
     /// Elements around a top-level element: 1 in a stream, 0 in a document.
     let outer: Int
     var builder: TreeBuilder
-    /// Open elements, the stream's among them.
+    /// Open elements, with the stream's element.
     var depth = 0
-    /// The limit that the open top-level element is over; nothing of it is kept from then on.
+    /// The limit exceeded by the open top-level element; nothing of the element is kept from then on.
     var skipping: LimitKind?
     var skipped: SkippedElement?
     var events = EventQueue()
     var failure: XMLError?
-    /// The failure, once everything before it has been delivered.
+    /// The failure, once everything before the failure has been delivered.
     var thrown: XMLError?
     var context: Context?
     var isFinished = false
     /// How often the parser began anew.
     var restarts = 0
-    /// Bytes that libxml2 is not given yet.
+    /// Bytes not yet given to libxml2.
     var held: [UInt8] = []
     /// Bytes left out of `held`, see ``LongTag``.
     var leftOut = 0
-    /// A start tag so long that libxml2 must not look for its end with every chunk.
+    /// A start tag too long for libxml2 to search again with every chunk.
     var longTag: LongTag?
     /// Where the open top-level element began, in bytes of the stream.
     var start = 0
     var startLine = 1
-    /// Declarations in scope, summed over the elements that were skipped.
+    /// Declarations in scope, summed over the skipped elements.
     var namespaceWork = 0
-    /// What to add to the context's own positions: a context that was started in the middle counts from its header.
+    /// Added to the context's own positions: a context started in the middle counts from its header.
     var bytesBefore = 0
     var linesBefore = 0
     /// The start tag of the stream, to begin another context with.
     var header: [UInt8] = []
     /// Where the last top-level element, or the stream's header, ended.
     var previousEnd = 0
-    /// The first bytes of the open top-level element that came with earlier chunks.
+    /// The first bytes of the open top-level element, from earlier chunks.
     var earlier = Region<UInt8>(capacity: 4_096)
-    /// Where a piece of a CDATA section ended with a carriage return, whose line feed may follow; or -1.
+    /// The end of a piece of a CDATA section with a carriage return as its last byte, because the line feed may follow;
+    /// or -1.
     var splitLineEnd = -1
-    /// Bytes given to libxml2 before the chunk, and with it.
+    /// Bytes given to libxml2 before the chunk, and with the chunk.
     var fed = 0
     var chunk = UnsafeRawBufferPointer(start: nil, count: 0)
     /// Where the chunk begins, in bytes of the stream.
     var chunkStart = 0
-    /// The context has to be replaced: where and with what the new one is to go on.
+    /// The context has to be replaced: the place and the bytes for the new context.
     var renewal: Renewal?
     /// A context is being led through the header once more.
     var replaying = false
@@ -84,7 +85,7 @@ extension ParserState {
         return bytesBefore &+ Int(truncatingIfNeeded: input.pointee.consumed) &+ (current - base)
     }
 
-    /// The addresses of libxml2's buffer: around most names, values and texts that it calls back with.
+    /// The addresses of libxml2's buffer: most names, values and texts of the callbacks lie inside.
     @inline(__always)
     func readable(_ context: Context) -> Range<UInt> {
         guard let input = context.pointee.input, let base = input.pointee.base, let end = input.pointee.end, base <= end
@@ -92,13 +93,13 @@ extension ParserState {
         return Range(uncheckedBounds: (UInt(bitPattern: base), UInt(bitPattern: end)))
     }
 
-    /// The bytes that libxml2 was given and did not get to.
+    /// The bytes in libxml2 that were not parsed.
     private func unread(_ context: Context) -> [UInt8] {
         guard let input = context.pointee.input, let current = input.pointee.cur, let end = input.pointee.end else {
             return []
         }
         let rest = Array(UnsafeBufferPointer(start: current, count: max(end - current, 0)))
-        // libxml2 keeps a carriage return at the end of a chunk back until it is done with the rest.
+        // libxml2 keeps a carriage return at the end of a chunk back until the rest is parsed.
         return chunk.last == 0x0D ? rest + [0x0D] : rest
     }
 
@@ -114,8 +115,8 @@ extension ParserState {
         stop(context)
     }
 
-    /// Makes libxml2 return from the chunk. Its own xmlStopParser would free buffers that the caller of a callback
-    /// still reads.
+    /// Makes libxml2 return from the chunk. libxml2's own xmlStopParser would free buffers still in use by the caller
+    /// of a callback.
     func stop(_ context: Context) {
         if context.pointee.errNo == 0 { context.pointee.errNo = Int32(XML_ERR_INTERNAL_ERROR.rawValue) }
         context.pointee.disableSAX = 1
@@ -163,12 +164,12 @@ extension ParserState {
         if let limit = builder.text(bytes, length, readable: readable(context)) { skip(limit) }
     }
 
-    /// A top-level element begins: remembers where, and what of it came with earlier chunks.
+    /// A top-level element begins: remembers the place, and the bytes from earlier chunks.
     private mutating func begin(_ context: Context) {
         startLine = line(context)
         namespaceWork = 0
         if previousEnd >= chunkStart {
-            // All of its start tag is in this chunk, after nothing but white space.
+            // The whole start tag is in this chunk, after nothing but white space.
             var offset = previousEnd &- chunkStart
             while offset < chunk.count, chunk[offset] != UInt8(ascii: "<") { offset &+= 1 }
             start = chunkStart &+ offset
@@ -196,15 +197,15 @@ extension ParserState {
     /// libxml2 keeps 36 bytes a level; a stanza of 1 MiB cannot be nested as deep.
     private static let mostLevels = 163_840
 
-    /// Some seconds; a stanza of less than 512 KiB cannot reach it.
+    /// Some seconds; a stanza of less than 512 KiB cannot reach this number.
     private static let mostNamespaceWork = 8_000_000_000
 
-    /// The start tag that is being read, without its last bytes ">" or "/>".
+    /// The open start tag, without its last bytes ">" or "/>".
     func startTag(_ context: Context) -> UnsafeBufferPointer<UInt8>? {
         guard let input = context.pointee.input, let current = input.pointee.cur, let base = input.pointee.base else {
             return nil
         }
-        // No "<" can stand inside a tag but its first byte.
+        // Only the first byte of a tag can be "<".
         var tag = current
         while tag > base, tag.pointee != UInt8(ascii: "<") { tag -= 1 }
         return UnsafeBufferPointer(start: tag, count: current - tag)
@@ -212,7 +213,7 @@ extension ParserState {
 
     private mutating func complete(_ context: Context) {
         let end = position(context)
-        // The same whether it came in one chunk or in many, after each of which this is looked at, too.
+        // The same for a stanza in one chunk and in many: the length is also checked after each chunk.
         if end &- start &+ leftOut >= limits.hardStanzaBytes {
             return fail(context, "policy-violation", "a stanza of \(limits.hardStanzaBytes) bytes or more")
         }
@@ -230,6 +231,6 @@ extension ParserState {
         }
     }
 
-    /// libxml2 never forgets a name; a context that knows more than this is replaced between two stanzas.
+    /// libxml2 never forgets a name; a context with more bytes of names is replaced between two stanzas.
     private static let dictionaryBytes = 256 * 1_024
 }

@@ -1,7 +1,7 @@
 import CLibXML2
 
-/// The callbacks. libxml2 is given no user data of ours, because any breaks its handling of entities: it passes the
-/// context, whose `_private` is the state.
+/// The callbacks. libxml2 gets no user data from here, because user data breaks the handling of entities: libxml2
+/// passes the context, whose `_private` is the state.
 enum SAXCallbacks {
     static func handler() -> xmlSAXHandler {
         var handler = xmlSAXHandler()
@@ -82,8 +82,8 @@ enum SAXCallbacks {
 
     /// The stream error condition for an error of libxml2 (RFC 6120 sections 4.9.3 and 11).
     ///
-    /// A prefix that is not declared is not well-formed (11.3; 4.9.3.13 shows one). `bad-namespace-prefix` (4.9.3.2) is
-    /// for those that read only some prefixes; here every prefix that is declared is as good as another.
+    /// An undeclared prefix is not well-formed (11.3; 4.9.3.13 shows an example). `bad-namespace-prefix` (4.9.3.2) is
+    /// for readers of certain prefixes only; here all declared prefixes are equal.
     private static func condition(_ code: UInt32, _ message: String) -> String {
         switch code {
         case XML_ERR_UNSUPPORTED_ENCODING.rawValue, XML_ERR_INVALID_ENCODING.rawValue,
@@ -92,7 +92,7 @@ enum SAXCallbacks {
         case XML_ERR_UNDECLARED_ENTITY.rawValue, XML_WAR_UNDECLARED_ENTITY.rawValue,
             XML_ERR_UNPARSED_ENTITY.rawValue, XML_ERR_ENTITY_IS_EXTERNAL.rawValue, XML_ERR_ENTITY_LOOP.rawValue:
             "restricted-xml"
-        // libxml2 has one code for characters that XML does not allow and for bytes that are no UTF-8.
+        // libxml2 has a single code for characters forbidden in XML and for bytes outside UTF-8.
         case XML_ERR_INVALID_CHAR.rawValue where message.hasPrefix("Input is not proper UTF-8"),
             XML_ERR_INVALID_CHAR.rawValue where isSurrogate(message):
             "unsupported-encoding"
@@ -109,7 +109,7 @@ enum SAXCallbacks {
         return Int(digits, radix: 16).map { (0xD800...0xDFFF).contains($0) } ?? false
     }
 
-    /// libxml2 ends its messages with a new line and quotes what it read.
+    /// libxml2 ends its messages with a new line and quotes the input.
     private static func shortened(_ message: String) -> String {
         let line = message.unicodeScalars.prefix(200).map { isXMLCharacter($0) && $0.value >= 0x20 ? $0 : " " }
         var text = String(String.UnicodeScalarView(line))

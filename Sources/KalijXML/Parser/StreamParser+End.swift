@@ -1,7 +1,7 @@
 import CLibXML2
 
 extension ParserState {
-    /// Says that, and where, the input ended too early; libxml2 calls all of this "extra content".
+    /// Says that, and where, the input ended too early; libxml2 says "extra content" in all these cases.
     mutating func explainEnd(_ context: Context) {
         guard var error = failure, UInt32(bitPattern: context.pointee.errNo) == XML_ERR_DOCUMENT_END.rawValue,
             depth > 0 || (previousEnd == 0 && header.isEmpty)
@@ -16,7 +16,7 @@ extension ParserState {
         } else {
             error.text = "the input ends inside an element"
         }
-        // What libxml2 did not get to is the beginning of a tag.
+        // The bytes not yet parsed are the beginning of a tag.
         if let input = context.pointee.input, let current = input.pointee.cur, let end = input.pointee.end {
             let rest = UnsafeBufferPointer(start: current, count: max(end - current, 0))
             let lines = rest.count { $0 == UInt8(ascii: "\n") }

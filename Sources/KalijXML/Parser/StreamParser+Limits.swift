@@ -1,11 +1,11 @@
 import CLibXML2
 
-// What keeps hostile input from costing more memory or time than its length.
+// Keeps hostile input from costing more memory or time than its length.
 extension StreamParser {
-    /// Gives libxml2 what may be given, and keeps the rest for later.
+    /// Gives libxml2 the bytes that may be parsed now, and keeps the rest for later.
     ///
-    /// - A `]` at the end waits for what follows: libxml2 misses a `]]>` that is cut in two.
-    /// - A long start tag waits for its end: libxml2 would look through all of it again with every chunk.
+    /// - A `]` at the end waits for the next byte: libxml2 misses a `]]>` in two chunks.
+    /// - A long start tag waits for its end: libxml2 would search the whole tag again with every chunk.
     func hold(_ piece: UnsafeRawBufferPointer) {
         var piece = piece
         if state.pointee.longTag != nil {
@@ -26,7 +26,7 @@ extension StreamParser {
         joined.withUnsafeBytes { parse($0) }
     }
 
-    /// Keeps what belongs to a long start tag. Once it is complete, libxml2 gets it; returns where it ended.
+    /// Keeps the bytes of a long start tag. libxml2 gets the complete tag; returns where the tag ended.
     private func holdTag(_ piece: UnsafeRawBufferPointer) -> Int? {
         var tag: [UInt8] = []
         swap(&tag, &state.pointee.held)
@@ -45,7 +45,7 @@ extension StreamParser {
         state.pointee.longTag = nil
         let began = state.pointee.fed
         tag.withUnsafeBytes { parse($0) }
-        // From here on positions count what libxml2 did not see.
+        // From here on positions count the bytes kept from libxml2, too.
         state.pointee.fed += state.pointee.leftOut
         state.pointee.bytesBefore += state.pointee.leftOut
         if state.pointee.previousEnd > began { state.pointee.previousEnd += state.pointee.leftOut }
@@ -53,7 +53,7 @@ extension StreamParser {
         return end
     }
 
-    /// Looks at what libxml2 waits for, and at how long the open top-level element is.
+    /// Checks the bytes waiting in libxml2, and the length of the open top-level element.
     func enforceLimits() {
         guard let context = state.pointee.context, state.pointee.failure == nil else { return }
         let position = state.pointee.position(context)
@@ -65,7 +65,8 @@ extension StreamParser {
         let isOpen = state.pointee.depth > outer
         let length = received - (isOpen ? state.pointee.start : position)
         if isOpen, state.pointee.skipping == nil, length > limits.stanzaBytes { state.pointee.skip(.stanzaBytes) }
-        // Every open element needs an end tag of at least four bytes: this also bounds what deep nesting costs.
+        // Every open element needs an end tag of at least four bytes: counting these also bounds the cost of deep
+        // nesting.
         if length + max(state.pointee.depth - outer, 0) * 4 >= limits.hardStanzaBytes {
             state.pointee.fail(context, "policy-violation", "a stanza of \(limits.hardStanzaBytes) bytes or more")
         }
@@ -74,7 +75,7 @@ extension StreamParser {
     /// libxml2 keeps some 60 bytes a name; a stanza of 1 MiB cannot hold as many.
     private static let mostNames = 196_608
 
-    /// libxml2 keeps so much back only while it waits for the end of something.
+    /// libxml2 keeps so many bytes back only while waiting for the end of something.
     private static let waitingBytes = 16_384
 
     private func judgeWaiting(_ context: Context) {
@@ -98,8 +99,8 @@ extension StreamParser {
         }
     }
 
-    /// Lets libxml2 take what it has of a CDATA section: it takes 300 bytes at a time, and would look through the
-    /// whole rest with every chunk.
+    /// Lets libxml2 take all bytes of a CDATA section. libxml2 takes 300 bytes at a time, and would search the whole
+    /// rest with every chunk.
     private func drainSection(_ context: Context) {
         var before = -1
         while state.pointee.failure == nil, context.pointee.instate == XML_PARSER_CDATA_SECTION,

@@ -2,7 +2,7 @@ import CLibXML2
 
 /// Reads an XML stream from chunks of any size and hands out its header, its top-level elements and its end.
 ///
-/// The result does not depend on how the bytes are cut into chunks. As RFC 6120 section 11 asks, comments, processing
+/// The result does not depend on the cuts between chunks. As RFC 6120 section 11 asks, comments, processing
 /// instructions, document type declarations, entities other than the five predefined ones and other encodings than
 /// UTF-8 are refused. White space between top-level elements is ignored.
 ///
@@ -13,21 +13,21 @@ import CLibXML2
 /// }
 /// ```
 ///
-/// A parser belongs to one owner at a time; it is not to be fed from inside the closure that it calls.
+/// A parser has one owner at a time. Do not feed a parser from inside its closure.
 public final class StreamParser {
-    // Owned here: set up in init, torn down in deinit after the context that refers to it.
+    // Owned here: set up in init, torn down in deinit after the context with its reference.
     let state: UnsafeMutablePointer<ParserState>
     let outer: Int
     let limits: ParserLimits
 
     /// A parser at the beginning of a stream.
     ///
-    /// - Parameter limits: What it accepts.
+    /// - Parameter limits: The limits of the stanzas.
     public convenience init(limits: ParserLimits = .init()) {
         self.init(limits: limits, outer: 1)
     }
 
-    /// `outer` is 1 for a stream, whose children are delivered, and 0 for a document, which is delivered whole.
+    /// `outer` is 1 for a stream, whose children are delivered, and 0 for a document, delivered whole.
     init(limits: ParserLimits, outer: Int) {
         self.limits = limits
         self.outer = outer
@@ -42,13 +42,13 @@ public final class StreamParser {
         state.deallocate()
     }
 
-    /// Reads a chunk and calls `body` for everything that it completes, in order.
+    /// Reads a chunk and calls `body` for every completed part, in order.
     ///
     /// - Parameters:
     ///   - bytes: The next bytes of the stream, as many as there are.
-    ///   - body: Owns the elements that it is given.
-    /// - Throws: ``XMLError`` if the stream has to end; what was complete before it has been delivered, and every
-    ///   later call throws it again. Also whatever `body` throws; the rest of the chunk's events are then lost.
+    ///   - body: Owns its elements.
+    /// - Throws: ``XMLError`` if the stream has to end; parts complete before the error have been delivered, and every
+    ///   later call throws the same error. Also the errors of `body`; the rest of the chunk's events are then lost.
     public func feed(_ bytes: UnsafeRawBufferPointer, _ body: (sending StreamParserEvent) throws -> Void) throws {
         if let failure = state.pointee.thrown { throw failure }
         let beganWith = state.pointee.restarts
@@ -70,15 +70,16 @@ public final class StreamParser {
 
     /// Reads a chunk, see ``feed(_:_:)-(UnsafeRawBufferPointer,_)``.
     ///
-    /// - Throws: ``XMLError``, or what `body` throws.
+    /// - Throws: ``XMLError``, or the errors of `body`.
     public func feed(_ bytes: [UInt8], _ body: (sending StreamParserEvent) throws -> Void) throws {
         try bytes.withUnsafeBytes { try feed($0, body) }
     }
 
     /// The input has ended.
     ///
-    /// - Parameter body: Called for what was held back and is now complete.
-    /// - Throws: ``XMLError`` if it ended inside an element, or before the stream's end tag; or what `body` throws.
+    /// - Parameter body: Called for parts that were held back and are now complete.
+    /// - Throws: ``XMLError`` if the input ended inside an element, or before the stream's end tag; or the errors of
+    ///   `body`.
     public func finish(_ body: (sending StreamParserEvent) throws -> Void) throws {
         if let failure = state.pointee.thrown { throw failure }
         guard !state.pointee.isFinished else { return }
@@ -98,8 +99,8 @@ public final class StreamParser {
 
     /// A new stream begins with the next chunk, as after STARTTLS and SASL.
     ///
-    /// May be called from inside the closure given to ``feed(_:_:)-(UnsafeRawBufferPointer,_)``: what is left of that
-    /// chunk is then dropped.
+    /// May be called from inside the closure given to ``feed(_:_:)-(UnsafeRawBufferPointer,_)``: the rest of the chunk
+    /// is then dropped.
     public func restart() {
         let restarts = state.pointee.restarts
         freeContext()
@@ -108,7 +109,7 @@ public final class StreamParser {
         state.pointee.restarts = restarts &+ 1
     }
 
-    /// How much libxml2 gets at once: it bounds what is gathered before it is delivered.
+    /// How many bytes libxml2 gets at once: a bound for the parts gathered before delivery.
     private static let pieceBytes = 32_768
 }
 
@@ -122,8 +123,8 @@ extension StreamParser {
                 condition: "resource-constraint", text: "no memory for a parser", line: 1, column: 1)
             return
         }
-        // NOENT: without it libxml2 2.9 gives "&amp;" in an attribute as "&#38;". Entities of one's own are refused.
-        // HUGE: its own limits end the parse, ours skip.
+        // NOENT: without this option libxml2 2.9 gives "&amp;" in an attribute as "&#38;". Entities of a document's own
+        // are refused. HUGE: libxml2's own limits end the parse, ours skip.
         let options = XML_PARSE_HUGE.rawValue | XML_PARSE_NONET.rawValue | XML_PARSE_NOENT.rawValue
         xmlCtxtUseOptions(context, Int32(options))  // fits: constants of a few bits
         context.pointee._private = UnsafeMutableRawPointer(state)
@@ -160,7 +161,7 @@ extension StreamParser {
         guard let context = state.pointee.context, state.pointee.failure == nil, !bytes.isEmpty else { return }
         let start = bytes.bindMemory(to: CChar.self).baseAddress
         let warnings = kalij_xml_exchange_warnings(0)
-        // fits: a piece, a header or what is held of a tag: less than the hard limit of at most 1 GiB
+        // fits: a piece, a header or the held part of a tag: less than the hard limit of at most 1 GiB
         let code = xmlParseChunk(context, start, Int32(bytes.count), 0)
         _ = kalij_xml_exchange_warnings(warnings)
         guard code != 0, state.pointee.failure == nil, state.pointee.renewal == nil else { return }
@@ -169,7 +170,7 @@ extension StreamParser {
         }
     }
 
-    /// Replaces the context by a fresh one that has read the stream's header.
+    /// Replaces the context by a fresh context, which reads the stream's header first.
     private func renew(_ renewal: ParserState.Renewal) {
         freeContext()
         state.pointee.builder.renewNames()
@@ -184,7 +185,7 @@ extension StreamParser {
         state.pointee.linesBefore = renewal.line - Int(context.pointee.input?.pointee.line ?? 1)
     }
 
-    /// Keeps the first bytes of a top-level element that goes on in the next chunk.
+    /// Keeps the first bytes of a top-level element for the case that the element goes on in the next chunk.
     private func keepBeginning(of bytes: UnsafeRawBufferPointer) {
         guard state.pointee.depth > outer else { return }
         let room = limits.prefixBytes - state.pointee.earlier.count

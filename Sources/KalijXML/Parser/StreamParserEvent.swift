@@ -1,18 +1,19 @@
-/// What a stream consists of.
+/// The parts of a stream.
 public enum StreamParserEvent {
-    /// The stream's header: name, namespace and attributes; ``Element/defaultNamespace`` is that of its stanzas.
+    /// The stream's header: name, namespace and attributes; ``Element/defaultNamespace`` is the namespace of the
+    /// stanzas.
     case opened(Element)
     /// A complete top-level element.
     case element(Element)
-    /// A complete, well-formed top-level element that was over a limit.
+    /// A complete, well-formed top-level element over a limit.
     indirect case skipped(SkippedElement)
     /// The end tag of the stream.
     case closed
 }
 
-/// A top-level element that is over a limit: well-formed, but not kept.
+/// A top-level element over a limit: well-formed, but not kept.
 public struct SkippedElement: Sendable, Equatable {
-    /// The limit that an element was over.
+    /// The limit exceeded by an element.
     public struct Limit: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
         public var rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -39,12 +40,12 @@ public struct SkippedElement: Sendable, Equatable {
     public var namespace: String?
     /// Attributes of the top-level element: the first 64, those with values over 4 KiB left out.
     public var attributes: [String: String]
-    /// The limit that it was over.
+    /// The exceeded limit.
     public var limit: Limit
-    /// Its first bytes as received, at most ``ParserLimits/prefixBytes``.
+    /// The first bytes as received, at most ``ParserLimits/prefixBytes``.
     public var prefix: [UInt8]
-    /// How long it was, in bytes as received.
+    /// The length in bytes as received.
     public var byteCount: Int
-    /// The line that it began on.
+    /// The line of the beginning.
     public var line: Int
 }

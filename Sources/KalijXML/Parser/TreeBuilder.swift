@@ -1,4 +1,4 @@
-/// Gathers one top-level element in memory that is used again for the next, and hands it out in one block.
+/// Gathers a top-level element in reused memory, and hands the tree out in one block.
 struct TreeBuilder {
     private struct Frame: BitwiseCopyable {
         var node: UInt32
@@ -49,7 +49,7 @@ struct TreeBuilder {
         return store(entry)
     }
 
-    /// The same for a namespace, which is mostly that of the element before.
+    /// The same for a namespace, mostly the namespace of the element before.
     @inline(__always)
     private mutating func spaceReference(_ namespace: UnsafePointer<UInt8>?) -> NameReference {
         guard let namespace else { return .none }
@@ -72,7 +72,7 @@ struct TreeBuilder {
         return reference
     }
 
-    /// Opens an element; returns the limit that it is over.
+    /// Opens an element; returns the exceeded limit, nil if there is none.
     @inline(__always)
     mutating func open(
         _ name: UnsafePointer<UInt8>, _ namespace: UnsafePointer<UInt8>?, declarations: Int32, count: Int32,
@@ -135,7 +135,7 @@ struct TreeBuilder {
         return nil
     }
 
-    /// Adds text to the open element; returns the limit that it is over.
+    /// Adds text to the open element; returns the exceeded limit, nil if there is none.
     @inline(__always)
     mutating func text(
         _ bytes: UnsafePointer<UInt8>, _ length: Int, readable: Range<UInt>

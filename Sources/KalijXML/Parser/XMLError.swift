@@ -1,12 +1,12 @@
-/// What was wrong with XML that was read, and where.
+/// An error in XML, with its place.
 public struct XMLError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The stream error condition that RFC 6120 section 4.9.3 gives for it, such as `not-well-formed`.
+    /// The stream error condition of RFC 6120 section 4.9.3, such as `not-well-formed`.
     public var condition: String
-    /// What was wrong, in English.
+    /// The error, in English.
     public var text: String
     /// The line, from 1.
     public var line: Int
-    /// The column in that line in bytes, from 1.
+    /// The column in bytes, from 1.
     public var column: Int
 
     /// An error at a place in the input.

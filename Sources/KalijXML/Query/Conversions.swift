@@ -17,7 +17,7 @@ enum Conversions {
         }
     }
 
-    /// Decimal digits with an optional sign; an unsigned type takes no minus. White space around them is ignored.
+    /// Decimal digits with an optional sign; an unsigned type takes no minus. White space around the number is ignored.
     static func integer<Number: FixedWidthInteger>(_ bytes: UnsafeRawBufferPointer) -> Number? {
         let text = trimmed(bytes)
         if !Number.isSigned, text.first == UInt8(ascii: "-") { return nil }
@@ -49,7 +49,7 @@ enum Conversions {
         bytes.count == 36 ? UUID(uuidString: String(decoding: bytes, as: UTF8.self)) : nil
     }
 
-    /// A UUID as it is, anything else hashed: the first 16 bytes of its SHA-256 as a version 4 UUID (RFC 9562).
+    /// A UUID unchanged, anything else hashed: the first 16 bytes of its SHA-256 as a version 4 UUID (RFC 9562).
     static func castUUID(_ bytes: UnsafeRawBufferPointer) -> UUID? {
         if let uuid = uuid(bytes) { return uuid }
         var digest = [UInt8](repeating: 0, count: 32)

@@ -11,15 +11,15 @@
     import Darwin
 #endif
 
-/// Dates and times as XEP-0082 writes them.
+/// Dates and times of XEP-0082.
 public enum DateTime {
-    /// What four digits of a year can say, in seconds since 1970.
+    /// The range of years with four digits, in seconds since 1970.
     private static let range = -62_167_219_200.0...253_402_300_799.0
 
-    /// A date and time in UTC: `2002-09-10T23:08:25Z`, with a fraction of at most six digits if there is one. One that
-    /// is not in the years 0 to 9999 is written as the nearest that is.
+    /// A date and time in UTC: `2002-09-10T23:08:25Z`, with a fraction of at most six digits if there is one. A date
+    /// outside the years 0 to 9999 is written as the nearest date inside.
     public static func text(_ date: Date) -> String {
-        // In this order, "no number" becomes the first of them.
+        // In this order of arguments, "no number" becomes the lower bound.
         let seconds = min(max(range.lowerBound, date.timeIntervalSince1970), range.upperBound)
         let microseconds = (seconds * 1_000_000).rounded()
         let whole = (microseconds / 1_000_000).rounded(.down)
@@ -49,11 +49,11 @@ public enum DateTime {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The time that a XEP-0082 date and time names; nil if the text is none. What the query language's `datetime`
-    /// accepts.
+    /// The time of a XEP-0082 date and time; nil for any other text. Accepts the same as the query language's
+    /// `datetime`.
     public static func date(_ text: String) -> Date? { withBytes(of: text, Conversions.date) }
 
-    /// Appends a number that has at most so many digits.
+    /// Appends a number of at most so many digits.
     private static func append(
         _ number: Int32, _ digits: Int, behind mark: Unicode.Scalar? = nil, to text: inout [UInt8]
     ) {
@@ -81,7 +81,7 @@ extension Conversions {
         return Date(timeIntervalSince1970: Double(whole) + fraction)
     }
 
-    /// The begin of a day in seconds since 1970, nil if there is no such day. The C library knows the calendar.
+    /// The beginning of a day in seconds since 1970, nil if there is no such day. The C library knows the calendar.
     private static func secondsOfDay(_ year: Int, _ month: Int, _ day: Int) -> Int? {
         var fields = tm()
         fields.tm_year = Int32(year - 1_900)  // fits: four digits

@@ -1,7 +1,7 @@
 extension Element {
     /// All results of a query, in document order.
     ///
-    /// - Parameter query: The query; the type that is asked for says what it has to give.
+    /// - Parameter query: The query; the requested type says which kinds fit.
     /// - Returns: The results. Elements are references into this tree.
     @inlinable
     public func find<R: QueryValue>(_ query: Query<R>) -> [R] {
@@ -13,11 +13,11 @@ extension Element {
         return results
     }
 
-    /// All results of a query that takes arguments. See ``find(_:)``.
+    /// All results of a query with arguments. See ``find(_:)``.
     ///
     /// - Parameters:
     ///   - query: The query.
-    ///   - arguments: The values of its `%` specifiers, in their order. Too many or too few are a programming error.
+    ///   - arguments: The values of the `%` specifiers, in order. Too many or too few are a programming error.
     public func find<R: QueryValue>(
         _ query: Query<R>, _ arguments: any QueryArgument...
     ) -> [R] {
@@ -39,7 +39,7 @@ extension Element {
         }
     }
 
-    /// The first result of a query that takes arguments. See ``find(_:_:)``.
+    /// The first result of a query with arguments. See ``find(_:_:)``.
     public func findFirst<R: QueryValue>(
         _ query: Query<R>, _ arguments: any QueryArgument...
     ) -> R? {
@@ -53,21 +53,21 @@ extension Element {
         return outcome == .found || (outcome != .none && checkSlowly(query))
     }
 
-    /// Whether a query that takes arguments has a result. See ``find(_:_:)``.
+    /// Whether a query with arguments has a result. See ``find(_:_:)``.
     public func check<R: QueryValue>(
         _ query: Query<R>, _ arguments: any QueryArgument...
     ) -> Bool {
         check(Query<R>(query.core.bound(to: arguments)))
     }
 
-    /// Whether a query has a result, whatever it gives. Stops at the first. See ``find(_:)``.
+    /// Whether a query has a result, of any kind. Stops at the first. See ``find(_:)``.
     @inlinable
     public func check(_ query: Query<QueryResult>) -> Bool {
         let outcome = query.core.first(in: self).outcome
         return outcome == .found || (outcome != .none && checkSlowly(query))
     }
 
-    /// Whether a query that takes arguments has a result, whatever it gives. See ``find(_:_:)``.
+    /// Whether a query with arguments has a result, of any kind. See ``find(_:_:)``.
     public func check(
         _ query: Query<QueryResult>, _ arguments: any QueryArgument...
     ) -> Bool {
@@ -78,14 +78,14 @@ extension Element {
 // MARK: - Bytes
 
 extension Element {
-    /// Lends the bytes of the first text that a query extracts, without a copy (unless child elements stand between
-    /// pieces of it).
+    /// Lends the bytes of the first text of a query, without a copy (unless child elements stand between pieces of the
+    /// text).
     ///
     /// - Parameters:
     ///   - query: The query.
-    ///   - body: Gets the bytes, valid UTF-8. They are good while it runs and the tree is not edited.
-    /// - Returns: What `body` returns; nil if there is no result.
-    /// - Throws: What `body` throws.
+    ///   - body: Gets the bytes, valid UTF-8. The bytes are good during the call, as long as the tree is not edited.
+    /// - Returns: The result of `body`; nil if the query has no result.
+    /// - Throws: The errors of `body`.
     @inlinable
     public func withFirst<Value>(
         _ query: Query<String>, body: (UnsafeRawBufferPointer) throws -> Value
@@ -102,7 +102,7 @@ extension Element {
         }
     }
 
-    /// The same for a query that takes arguments. See ``find(_:_:)``.
+    /// The same for a query with arguments. See ``find(_:_:)``.
     public func withFirst<Value>(
         _ query: Query<String>, _ arguments: any QueryArgument...,
         body: (UnsafeRawBufferPointer) throws -> Value
@@ -110,12 +110,12 @@ extension Element {
         try withFirst(Query(query.core.bound(to: arguments)), body: body)
     }
 
-    /// Lends the bytes of each text that a query extracts, in document order. See ``withFirst(_:body:)``.
+    /// Lends the bytes of each text of a query, in document order. See ``withFirst(_:body:)``.
     ///
     /// - Parameters:
     ///   - query: The query.
-    ///   - body: Gets the bytes of one result. If it throws, it is not called again.
-    /// - Throws: What `body` throws.
+    ///   - body: Gets the bytes of one result. After an error, `body` is not called again.
+    /// - Throws: The errors of `body`.
     @inlinable
     public func withEach<Failure: Error>(
         _ query: Query<String>, body: (UnsafeRawBufferPointer) throws(Failure) -> Void
@@ -137,13 +137,13 @@ extension Element {
 // MARK: - Matches
 
 extension Element {
-    /// Calls `body` with each match of a query, in document order, until it says no.
+    /// Calls `body` with each match of a query, in document order, until `body` returns false.
     @usableFromInline
     func visitMatches(_ core: QueryCore, _ body: (QueryMatch) -> Bool) {
         visit(core) { found, bytes in body(QueryMatch(self, found, core, bytes)) }
     }
 
-    /// Whether there is a result, after all matches that do not convert.
+    /// Whether there is a result, after all matches without a conversion result.
     @usableFromInline
     @inline(never)
     func checkSlowly<R: QueryValue>(_ query: Query<R>) -> Bool {

@@ -1,7 +1,7 @@
 // Data form subqueries: \[{FORM_TYPE}][type][[index]][@field | &field]\
 
 extension QueryParser {
-    /// Reads what follows the first backslash, up to the end of the query.
+    /// Reads the rest after the first backslash, up to the end of the query.
     mutating func parseForm() throws(QuerySyntaxError) {
         var form = FormQuery()
         result.extraction = .form
@@ -31,7 +31,7 @@ extension QueryParser {
             decoding: try parseName("a form type, \"[\", \"@\", \"&\" or \"\\\"", until: "[@&\\"), as: UTF8.self)
     }
 
-    /// The number of an item. One that is too large for any form is in order: no form has the item.
+    /// The number of an item. A number too large for any form is in order: no form has the item.
     private mutating func parseIndex() throws(QuerySyntaxError) -> Int {
         var number: Int?
         while let byte = peek, Conversions.isDigit(byte) {
@@ -45,7 +45,7 @@ extension QueryParser {
         return number
     }
 
-    /// The name of a field, which may hold any character but a backslash.
+    /// The name of a field, with any character except a backslash.
     private mutating func parseField() throws(QuerySyntaxError) -> String {
         let start = place
         while let byte = peek, byte != UInt8(ascii: "\\") {

@@ -1,25 +1,25 @@
 import Synchronization
 
-/// The plans of the literals that the program has run so far, found without a lock.
+/// The plans of the program's literals, found without a lock.
 ///
-/// Literals are part of the program's text, so their number has a bound; what is in here stays for ever, and queries
-/// refer to it without counting references. The table has a bound of its own all the same: see ``QueryCache``.
+/// Literals are part of the program's text, so their number has a bound; a plan in here stays for ever, and queries
+/// refer to the plan without counting references. The table has a bound of its own all the same: see ``QueryCache``.
 struct LiteralTable: Sendable {
     static let shared = LiteralTable()
 
     /// How many literals are kept for ever.
     static let capacity = 2_048
 
-    /// A literal: where it stands in the program, and the type of its results.
+    /// A literal: its place in the program, and the type of its results.
     struct Key: Hashable {
         var type: ObjectIdentifier
-        /// The address and the length of each piece; 0 and 0 for a value between them.
+        /// The address and the length of each piece; 0 and 0 for a value between pieces.
         var pieces: [UInt]
     }
 
     private struct Slot: ~Copyable {
         var type: ObjectIdentifier
-        /// The first piece, which is mostly the only one.
+        /// The first piece, mostly the only piece.
         var start: UInt
         var length: UInt
         var pieceCount: Int
@@ -45,7 +45,7 @@ struct LiteralTable: Sendable {
         }
     }
 
-    /// The plan of a literal in one piece, nil if it is not here (yet).
+    /// The plan of a literal in one piece, nil if missing (so far).
     @inline(__always)
     func plan(_ start: UInt, _ length: UInt, _ type: ObjectIdentifier) -> UnsafePointer<QueryPlan>? {
         var place = LiteralTable.place(start, 2, type)
@@ -61,7 +61,7 @@ struct LiteralTable: Sendable {
         return nil
     }
 
-    /// The plan of any literal, nil if it is not here (yet).
+    /// The plan of any literal, nil if missing (so far).
     func plan(_ key: Key) -> UnsafePointer<QueryPlan>? {
         var place = LiteralTable.place(key.pieces[0], key.pieces.count, key.type)
         while let plan = slots[place].plan.load(ordering: .acquiring) {
@@ -72,8 +72,8 @@ struct LiteralTable: Sendable {
         return nil
     }
 
-    /// Keeps a program for ever. The caller sees to it that this is done by one thread at a time, and not more often
-    /// than the table has room for.
+    /// Keeps a program for ever. The caller makes sure that only one thread at a time calls this function, and not more
+    /// often than the table has room.
     func add(_ key: Key, _ program: Program) {
         let pieces = UnsafeMutableBufferPointer<UInt>.allocate(capacity: key.pieces.count)
         guard let base = pieces.baseAddress else { return }

@@ -3,7 +3,7 @@
 @usableFromInline
 final class Program: @unchecked Sendable {
     let source: String
-    /// What a run reads.
+    /// The memory that a run reads.
     let plan: UnsafeMutablePointer<QueryPlan>
     let form: FormQuery?
     let conversion: Conversion?
@@ -11,7 +11,7 @@ final class Program: @unchecked Sendable {
     /// How many interpolated values, and how many arguments of a call, the filters take.
     let interpolations: Int
     let arguments: Int
-    /// The bytes that the tests point to.
+    /// The bytes referred to by the tests.
     private let names: [UnsafeRawBufferPointer]
 
     init(_ parsed: ParsedQuery, source: String, names: [UnsafeRawBufferPointer]) {
@@ -29,7 +29,7 @@ final class Program: @unchecked Sendable {
         }
         let attribute = UnsafeMutablePointer<AttributeTest>.allocate(capacity: 1)
         attribute.initialize(to: parsed.attribute)
-        // The plan is the program's own memory, so it needs no reference to it.
+        // The plan is the program's own memory and needs no reference to the program.
         plan.initialize(
             to: QueryPlan(
                 steps: steps, stepCount: parsed.steps.count, isRooted: parsed.isRooted,
@@ -49,7 +49,7 @@ final class Program: @unchecked Sendable {
     }
 }
 
-/// What the parser found.
+/// The result of the parser.
 struct ParsedQuery {
     var steps: [ParsedStep] = []
     var isRooted = false
@@ -121,7 +121,7 @@ struct Filter {
     }
 }
 
-/// A piece of the value that a filter compares with.
+/// A piece of the value in a filter.
 enum ValuePart {
     case literal([UInt8])
     case interpolation(Int)

@@ -1,15 +1,16 @@
 extension Query {
-    /// How many arguments a query in a text takes: one for each of its `%` specifiers.
+    /// How many arguments a query in a text takes: one for each `%` specifier.
     ///
-    /// - Parameter text: the query, as a user types it.
-    /// - Throws: ``QuerySyntaxError`` if it is no query, or gives another type.
+    /// - Parameter text: The query, as typed by a user.
+    /// - Throws: ``QuerySyntaxError`` if the text is not a query, or the query gives another type.
     public static func specifiers(in text: String) throws(QuerySyntaxError) -> Int {
         let bytes = Array(text.utf8)
         try requireNoHole(in: bytes)
         return try QueryCache.shared.program(text: bytes, for: Result.self).arguments
     }
 
-    /// - Throws: what is wrong with a query from text that holds the mark of an interpolated value, which it has none of.
+    /// - Throws: The error in a query from text with the mark of an interpolated value: text has no interpolated
+    ///   values.
     static func requireNoHole(in bytes: [UInt8]) throws(QuerySyntaxError) {
         guard let place = bytes.firstIndex(of: QueryParser.hole) else { return }
         throw QuerySyntaxError(

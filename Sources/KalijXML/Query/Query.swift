@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// A compiled query whose results have the type `Result`.
+/// A compiled query with results of the type `Result`.
 ///
 /// ```swift
 /// let body: String? = message.findFirst("body#")
@@ -13,8 +13,8 @@
 /// ```
 ///
 /// <doc:QueryLanguage> tells how queries are written. An interpolated value, like the argument of a `%@`, is a value:
-/// it may hold any character and never changes the query. A literal is compiled once. One that does not compile, or
-/// that gives another type, is a programming error and stops the program with a message; a query from text throws it.
+/// any character is allowed, and the query never changes. A literal is compiled once. A literal with an error, or of
+/// another type, is a programming error and stops the program with a message; a query from text throws the error.
 @frozen
 public struct Query<Result: QueryValue>: Sendable {
     @usableFromInline let core: QueryCore
@@ -22,12 +22,13 @@ public struct Query<Result: QueryValue>: Sendable {
     @inlinable
     init(_ core: QueryCore) { self.core = core }
 
-    /// Compiles a query from text, as a user types it.
+    /// Compiles a query from text, as typed by a user.
     ///
     /// - Parameters:
     ///   - text: The query.
-    ///   - arguments: The values of its `%` specifiers, in their order.
-    /// - Throws: ``QuerySyntaxError`` if it is no query, gives another type, or has another number of specifiers.
+    ///   - arguments: The values of the `%` specifiers, in order.
+    /// - Throws: ``QuerySyntaxError`` if the text is not a query, or the query gives another type or has another number
+    ///   of specifiers.
     public init(parsing text: String, arguments: [String] = []) throws(QuerySyntaxError) {
         let bytes = Array(text.utf8)
         try Query.requireNoHole(in: bytes)
@@ -40,7 +41,7 @@ public struct Query<Result: QueryValue>: Sendable {
         core = QueryCore(program, arguments: arguments)
     }
 
-    /// What the query gives.
+    /// The kind of the results.
     public var kind: QueryKind { core.program.kind }
 }
 
@@ -56,7 +57,7 @@ extension Query: ExpressibleByStringInterpolation {
         core = QueryCore(stringInterpolation.pieces, for: Result.self)
     }
 
-    /// Gathers the pieces of an interpolated query and the values between them.
+    /// Gathers the pieces of an interpolated query and the values between the pieces.
     @frozen
     public struct Interpolation: StringInterpolationProtocol {
         @usableFromInline var pieces: QueryPieces
@@ -73,9 +74,9 @@ extension Query: ExpressibleByStringInterpolation {
     }
 }
 
-/// A value that a query's filter can be given.
+/// A value for a query's filter.
 public protocol QueryArgument {
-    /// The text that attributes are compared with.
+    /// The text to compare attributes with.
     var queryText: String { get }
 }
 

@@ -15,7 +15,7 @@ final class QueryCache: Sendable {
     private struct Programs {
         /// How many literals are in the ``LiteralTable``.
         var literalCount = 0
-        /// Those that it has no room for.
+        /// The literals beyond the table's room.
         var literals: [LiteralTable.Key: Program] = [:]
         var texts: [TextKey: Program] = [:]
     }

@@ -1,11 +1,11 @@
-/// What a query is without its type: the plan, and what it has to keep.
+/// A query without its type: the plan, and the memory to keep.
 ///
-/// A query without bound values that stands in the program's text keeps nothing, because its program stays for ever:
-/// it is passed around and run without counting a reference.
+/// A query without bound values in the program's text keeps nothing, because its program stays for ever: such a query
+/// is passed around and run without counting a reference.
 @frozen
 @usableFromInline
 struct QueryCore: @unchecked Sendable {
-    // Sendable because a plan never changes. Its program stays for ever, or is kept by `binding`.
+    // Sendable because a plan never changes. Its program stays for ever, or `binding` keeps the program.
     @usableFromInline let plan: UnsafePointer<QueryPlan>
     @usableFromInline let binding: QueryBinding?
 
@@ -15,7 +15,7 @@ struct QueryCore: @unchecked Sendable {
         self.binding = binding
     }
 
-    /// A program that may go away, and the values of its filters.
+    /// A program that may be freed, and the values of its filters.
     init(_ program: Program, interpolations: [String] = [], arguments: [String] = []) {
         self.init(
             plan: program.plan,
@@ -68,8 +68,8 @@ struct QueryCore: @unchecked Sendable {
     }
 }
 
-/// The query of a literal in one piece, given by its address and length. (Not an initializer: those take a parameter
-/// that costs a call.)
+/// The query of a literal in one piece, given by its address and length. (Not an initializer: an initializer takes a
+/// parameter at the cost of a call.)
 @usableFromInline
 func literalCore(_ start: UInt, _ length: UInt, _ type: any QueryValue.Type) -> QueryCore {
     if let plan = LiteralTable.shared.plan(start, length, ObjectIdentifier(type)) {
@@ -83,7 +83,7 @@ private func newLiteralCore(_ start: UInt, _ length: UInt, _ type: any QueryValu
     QueryCore(literal: [start, length], for: type)
 }
 
-/// The pieces of an interpolated query, as in ``LiteralTable/Key``, and the values between them.
+/// The pieces of an interpolated query, as in ``LiteralTable/Key``, and the values between the pieces.
 @usableFromInline
 struct QueryPieces {
     private(set) var places: [UInt] = []
@@ -126,7 +126,7 @@ final class QueryBinding: @unchecked Sendable {
         values = QueryBinding.flatten(interpolations + arguments)
     }
 
-    /// One block: where each value is, and then their bytes.
+    /// One block: the place of each value, and then the bytes.
     private static func flatten(_ strings: [String]) -> UnsafePointer<UnsafeRawBufferPointer>? {
         if strings.isEmpty { return nil }
         let header = strings.count * MemoryLayout<UnsafeRawBufferPointer>.stride

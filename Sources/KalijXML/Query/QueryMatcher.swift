@@ -1,7 +1,7 @@
-/// What the steps of a plan ask of the elements of a tree. It holds plain pointers, because counting references costs
-/// more than a run; who starts a run keeps the tree, the program and the values alive.
+/// Compares the elements of a tree with the steps of a plan. Holds plain pointers, because counting references costs
+/// more than a run; the caller of a run keeps the tree, the program and the values alive.
 struct QueryMatcher: BitwiseCopyable {
-    /// The tree; what is asked in each turn is at hand, so that all of this fits in registers.
+    /// The tree; the values of each turn are separate members, so that all of them fit in registers.
     private let owner: Unmanaged<Tree>
     let nodes: UnsafePointer<Node>
     /// The bound values of the filters.
@@ -18,8 +18,8 @@ struct QueryMatcher: BitwiseCopyable {
     @inline(__always)
     var tree: TreeView { owner._withUnsafeGuaranteedRef { $0.view } }
 
-    /// Whether an element is what a step asks for among the children of an element whose children have to be in
-    /// `wanted` (see ``wantedNamespace(_:_:)``).
+    /// Whether an element fits a step among the children of an element. `wanted` is the namespace of the children (see
+    /// ``wantedNamespace(_:_:)``).
     @inline(__always)
     func fits(_ step: UnsafePointer<Step>, _ index: UInt32, wanted: UInt32) -> Bool {
         let node = nodes + Int(index)
@@ -41,13 +41,13 @@ struct QueryMatcher: BitwiseCopyable {
         }
     }
 
-    /// What the namespaces of the children of `parent` are compared with first.
+    /// The first value to compare the namespaces of the children of `parent` with.
     @inline(__always)
     func wantedNamespace(_ step: UnsafePointer<Step>, _ parent: UInt32) -> UInt32 {
         step.pointee.takesParentNamespace ? tree.namespace(parent).raw : step.pointee.namespaceKey
     }
 
-    /// The same for an element on its own, in whatever place it is.
+    /// The same for a single element, in any place.
     @inline(never)
     func fitsAnywhere(_ step: UnsafePointer<Step>, _ index: UInt32) -> Bool {
         let node = tree.nodes[Int(index)]
@@ -67,7 +67,7 @@ struct QueryMatcher: BitwiseCopyable {
         isInNamespace(step, index, parent: tree.namespace(nodes[Int(index)].parent))
     }
 
-    /// `parent` is the namespace that a step without one asks for; nil (any) without a parent.
+    /// `parent` is the namespace for a step without a namespace; nil (any) without a parent.
     @inline(never)
     private func isInNamespace(_ step: UnsafePointer<Step>, _ index: UInt32, parent: NameReference?) -> Bool {
         let own = tree.nodes[Int(index)].namespace
@@ -110,7 +110,8 @@ extension QueryMatcher {
         return false
     }
 
-    /// Compares as many bytes as `right` has, most values in two steps and without a call. Nothing beyond them is read.
+    /// Compares as many bytes as `right` has, most values in two steps and without a call. Nothing after these bytes is
+    /// read.
     @inline(__always)
     private func areSame(_ left: UnsafePointer<UInt8>, _ right: UnsafeRawBufferPointer) -> Bool {
         guard let other = right.baseAddress else { return true }
@@ -178,7 +179,7 @@ extension QueryMatcher {
             if attribute.pointee.name.raw == key {
                 if attribute.pointee.namespace.isAbsent { return tree.value(attribute.pointee) }
             } else if !attribute.pointee.name.isGlobal {
-                // It may have got its id after the tree was made.
+                // The name may have got its id after the tree was made.
                 return anyValue(test, index)
             }
             attribute += 1

@@ -7,16 +7,16 @@ struct QueryParser {
     var place = 0
     var result = ParsedQuery()
     private var names: [UnsafeRawBufferPointer] = []
-    /// Whether names get ids: those in the program's own text do, those of a stranger's do not.
+    /// Whether names get ids: names in the program's own text do, names from a stranger do not.
     private let interning: Bool
 
-    /// Compiles a query that has ``hole`` for each interpolated value.
+    /// Compiles a query with ``hole`` for each interpolated value.
     ///
     /// - Parameters:
     ///   - bytes: The query.
-    ///   - interning: Whether its names get ids.
+    ///   - interning: Whether the names get ids.
     /// - Returns: The program.
-    /// - Throws: What is wrong with the query.
+    /// - Throws: The error in the query.
     static func compile(_ bytes: [UInt8], interning: Bool) throws(QuerySyntaxError) -> Program {
         var parser = QueryParser(bytes: bytes, interning: interning)
         do {
@@ -75,7 +75,7 @@ struct QueryParser {
         }
     }
 
-    /// Reads one segment and what follows it; says whether the query has ended.
+    /// Reads a segment and its filters or extraction; says whether the query has ended.
     private mutating func parseSegment(kind: Step.Kind) throws(QuerySyntaxError) -> Bool {
         let start = place
         let isFirst = result.steps.isEmpty
@@ -85,7 +85,7 @@ struct QueryParser {
         let namesNothing = !hasNamespace && place == start
         while peek == UInt8(ascii: "<") { step.filters.append(try parseFilter()) }
         let isEmpty = place == start
-        // "/@x" and "/<a=b>" ask the element whatever it is, and "a/@x" all children.
+        // "/@x" and "/<a=b>" accept any name of the element asked, and "a/@x" any name of the children.
         let asksItself = kind == .itself || (isFirst && result.isRooted)
         if peek == UInt8(ascii: "\\") {
             if !hasNamespace { step.namespace = .exactly(test(Array(formNamespace.utf8))) }
@@ -110,7 +110,7 @@ struct QueryParser {
         return true
     }
 
-    /// The name, `!name` or `*`, if there is one.
+    /// The name, `!name` or `*`, if present.
     private mutating func parseElementName(_ step: inout ParsedStep) throws(QuerySyntaxError) -> Bool {
         if take("!") {
             step.isNegated = true
@@ -123,7 +123,7 @@ struct QueryParser {
         return true
     }
 
-    /// The namespace in braces, if there is one.
+    /// The namespace in braces, if present.
     private mutating func parseNamespace(_ step: inout ParsedStep) throws(QuerySyntaxError) -> Bool {
         guard peek == UInt8(ascii: "{") else { return false }
         let text = try parseBraces(of: "a namespace or \"*\"")
@@ -186,7 +186,7 @@ struct QueryParser {
         return parts
     }
 
-    /// Reads a `%` specifier; says whether it stands for a percent sign.
+    /// Reads a `%` specifier; says whether the specifier stands for a percent sign.
     private mutating func parseSpecifier() throws(QuerySyntaxError) -> Bool {
         for specifier in ["%%", "%@", "%s", "%d", "%i", "%u", "%f", "%ld", "%lu", "%lld", "%llu"]
         where take(specifier) { return specifier == "%%" }
@@ -295,7 +295,7 @@ extension QueryParser {
         }
     }
 
-    /// An XML name; what ends it is one of `delimiters`, by default what may follow the name of an element.
+    /// An XML name, ended by one of `delimiters`, by default the characters allowed after the name of an element.
     mutating func parseName(_ what: String, until delimiters: String? = nil) throws(QuerySyntaxError) -> [UInt8] {
         let start = place
         while let byte = peek, delimiters.map({ !$0.utf8.contains(byte) }) ?? isNamePart(byte) { place += 1 }

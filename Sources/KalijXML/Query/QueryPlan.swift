@@ -1,31 +1,31 @@
-/// A program as a run reads it: flat memory, so that nothing is copied or counted on the way.
+/// A program as read by a run: flat memory, so that nothing is copied or counted on the way.
 @usableFromInline
 struct QueryPlan: BitwiseCopyable {
     var steps: UnsafeMutablePointer<Step>
     var stepCount: Int
-    /// Whether the first step is asked of the element itself instead of its children.
+    /// Whether the first step tests the element itself instead of its children.
     var isRooted: Bool
-    /// Whether the path is nothing but the element asked, whatever it is.
+    /// Whether the path is only the element asked.
     var isItself: Bool
     /// Whether there is a `..`: matches can then be reached on several ways.
     var ascends: Bool
     /// Whether the filters compare with interpolated values or arguments.
     var takesValues: Bool
-    /// What finding something means: `found`, or `convertible` if the query has a conversion.
+    /// The outcome of a match: `found`, or `convertible` if the query has a conversion.
     var found: FirstMatch.Outcome
     var extraction: Extraction
     /// Freed with the program.
     var attribute: UnsafeMutablePointer<AttributeTest>
     /// See ``AttributeTest/key``.
     var attributeKey: UInt32
-    /// The program that the memory belongs to.
+    /// The program that owns the memory.
     var program: Unmanaged<Program>
 }
 
-/// One way to go: to children, to the parent, or back to the element reached (`..//name`).
+/// A step of a path: to children, to the parent, or back to the element reached (`..//name`).
 struct Step: BitwiseCopyable {
     enum Kind: BitwiseCopyable { case children, parent, itself }
-    /// No name of an element, and no namespace, is this.
+    /// No name of an element, and no namespace, has this key.
     static let noKey = NameReference.text.raw
 
     var kind: Kind
@@ -34,11 +34,11 @@ struct Step: BitwiseCopyable {
     var namespace: NamespaceTest
     /// The id of the name, 0 if an id alone does not decide.
     var nameKey: UInt32
-    /// The id of the namespace; 0 for any or the parent's, ``noKey`` if it has no id.
+    /// The id of the namespace; 0 for any or the parent's, ``noKey`` if the namespace has no id.
     var namespaceKey: UInt32
     var takesParentNamespace: Bool
     var filtering: Filtering
-    /// What a simple filter compares with; the bytes are those of the filter.
+    /// The value of a simple filter; the bytes belong to the filter.
     var filterKey: UInt32
     var filterValue: UnsafeRawBufferPointer
     /// Freed with the program.
@@ -86,13 +86,13 @@ struct Step: BitwiseCopyable {
     }
 }
 
-/// A name to compare with: by id if both have one, else by bytes.
+/// A name to compare with: by id if both names have an id, else by bytes.
 struct NameTest: BitwiseCopyable {
     static var any: NameTest {
         NameTest(reference: .inherited, bytes: UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
-    /// The name's id; `.none` if it has none, `.inherited` if any name will do.
+    /// The name's id; `.none` if there is no id, `.inherited` for any name.
     var reference: NameReference
     var bytes: UnsafeRawBufferPointer
 
@@ -101,14 +101,14 @@ struct NameTest: BitwiseCopyable {
     @inline(__always)
     func matches(_ name: NameReference, _ tree: TreeView) -> Bool {
         if name == reference { return name != .none }
-        // Two ids are two names. Anything else may be a name that got its id after the tree was made.
+        // Two ids are two names. Anything else may be a name with an id given after the tree was made.
         if name.isGlobal && reference.isGlobal { return false }
         return tree.isName(name, bytes)
     }
 }
 
 enum NamespaceTest: BitwiseCopyable {
-    /// That of the parent; any, if there is no parent.
+    /// The namespace of the parent; any, if there is no parent.
     case same
     case any
     case exactly(NameTest)
@@ -130,10 +130,10 @@ struct AttributeTest: BitwiseCopyable {
 struct FilterPlan: BitwiseCopyable {
     var attribute: UnsafeMutablePointer<AttributeTest>
     var attributeKey: UInt32
-    /// The pieces that the value is made of, one after the other.
+    /// The pieces of the value, in order.
     var parts: UnsafeMutablePointer<PartPlan>
     var partCount: Int
-    /// The expression that is to be found instead; released with the program.
+    /// The expression to look for instead; released with the program.
     var expression: Unmanaged<RegularExpression>?
 
     init(_ filter: Filter, interpolations: Int) {
@@ -154,7 +154,7 @@ struct FilterPlan: BitwiseCopyable {
         }
     }
 
-    /// The value, if it is one literal piece.
+    /// The value, if the value is one literal piece.
     var literal: UnsafeRawBufferPointer? {
         partCount == 1 && parts.pointee.place == nil ? parts.pointee.literal : nil
     }
@@ -167,11 +167,11 @@ struct FilterPlan: BitwiseCopyable {
     }
 }
 
-/// A piece of the value that a filter compares with.
+/// A piece of the value in a filter.
 struct PartPlan: BitwiseCopyable {
     /// The bytes of a literal piece.
     var literal: UnsafeRawBufferPointer
-    /// Which of the bound values, the interpolated ones before the arguments; nil for a literal.
+    /// The number of the bound value, the interpolated ones before the arguments; nil for a literal.
     var place: Int?
 
     init(_ part: ValuePart, interpolations: Int) {

@@ -6,15 +6,15 @@ struct FirstMatch {
     @usableFromInline
     enum Outcome: UInt8 {
         case none, found
-        /// Found, but what was found may turn out to be no result when it is converted.
+        /// Found, but the conversion may still give no result.
         case convertible
-        /// It takes ``Element/visit(_:_:)``: the text is in pieces, or it is about a data form.
+        /// Needs ``Element/visit(_:_:)``: the text is in pieces, or the query asks a data form.
         case undecided
     }
 
     @usableFromInline let outcome: Outcome
     @usableFromInline let index: UInt32
-    /// The bytes that were extracted; good while the tree lives and is not edited.
+    /// The extracted bytes; good while the tree lives and is not edited.
     @usableFromInline let bytes: UnsafeRawBufferPointer
 
     @inline(__always)
@@ -24,7 +24,7 @@ struct FirstMatch {
 }
 
 extension QueryCore {
-    /// The first match of an element, before it is converted.
+    /// The first match of an element, before conversion.
     @usableFromInline
     func first(in element: Element) -> FirstMatch {
         let matcher = QueryMatcher(element.tree, values: values())
@@ -67,7 +67,7 @@ extension QueryCore {
 }
 
 extension Element {
-    /// Calls `body` with each match of a query and what it extracts, in document order, until it says no.
+    /// Calls `body` with each match of a query and the extracted bytes, in document order, until `body` returns false.
     func visit(_ core: QueryCore, _ body: (UInt32, UnsafeRawBufferPointer) -> Bool) {
         // The pointers are good while the tree and the query are in use here.
         withExtendedLifetime((tree, core)) {

@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// What a query gives for each match.
+/// The kind of a query's results.
 public enum QueryKind: String, Sendable {
     /// Elements: no extraction.
     case element
@@ -32,8 +32,8 @@ public enum QueryKind: String, Sendable {
     case field
 }
 
-/// A type that queries can give. <doc:QueryLanguage#Typed-results> says which query gives which; types of your own read
-/// the text that a query extracts.
+/// A type for the results of queries. <doc:QueryLanguage#Typed-results> lists the types of the kinds of queries; custom
+/// types read the text of a query.
 ///
 /// ```swift
 /// enum Show: String, QueryValue {
@@ -46,11 +46,11 @@ public enum QueryKind: String, Sendable {
 public protocol QueryValue {
     /// Whether a query of this kind gives this type.
     static func isGiven(by kind: QueryKind) -> Bool
-    /// The value of a match, nil if what was found does not convert; it is then no result.
+    /// The value of a match; nil if the text does not convert: no result.
     static func value(of match: QueryMatch) -> Self?
 }
 
-/// One match of a query; good only while the closure that got it runs.
+/// A match of a query; good only while the closure runs.
 public struct QueryMatch {
     @usableFromInline let asked: Element
     @usableFromInline let index: UInt32
@@ -65,11 +65,11 @@ public struct QueryMatch {
     var tree: Tree { asked.tree }
     var program: Program { plan.pointee.program.takeUnretainedValue() }
 
-    /// The element that the path of the query reached.
+    /// The element at the end of the query's path.
     public var element: Element { Element(tree: asked.tree, index: index) }
-    /// What the query gives.
+    /// The kind of the query's results.
     public var kind: QueryKind { program.kind }
-    /// The text that was extracted; "" if the query extracts none.
+    /// The extracted text; "" if the query extracts none.
     @inlinable
     public var text: String { String(decoding: bytes.assumingMemoryBound(to: UInt8.self), as: UTF8.self) }
 }
@@ -134,13 +134,13 @@ extension UUID: QueryValue {
     }
 }
 
-/// The result of a query whose kind is known at run time only, as of one that a user typed.
+/// The result of a query of a kind known only at run time, such as a query typed by a user.
 public enum QueryResult: Equatable, QueryValue {
     /// A reference to an element.
     case element(Element)
     /// All attributes by name, `xmlns` among them.
     case attributes([String: String])
-    /// A text that is not converted.
+    /// A text without a conversion.
     case text(String)
     /// The result of `|bool`.
     case bool(Bool)

@@ -1,4 +1,4 @@
-/// The elements that a path without `..` reaches, one after the other, in document order.
+/// The elements reached by a path without `..`, one after the other, in document order.
 struct QueryWalk: BitwiseCopyable {
     /// After the last element. No element has this index.
     static let end = UInt32.max
@@ -11,7 +11,7 @@ struct QueryWalk: BitwiseCopyable {
     private var parent: UInt32
     private var child: UInt32
     private var wanted: UInt32
-    /// The element asked, if it is reached itself.
+    /// The element asked, if the path reaches that element.
     private var reached: UInt32
 
     @inline(__always)
@@ -64,7 +64,7 @@ struct QueryWalk: BitwiseCopyable {
                 reached = QueryWalk.end
                 return result
             }
-            // All children were looked at: on with the siblings of their parent.
+            // All children were visited: on with the siblings of their parent.
             step -= 1
             child = nodes[Int(parent)].next
             parent = nodes[Int(parent)].parent
@@ -73,12 +73,12 @@ struct QueryWalk: BitwiseCopyable {
     }
 }
 
-/// A path with `..`: all elements of a step before the next step, because they can be reached on several ways.
+/// A path with `..`: all elements of a step before the next step, because several ways may lead to an element.
 ///
-/// All elements that a level holds are equally deep, so the parents of an ordered level are ordered, and what is
-/// reached twice stands side by side.
+/// All elements of a level are equally deep, so the parents of an ordered level are ordered, and an element reached
+/// twice stands side by side with itself.
 struct QueryLevels {
-    /// The document above the root: it holds the root alone, and is no element.
+    /// The document above the root: holds the root alone, and is no element.
     private static let document = UInt32.max
 
     private let matcher: QueryMatcher
@@ -128,7 +128,7 @@ struct QueryLevels {
 
     private func reachChildren(_ step: UnsafePointer<Step>, _ index: UInt32, _ level: inout [UInt32]) {
         if index == QueryLevels.document {
-            // The root of the tree that was asked: every element reached so far is in it.
+            // The root of the tree: every element reached so far is inside.
             if matcher.fitsAnywhere(step, root) { reach(root, &level) }
             return
         }

@@ -12,7 +12,7 @@ final class RegularExpression: @unchecked Sendable {
     private let code: OpaquePointer
     private let pattern: String
 
-    /// How much work one match may be: a hostile value is given up after some milliseconds.
+    /// The bound on the work for a match: the match with a hostile value ends after some milliseconds.
     private static let matchLimit: UInt32 = 200_000
     private static let heapKibibytes: UInt32 = 1_024
 
@@ -31,7 +31,8 @@ final class RegularExpression: @unchecked Sendable {
 
     deinit { pcre2_code_free_8(code) }
 
-    /// Whether the expression is found in `subject`, which is valid UTF-8. Over the bound: not found, and reported.
+    /// Whether the expression is found in `subject`, valid UTF-8. A match over the bound counts as not found, and is
+    /// reported.
     func isFound(in subject: UnsafeRawBufferPointer) -> Bool {
         guard let limits = pcre2_match_context_create_8(nil), let data = pcre2_match_data_create_8(1, nil) else {
             QueryProblems.report("no memory to match the regular expression \(pattern)")
@@ -56,7 +57,7 @@ final class RegularExpression: @unchecked Sendable {
     }
 }
 
-/// Where queries report what is no result but should not go unseen: a regular expression that was given up.
+/// Where queries report problems that are no results: a regular expression that ran too long.
 ///
 /// ```swift
 /// QueryProblems.handle { problem in print("query:", problem) }
@@ -64,7 +65,7 @@ final class RegularExpression: @unchecked Sendable {
 public enum QueryProblems {
     private static let handler = Mutex<(@Sendable (String) -> Void)?>(nil)
 
-    /// Sets what is called with every problem, on the thread that runs the query. Nothing is called by default.
+    /// Sets the closure for problems, called on the thread of the query. Nothing is called by default.
     public static func handle(_ body: (@Sendable (String) -> Void)?) {
         handler.withLock { $0 = body }
     }

@@ -6,7 +6,7 @@ func isXMLCharacter(_ scalar: Unicode.Scalar) -> Bool {
     }
 }
 
-/// `text` with every character that no XML document can hold replaced by U+FFFD, so that what is written can be read.
+/// `text` with U+FFFD in place of every character forbidden in XML, so that the written text can be read.
 func validCharacters(_ text: String) -> String {
     if text.unicodeScalars.allSatisfy(isXMLCharacter) { return text }
     var result = String.UnicodeScalarView()
@@ -33,7 +33,7 @@ func isNameCharacter(_ scalar: Unicode.Scalar) -> Bool {
     }
 }
 
-/// `name` with what no name can hold replaced by `_`, so that what is written can be read.
+/// `name` with `_` in place of characters forbidden in names, so that the written name can be read.
 func validName(_ name: String) -> String {
     if isPlainName(name) { return name }
     var scalars = String.UnicodeScalarView()
@@ -48,7 +48,7 @@ func validName(_ name: String) -> String {
     return scalars.isEmpty ? "_" : String(scalars)
 }
 
-/// Whether a name is one of ASCII's letters, digits, `-`, `.` and `_`, as nearly all are.
+/// Whether a name has only ASCII's letters, digits, `-`, `.` and `_`, as nearly all names do.
 func isPlainName(_ name: String) -> Bool {
     var isFirst = true
     for byte in name.utf8 {

@@ -1,9 +1,9 @@
 let xmlNamespace = "http://www.w3.org/XML/1998/namespace"
-/// That of the declarations themselves: nothing else can be in it (Namespaces in XML 1.0, section 3).
+/// The namespace of declarations: nothing else can be in this namespace (Namespaces in XML 1.0, section 3).
 let declarationNamespace = "http://www.w3.org/2000/xmlns/"
 
 extension Element {
-    /// The value of an attribute, nil if there is none. Setting nil removes it.
+    /// The value of an attribute, nil if missing. Setting nil removes the attribute.
     ///
     /// `xml:lang` is addressed as `"xml:lang"`, an attribute in another namespace as `"{namespace}local"`. `"xmlns"`
     /// reads and sets the element's namespace.
@@ -21,7 +21,7 @@ extension Element {
         }
     }
 
-    /// All attributes by name, the namespace as `xmlns` among them.
+    /// All attributes by name, with the namespace as `xmlns`.
     public var attributes: [String: String] {
         var result: [String: String] = [:]
         for place in attributePlaces {
@@ -35,9 +35,9 @@ extension Element {
     /// Lends the bytes of an attribute's value, without a copy; nil if there is no such attribute.
     ///
     /// - Parameters:
-    ///   - attribute: Its name, as ``subscript(_:)`` takes it.
-    ///   - body: Gets the bytes, UTF-8, which are good while it runs; it must not change the tree.
-    /// - Returns: What `body` returns.
+    ///   - attribute: The name, as in ``subscript(_:)``.
+    ///   - body: Gets the bytes, UTF-8, good during the call; must not change the tree.
+    /// - Returns: The result of `body`.
     public func withAttribute<Result>(
         _ attribute: String, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result? {
@@ -67,7 +67,7 @@ extension Element {
     }
 
     private func place(of attribute: String) -> Int? {
-        // Nearly all names are plain; the others are read as they are set.
+        // Nearly all names are plain; other names are read as set.
         if isPlainName(attribute) { return withBytes(of: attribute) { tree.findAttribute(index, $0, nil) } }
         return place(of: QualifiedName(attribute))
     }
@@ -88,7 +88,7 @@ extension Element {
 
     private func setAttribute(_ name: QualifiedName, _ value: String) {
         let start = withBytes(of: value) { tree.appendValue($0) }
-        let length = UInt32(value.utf8.count)  // traps: on a value of 4 GiB that a program sets
+        let length = UInt32(value.utf8.count)  // traps: on a program's own value of 4 GiB
         if let place = place(of: name) {
             tree.attributes[place].value = start
             tree.attributes[place].length = length
@@ -98,8 +98,8 @@ extension Element {
         let new = Attribute(name: tree.store(name.local), namespace: namespace, value: start, length: length)
         let places = attributePlaces
         if places.upperBound != tree.attributeCount || places.isEmpty {
-            // The attributes of an element stand side by side: move them to where there is room for one more.
-            // fits: an attribute has 16 bytes, and there is no memory for so many
+            // The attributes of an element stand side by side: move them to a place with room for one more. fits: an
+            // attribute has 16 bytes, and there is no memory for so many
             tree.nodes[Int(index)].attributes = UInt32(tree.attributeCount)
             for place in places { _ = tree.append(tree.attributes[place]) }
         }
@@ -116,8 +116,8 @@ extension Element {
     }
 }
 
-/// An attribute's name as programs write it: `name`, `xml:name` or `{namespace}name`. What no XML can hold is replaced,
-/// so that what is written can be read.
+/// An attribute's name as written in programs: `name`, `xml:name` or `{namespace}name`. Characters forbidden in XML are
+/// replaced, so that the written name can be read.
 struct QualifiedName: Equatable {
     var namespace: String?
     var local: String

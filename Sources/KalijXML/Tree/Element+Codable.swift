@@ -1,4 +1,4 @@
-/// An element is coded as its canonical XML, in one string, with the namespace that it has where it is.
+/// An element is coded as its canonical XML, in one string, with the namespace in effect.
 extension Element: Codable {
     /// Codes the canonical XML.
     public func encode(to encoder: any Encoder) throws {
@@ -6,10 +6,10 @@ extension Element: Codable {
         try container.encode(xml())
     }
 
-    /// Reads the XML that was coded; a namespace that it does not name is its parent's once it has one.
+    /// Reads coded XML; an element without a namespace takes the namespace of its later parent.
     ///
-    /// - Throws: `DecodingError.dataCorrupted` with the line and column of what is wrong with the XML; the ``XMLError``
-    ///   is its underlying error.
+    /// - Throws: `DecodingError.dataCorrupted` with the line and column of the error; the ``XMLError`` is its
+    ///   underlying error.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
@@ -25,8 +25,8 @@ extension Element: Codable {
 }
 
 extension Element {
-    /// Reads what a program wrote: an element that names no namespace takes its parent's once it has one, as it did
-    /// before it was written.
+    /// Reads XML written by a program: an element without a namespace takes the namespace of its later parent, as
+    /// before writing.
     static func reading(_ text: String) throws -> Element {
         let element = try parse(written: text)
         for index in 0..<element.tree.nodeCount where element.tree.nodes[index].namespace == .none {
@@ -38,7 +38,7 @@ extension Element {
         return element
     }
 
-    /// Reads without the limits that protect from strangers.
+    /// Reads without the limits for strangers.
     static func parse(written text: String) throws -> Element {
         let bytes = Array(text.utf8)
         let limits = ParserLimits(

@@ -7,8 +7,8 @@ extension Element {
         return Element(tree: tree, index: copied)
     }
 
-    /// Copies an element in right before one of the children, and returns the reference to the copy. Text that stands
-    /// before that child stays before the new one.
+    /// Copies an element in right before one of the children, and returns the reference to the copy. Text before the
+    /// child stays before the copy.
     ///
     /// If `sibling` is no child of this element, the copy becomes the last child.
     @discardableResult
@@ -19,7 +19,7 @@ extension Element {
         return Element(tree: tree, index: copied)
     }
 
-    /// Adds text after everything that the element holds so far.
+    /// Adds text after the present content of the element.
     public func add(text: String) {
         let text = validCharacters(text)
         withBytes(of: text) { tree.addText($0, to: index) }
@@ -31,10 +31,11 @@ extension Element {
         for piece in pieces { tree.unlink(piece, from: index) }
         let text = validCharacters(text)
         tree.nodes[Int(index)].text = withBytes(of: text) { tree.appendText($0) }
-        tree.nodes[Int(index)].textLength = UInt32(text.utf8.count)  // traps: on 4 GiB of text that a program sets
+        tree.nodes[Int(index)].textLength = UInt32(text.utf8.count)  // traps: on 4 GiB of a program's own text
     }
 
-    /// Takes a child out of the tree. References to it stay good; it is the root of a tree of its own from then on.
+    /// Takes a child out of the tree. References to the child stay good; the child is the root of its own tree from
+    /// then on.
     public func remove(_ child: Element) {
         guard child.tree === tree, child.parent?.index == index else { return }
         tree.nodes[Int(child.index)].namespace = tree.namespace(child.index)
@@ -44,15 +45,15 @@ extension Element {
         tree.joinText(in: index)
     }
 
-    /// Takes this element out of the tree that it is part of.
+    /// Takes this element out of its tree.
     public func remove() { parent?.remove(self) }
 
-    /// A tree of its own with the same content. It keeps the namespace that it has here.
+    /// A new tree with the same content and the namespace in effect.
     public func copy() -> sending Element {
         let copy = Tree.make(nodes: 8, attributes: 8, values: 128, texts: 64)
         _ = copy.copy(index, of: tree, parent: 0)
         copy.contentNamespace = index == 0 ? tree.contentNamespace.map { copy.take($0, of: tree) } : nil
-        // A tree made here; what it was copied from is not part of it.
+        // A tree made here; the original is not part of the copy.
         return Transferred(audited: Element(tree: copy, index: 0)).take()
     }
 }
@@ -131,10 +132,10 @@ extension Tree {
             nodes[Int(index)].text = before.withUnsafeBytes { appendText($0) }
         }
         _ = appendText(bytes)
-        nodes[Int(index)].textLength += UInt32(bytes.count)  // traps: on 4 GiB of text that a program adds
+        nodes[Int(index)].textLength += UInt32(bytes.count)  // traps: on 4 GiB of a program's own text
     }
 
-    /// Joins pieces of text that nothing separates any longer.
+    /// Joins neighbouring pieces of text.
     func joinText(in parent: UInt32) {
         var before = parent
         for child in childIndices(parent) {
@@ -155,7 +156,7 @@ extension Tree {
         return bytes.withUnsafeBytes { store($0) }
     }
 
-    /// Copies what is at and below `source` to the end of this tree, not yet linked to `parent`, and returns its place.
+    /// Copies `source` and its content to the end of this tree, not yet linked to `parent`, and returns the place.
     func copy(_ source: UInt32, of other: Tree, parent: UInt32) -> UInt32 {
         let root = copyNode(source, of: other, parent: parent)
         nodes[Int(root)].namespace = take(other.namespace(source), of: other)

@@ -28,7 +28,7 @@ extension Element: Equatable {
         let (node, other) = (left.nodes[Int(first)], right.nodes[Int(second)])
         guard node.isText == other.isText, sameBytes(left.ownText(node), right.ownText(other)) else { return false }
         if node.isText { return true }
-        // If both take their parents' namespaces, these have been compared.
+        // If both take their parents' namespaces, the parents' namespaces have been compared.
         let inherits = !isRoot && node.namespace == .inherited && other.namespace == .inherited
         guard sameBytes(left.bytes(node.name), right.bytes(other.name)),
             inherits || sameBytes(left.bytes(left.namespace(first)), right.bytes(right.namespace(second))),

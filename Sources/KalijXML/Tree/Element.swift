@@ -1,8 +1,7 @@
 /// An element of an XML tree: a name, a namespace, attributes, text and child elements.
 ///
-/// An element is a *reference* to a node of a tree: changing it changes the tree that it is part of, and ``copy()``
-/// decouples. Elements that come out of a parser or a query are such references; none of this may be used from two
-/// threads at once.
+/// An element is a *reference* to a node of a tree: changing the element changes the tree, and ``copy()`` decouples.
+/// Elements from a parser or a query are such references; do not use a tree from two threads at once.
 ///
 /// ```swift
 /// let reply = Element("message", xmlns: "jabber:client", attributes: ["to": jid])
@@ -23,12 +22,12 @@ public struct Element: CustomStringConvertible {
 
     var node: Node { tree.nodes[Int(index)] }
 
-    /// A new tree of this element alone, with copies of `children` in it.
+    /// Makes a new tree with this element and copies of `children`.
     ///
     /// - Parameters:
     ///   - name: The local name, without a prefix.
-    ///   - xmlns: The namespace. Without one, the element takes its parent's as soon as it has a parent.
-    ///   - attributes: By name, as ``subscript(_:)`` takes them.
+    ///   - xmlns: The namespace. Without a namespace, the element takes the parent's as soon as there is a parent.
+    ///   - attributes: By name, as in ``subscript(_:)``.
     ///   - children: Copied in, in this order, after the text.
     ///   - text: The element's text.
     public init(
@@ -49,7 +48,8 @@ public struct Element: CustomStringConvertible {
     /// The local name.
     public var name: String { tree.string(node.name) }
 
-    /// The namespace in effect: the element's own or else the one of its nearest ancestor that has one.
+    /// The namespace in effect: the element's own, else the namespace of the nearest ancestor with a namespace of its
+    /// own.
     public var namespace: String? {
         let reference = tree.namespace(index)
         return reference.isAbsent ? nil : tree.string(reference)
@@ -60,18 +60,18 @@ public struct Element: CustomStringConvertible {
         isNamed(name) && withBytes(of: xmlns) { tree.isName(tree.namespace(index), $0) }
     }
 
-    /// Whether the element has this name, in whatever namespace.
+    /// Whether the element has this name, in any namespace.
     public func isNamed(_ name: String) -> Bool {
         withBytes(of: name) { tree.isName(node.name, $0) }
     }
 
-    /// The element's own text, that of its children left out; "" if there is none.
+    /// The element's own text, without the text of the children; "" if there is none.
     public var text: String { tree.withText(index) { String(decoding: $0, as: UTF8.self) } }
 
-    /// Lends the bytes of the element's own text, without a copy unless children stand between pieces of it.
+    /// Lends the bytes of the element's own text, without a copy unless children stand between pieces of the text.
     ///
-    /// - Parameter body: Gets the bytes, UTF-8, which are good while it runs; it must not change the tree.
-    /// - Returns: What `body` returns.
+    /// - Parameter body: Gets the bytes, UTF-8, good during the call; must not change the tree.
+    /// - Returns: The result of `body`.
     public func withText<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try tree.withText(index, body)
     }
@@ -87,7 +87,7 @@ public struct Element: CustomStringConvertible {
         return result
     }
 
-    /// The element that this one is a child of; nil for the root of a tree.
+    /// The parent element; nil for the root of a tree.
     public var parent: Element? {
         tree.isRoot(index) ? nil : Element(tree: tree, index: node.parent)
     }
@@ -118,7 +118,7 @@ public struct Element: CustomStringConvertible {
         return withBytes(of: xmlns) { tree.isName(own, $0) }
     }
 
-    /// Of the header of a stream, the namespace that its stanzas have if they name none; of any other element, its
+    /// For the header of a stream, the namespace of stanzas without a namespace; for any other element, the element's
     /// own namespace.
     public var defaultNamespace: String? {
         guard index == 0, let content = tree.contentNamespace else { return namespace }

@@ -30,7 +30,7 @@ func copyBytes(
     (into + 16).storeBytes(of: second, as: SIMD16<UInt8>.self)
 }
 
-/// A growing run of trivial values whose memory is the owner's to release.
+/// A growing run of trivial values. The owner releases the memory.
 struct Region<Value: BitwiseCopyable> {
     private(set) var base: UnsafeMutablePointer<Value>
     private(set) var capacity: Int
@@ -51,8 +51,8 @@ struct Region<Value: BitwiseCopyable> {
     @inline(never)
     private mutating func grow(_ extra: Int) {
         let wanted = Swift.max(count + extra, capacity + capacity / 2 + 16)
-        // The system moves what is large without a second copy of it in memory.
-        // traps: as every allocation of Swift's own does without memory
+        // The system moves large blocks without a second copy in memory. traps: as every allocation of Swift's own does
+        // without memory
         guard let moved = realloc(base, wanted * MemoryLayout<Value>.stride) else { fatalError("out of memory") }
         base = moved.bindMemory(to: Value.self, capacity: wanted)
         capacity = wanted
@@ -96,7 +96,7 @@ extension Region<UInt8> {
         append(start.assumingMemoryBound(to: UInt8.self), bytes.count)
     }
 
-    /// Appends bytes that stand among `readable` bytes, or anywhere else.
+    /// Appends bytes, among `readable` bytes or anywhere else.
     @inline(__always)
     mutating func append(
         _ source: UnsafePointer<UInt8>, _ length: Int, readable: Range<UInt>

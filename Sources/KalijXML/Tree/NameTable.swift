@@ -1,13 +1,13 @@
 import Synchronization
 
-/// The process-wide table of names: append-only, so that an id stays good for as long as the process runs.
+/// The process-wide table of names: append-only, so an id stays good for as long as the process runs.
 ///
-/// Names of queries and the vocabulary of XMPP get an id; names out of a stream never do, because a stranger would
-/// fill the table. A tree stores a name without an id as bytes of its own.
+/// Names of queries and the vocabulary of XMPP get an id. Names from a stream never do, because a stranger would fill
+/// the table. A tree stores a name without an id as bytes of its own.
 final class NameTable: Sendable {
     static let shared = NameTable()
 
-    /// More names than this get no id; they are then compared by bytes.
+    /// More names than this get no id; such names are compared by bytes.
     static let capacity = 16_384
 
     struct Entry: BitwiseCopyable {
@@ -19,11 +19,11 @@ final class NameTable: Sendable {
         var slots: [UInt32]
     }
 
-    // Fixed in size and place, each entry written once under the lock before its id is known to anybody: readers
-    // that hold an id need no lock.
+    // Fixed in size and place, each entry written once under the lock before its id is known to anybody: a reader with
+    // an id needs no lock.
     nonisolated(unsafe) let entries: UnsafeMutablePointer<Entry>
     private let index: Mutex<Index>
-    /// Changes whenever a name is added, so that caches know that a name may have got an id since.
+    /// Changes with every added name: a cache then looks again for ids.
     private let generation = Atomic<Int>(0)
 
     init() {
@@ -45,7 +45,7 @@ final class NameTable: Sendable {
         }
     }
 
-    /// The reference for `name`, added if it is new; nil if the table is full.
+    /// The reference for `name`, added if new; nil if the table is full.
     func intern(_ name: String) -> NameReference? {
         var name = name
         return name.withUTF8 { intern(UnsafeRawBufferPointer($0)) }
@@ -61,13 +61,13 @@ final class NameTable: Sendable {
             (entries + index.count).initialize(to: Entry(bytes: UnsafeRawBufferPointer(copy)))
             index.count += 1
             index.slots[slot] = UInt32(index.count)  // fits: at most `capacity`
-            return NameReference(globalIndex: UInt32(index.count - 1))  // fits: it was just counted up
+            return NameReference(globalIndex: UInt32(index.count - 1))  // fits: just counted up
         }
         generation.add(1, ordering: .releasing)
         return result
     }
 
-    /// The bytes of a name that has an id. They live as long as the process.
+    /// The bytes of a name with an id. The bytes live as long as the process.
     func bytes(_ reference: NameReference) -> UnsafeRawBufferPointer {
         entries[Int(reference.globalIndex)].bytes
     }
@@ -91,7 +91,7 @@ final class NameTable: Sendable {
     }
 }
 
-/// A name as a tree stores it: nothing, an id of the process-wide table, or the place of its bytes in the tree.
+/// A name as stored in a tree: nothing, an id of the process-wide table, or the place of its bytes in the tree.
 struct NameReference: Equatable {
     var raw: UInt32
 
@@ -100,7 +100,7 @@ struct NameReference: Equatable {
     // traps: beyond 2 GiB of a program's own names in a tree; the limits of a parser are below
     init(offset: Int) { raw = UInt32(Int32(offset + 2)) }
 
-    /// No name of its own: for a namespace, that of the parent.
+    /// No name of its own: for a namespace, the namespace of the parent.
     static let inherited = NameReference(raw: 0)
     /// Explicitly nothing: for a namespace, `xmlns=''`.
     static let none = NameReference(raw: 1)
@@ -109,7 +109,7 @@ struct NameReference: Equatable {
 
     var isGlobal: Bool { Int32(bitPattern: raw) < 0 }
     var globalIndex: UInt32 { raw & 0x7fff_ffff }
-    /// Where the name's length and bytes are among the values of its tree; only for a name without an id.
+    /// The place of the name's length and bytes among the values of the tree; only for a name without an id.
     var offset: Int { Int(raw) - 2 }
     var isAbsent: Bool { raw < 2 }
 }

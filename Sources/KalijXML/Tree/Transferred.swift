@@ -1,9 +1,8 @@
-/// A value that is not Sendable on its way from one owner to another, such as a stanza from the task that reads it to
-/// an actor.
+/// A value that is not Sendable on its way from owner to owner, such as a stanza from the reading task to an actor.
 ///
-/// The compiler checks what goes in: nothing else may refer to the value any more (`sending`). Whoever takes it out is
-/// its only owner. A stanza comes out of ``StreamParser`` through this box already, so that it can be sent on at once;
-/// for one that was kept meanwhile, ``Element/copy()`` makes a tree that nobody else refers to.
+/// The compiler checks the way in: nothing else may refer to the value any more (`sending`). The taker is the only
+/// owner. A stanza comes out of ``StreamParser`` through this box already and can be sent on at once; for a stanza kept
+/// meanwhile, ``Element/copy()`` makes a tree without other references.
 ///
 /// ```swift
 /// actor Inbox {
@@ -12,20 +11,20 @@
 /// }
 /// await Inbox().receive(Transferred(Element("presence", xmlns: "jabber:client")))
 /// ```
-// Sendable, because it has one owner at a time (~Copyable), and the value inside none but the box: the public
-// initializer lets the compiler see to that, each use of `init(audited:)` says why.
+// Sendable, because the box has one owner at a time (~Copyable), and only the box owns the value: the compiler
+// guarantees this for the public initializer, each use of `init(audited:)` says why.
 public struct Transferred<Value>: ~Copyable, @unchecked Sendable {
     private let value: Value
 
-    /// Takes a value over that nobody else refers to.
+    /// Takes over a value without other references.
     public init(_ value: sending Value) { self.value = value }
 
-    /// Takes a value over that the compiler cannot see to be free: the caller says why it is.
+    /// Takes over a value when the compiler cannot see that there are no other references: the caller says why.
     init(audited value: Value) { self.value = value }
 
-    /// Hands the value over to its next owner.
+    /// Hands the value over to the next owner.
     public consuming func take() -> sending Value {
-        // The box ends here, and with it the only other reference.
+        // The box ends here, and with the box the only other reference.
         nonisolated(unsafe) let value = self.value
         return value
     }

@@ -1,9 +1,9 @@
-/// One node: an element, or a piece of text that stands after a child (text before the first child is the element's).
+/// A node: an element, or a piece of text after a child (text before the first child belongs to the element).
 struct Node: BitwiseCopyable {
     var name: NameReference
     var namespace: NameReference
     var parent: UInt32
-    /// The next sibling, 0 if there is none (node 0 is always the root, which is nobody's sibling).
+    /// The next sibling, 0 if there is none (node 0 is always the root, which has no siblings).
     var next: UInt32 = 0
     var first: UInt32 = 0
     /// The element's text before its first child, or the piece of text.
@@ -17,7 +17,7 @@ struct Node: BitwiseCopyable {
 
 struct Attribute: BitwiseCopyable {
     var name: NameReference
-    /// `.inherited` if it has none; an attribute does not inherit.
+    /// `.inherited` if there is none; an attribute does not inherit.
     var namespace: NameReference
     var value: UInt32
     var length: UInt32
@@ -25,8 +25,8 @@ struct Attribute: BitwiseCopyable {
 
 /// Where the parts of a tree are, and how much of each there is.
 ///
-/// Records refer to each other in 32 bits. What is parsed is bounded far below by the limits on a stanza; a program that
-/// puts 2 GiB into one tree ends with a trap (the conversions to UInt32 are checked).
+/// Records refer to each other in 32 bits. Parsed trees are bounded far below by the limits on a stanza; a program with
+/// 2 GiB in one tree ends with a trap (the conversions to UInt32 are checked).
 struct TreeHeader {
     var view: TreeView
     var nodeCount = 0
@@ -37,11 +37,11 @@ struct TreeHeader {
     var valueCapacity: Int
     var textCount = 0
     var textCapacity: Int
-    /// Of the header of a stream: the namespace that its stanzas have if they name none.
+    /// For the header of a stream: the namespace of stanzas without a namespace.
     var contentNamespace: NameReference?
-    /// Where the last child was added, so that adding many children to one element needs no search.
+    /// The place of the last added child, so that adding many children to one element needs no search.
     var lastAdded: (parent: UInt32, child: UInt32) = (0, 0)
-    /// What was moved out of the tree's own block.
+    /// The regions moved out of the tree's own block.
     var moved: Moved = []
 
     struct Moved: OptionSet {
@@ -53,9 +53,10 @@ struct TreeHeader {
     }
 }
 
-/// What the nodes of a tree are kept in: records that refer to each other by index, and the bytes they refer to.
+/// The nodes of a tree: records that refer to each other by index, and the bytes of names and texts.
 ///
-/// A tree is one allocation, object and records together; the first edit that needs room moves a region out of it.
+/// A tree is one allocation, object and records together; the first edit beyond the room moves a region out of the
+/// block.
 final class Tree: ManagedBuffer<TreeHeader, UInt64> {
     /// A tree with room for so many of each, and no node yet.
     static func make(nodes nodeRoom: Int, attributes attributeRoom: Int, values valueRoom: Int, texts textRoom: Int)
@@ -65,7 +66,7 @@ final class Tree: ManagedBuffer<TreeHeader, UInt64> {
         let attributeBytes = attributeRoom * MemoryLayout<Attribute>.stride
         let size = nodeBytes + attributeBytes + valueRoom + textRoom
         let buffer = Tree.create(minimumCapacity: (size + 7) / 8) { buffer in
-            // lives: as long as the buffer, whose elements are only ever used through these pointers
+            // lives: as long as the buffer; only these pointers use the buffer's elements
             let block = buffer.withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) }
             let view = TreeView(
                 nodes: block.bindMemory(to: Node.self, capacity: nodeRoom),
@@ -77,8 +78,8 @@ final class Tree: ManagedBuffer<TreeHeader, UInt64> {
                 view: view, nodeCapacity: nodeRoom, attributeCapacity: attributeRoom, valueCapacity: valueRoom,
                 textCapacity: textRoom)
         }
-        // `create` makes an object of the class that it is called on.
-        return unsafeDowncast(buffer, to: Tree.self)  // traps: never, `Tree` is the class that made the buffer
+        // `create` makes an object of the receiving class.
+        return unsafeDowncast(buffer, to: Tree.self)  // traps: never, `Tree` is the class of the buffer
     }
 
     deinit {
@@ -91,8 +92,8 @@ final class Tree: ManagedBuffer<TreeHeader, UInt64> {
     }
 
     /// Where everything is.
-    // Through the pointer, because a check for exclusive access would cost as much as a query. Nothing changes the
-    // view while it is read: a tree has one owner at a time, and what changes it calls nobody.
+    // Through the pointer, because a check for exclusive access would cost as much as a query. Nothing changes the view
+    // during a read: a tree has one owner at a time, and code that changes the tree calls nobody.
     var view: TreeView { withUnsafeMutablePointerToHeader { $0.pointee.view } }
     var nodes: UnsafeMutablePointer<Node> { withUnsafeMutablePointerToHeader { $0.pointee.view.nodes } }
     var attributes: UnsafeMutablePointer<Attribute> { view.attributes }
@@ -113,7 +114,7 @@ final class Tree: ManagedBuffer<TreeHeader, UInt64> {
 
 // MARK: - Growing
 
-/// Moves a region to where there is room; what `isMoved` says has left the tree's own block before.
+/// Moves a region to a place with room; `isMoved` says whether the region has left the tree's own block before.
 private func grow<Value: BitwiseCopyable>(
     _ pointer: inout UnsafeMutablePointer<Value>, _ capacity: inout Int, used: Int, needed: Int, isMoved: Bool
 ) {
@@ -133,7 +134,7 @@ extension TreeHeader {
         }
         view.nodes[nodeCount] = node
         nodeCount += 1
-        // traps: beyond 4 billion nodes that a program adds; the limits of a parser are below
+        // traps: beyond 4 billion nodes of a program's own; the limits of a parser are below
         return UInt32(nodeCount - 1)
     }
 
@@ -146,7 +147,7 @@ extension TreeHeader {
         }
         view.attributes[attributeCount] = attribute
         attributeCount += 1
-        // traps: beyond 4 billion attributes that a program adds; the limits of a parser are below
+        // traps: beyond 4 billion attributes of a program's own; the limits of a parser are below
         return UInt32(attributeCount - 1)
     }
 
@@ -159,7 +160,7 @@ extension TreeHeader {
             UnsafeMutableRawPointer(view.values + valueCount).copyMemory(from: start, byteCount: bytes.count)
         }
         valueCount += bytes.count
-        // traps: beyond 4 GiB that a program adds; the limits of a parser are below
+        // traps: beyond 4 GiB of a program's own values; the limits of a parser are below
         return UInt32(valueCount - bytes.count)
     }
 
@@ -172,7 +173,7 @@ extension TreeHeader {
             UnsafeMutableRawPointer(view.texts + textCount).copyMemory(from: start, byteCount: bytes.count)
         }
         textCount += bytes.count
-        // traps: beyond 4 GiB that a program adds; the limits of a parser are below
+        // traps: beyond 4 GiB of a program's own text; the limits of a parser are below
         return UInt32(textCount - bytes.count)
     }
 }
@@ -187,7 +188,7 @@ extension Tree {
 // MARK: - Parsing
 
 extension Tree {
-    /// Takes over what a parser gathered, into a tree that was made just large enough.
+    /// Takes over the records of a parser, into a tree of just that size.
     func fill(nodes: Region<Node>, attributes: Region<Attribute>, values: Region<UInt8>, texts: Region<UInt8>) {
         self.nodes.update(from: nodes.base, count: nodes.count)
         self.attributes.update(from: attributes.base, count: attributes.count)
@@ -222,10 +223,10 @@ extension Tree {
         view.findAttribute(index, name, namespace)
     }
 
-    /// A reference for a name that a program gives, stored if it has no id.
+    /// A reference for a program's name, stored if there is no id.
     func store(_ name: UnsafeRawBufferPointer) -> NameReference {
         if let known = NameTable.shared.lookUp(name) { return known }
-        var length = UInt32(name.count)  // traps: on a name of 4 GiB that a program gives
+        var length = UInt32(name.count)  // traps: on a program's own name of 4 GiB
         let offset = withUnsafeBytes(of: &length) { appendValue($0) }
         _ = appendValue(name)
         return NameReference(offset: Int(offset))

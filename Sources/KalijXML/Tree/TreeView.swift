@@ -1,4 +1,4 @@
-/// The memory of a tree, to read it without counting references; good while the tree lives and is not edited.
+/// The memory of a tree, read without counting references; good while the tree lives and is not edited.
 struct TreeView: BitwiseCopyable {
     var nodes: UnsafeMutablePointer<Node>
     var attributes: UnsafeMutablePointer<Attribute>
@@ -27,7 +27,7 @@ extension TreeView {
         !name.isAbsent && sameBytes(self.bytes(name), bytes)
     }
 
-    /// The namespace that an element has, its own or its nearest ancestor's.
+    /// The namespace of an element, its own or its nearest ancestor's.
     @inline(__always)
     func namespace(_ index: UInt32) -> NameReference {
         var index = index
@@ -52,7 +52,7 @@ extension TreeView {
         UnsafeRawBufferPointer(start: texts + Int(node.text), count: Int(node.textLength))
     }
 
-    /// Whether text stands after a child of the element, so that its text is in pieces.
+    /// Whether text stands after a child of the element: the element's text is in pieces.
     func isMixed(_ index: UInt32) -> Bool {
         var child = nodes[Int(index)].first
         while child != 0 {
@@ -84,7 +84,7 @@ extension TreeView {
         return index
     }
 
-    /// The attribute's place, or nil. `namespace` nil asks for one without a namespace.
+    /// The attribute's place, or nil. `namespace` nil asks for an attribute without a namespace.
     func findAttribute(
         _ index: UInt32, _ name: UnsafeRawBufferPointer, _ namespace: UnsafeRawBufferPointer?
     ) -> Int? {

@@ -1,4 +1,4 @@
-/// Names that nearly every stanza has: they get their ids before the first tree is built.
+/// Names of nearly every stanza: the ids exist before the first tree is built.
 let vocabulary: [String] = [
     "message", "presence", "iq", "body", "subject", "thread", "show", "status", "priority", "error", "text", "query",
     "x", "item", "items", "c", "feature", "features", "identity", "pubsub", "event", "delay", "result", "forwarded",

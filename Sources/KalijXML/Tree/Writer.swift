@@ -1,7 +1,7 @@
 extension Element {
     /// The canonical XML: the same tree gives the same text, and reading it gives an equal tree.
     ///
-    /// - Parameter inherited: The namespace in effect where the XML will stand, which is not declared again.
+    /// - Parameter inherited: The namespace in effect at the destination, which is not declared again.
     /// - Returns: One element, without an XML declaration.
     public func xml(in inherited: String? = nil) -> String {
         String(decoding: bytes(in: inherited), as: UTF8.self)
@@ -15,14 +15,14 @@ extension Element {
     }
 }
 
-/// Writes a tree. Namespaces of elements are written as `xmlns` where they change, attributes sorted by namespace and
-/// name, and attributes in a namespace with a prefix declared on the spot.
+/// Writes a tree. Namespaces of elements are written as `xmlns` where the namespace changes, attributes sorted by
+/// namespace and name, and attributes in a namespace with a prefix declared on the spot.
 private struct Writer {
     let tree: Tree
     var output: [UInt8] = []
-    /// The open elements that are in the namespace of `xml:lang` while what is around them is not, or the reverse.
+    /// The open elements in the namespace of `xml:lang` inside others, or the reverse.
     private var turns: [UInt32] = []
-    /// Whether the open element is in that namespace.
+    /// Whether the open element is in the namespace of `xml:lang`.
     private var isPrefixed: Bool { turns.count % 2 == 1 }
 
     init(tree: Tree) { self.tree = tree }
@@ -50,7 +50,7 @@ private struct Writer {
         }
     }
 
-    /// The namespace to declare on an element, nil if it is in effect already.
+    /// The namespace to declare on an element, nil if already in effect.
     private func declaration(_ index: UInt32, root: UInt32, inherited: String?) -> UnsafeRawBufferPointer? {
         if index != root, tree.nodes[Int(index)].namespace == .inherited { return nil }
         let own = tree.bytes(tree.namespace(index))
@@ -58,12 +58,12 @@ private struct Writer {
         if index != root {
             return sameBytes(own, tree.bytes(tree.namespace(tree.nodes[Int(index)].parent))) ? nil : own
         }
-        // A root without any namespace is to take the one of the place.
+        // A root without any namespace takes the namespace of the destination.
         if tree.namespace(index) == .inherited { return nil }
         return withBytes(of: inherited ?? "") { sameBytes(own, $0) } ? nil : own
     }
 
-    /// The namespace of `xml:lang` cannot be declared: names in it have their prefix instead.
+    /// The namespace of `xml:lang` cannot be declared: names in this namespace have their prefix instead.
     private func isXML(_ namespace: UnsafeRawBufferPointer) -> Bool {
         namespace.count == xmlNamespace.utf8.count && withBytes(of: xmlNamespace) { sameBytes(namespace, $0) }
     }
