@@ -1,10 +1,10 @@
-/// Why a target could not be reached: everything that was tried, and what came of it.
+/// Why a target could not be reached: all attempts, with their results.
 public struct ConnectFailure: Error, Sendable, CustomStringConvertible {
-    /// What went wrong.
+    /// The kind of a failure.
     public enum Kind: Sendable, Hashable {
         /// The certificate was not accepted.
         case certificate
-        /// The certificate is self-signed, or from an authority that is not trusted.
+        /// The certificate is self-signed, or from an authority without trust.
         case untrusted
         /// TLS could not be agreed on.
         case tls
@@ -14,19 +14,19 @@ public struct ConnectFailure: Error, Sendable, CustomStringConvertible {
         case noAnswer
         /// The DNS knows no such name.
         case noSuchName
-        /// The domain says that it offers no such service (a SRV record with the target ".").
+        /// The domain offers no such service (a SRV record with the target ".").
         case noService
-        /// Something we were given is no use, such as a CA file that cannot be read.
+        /// A setting is of no use, such as a CA file that cannot be read.
         case configuration
     }
 
-    /// One thing that was tried.
+    /// An attempt to reach an address.
     public struct Attempt: Sendable, Equatable, CustomStringConvertible {
-        /// The name that was looked up.
+        /// The looked-up name.
         public let host: String
-        /// The address in numbers; nil if it did not come to that.
+        /// The address in numbers; nil if the attempt failed before.
         public let address: String?
-        /// nil if it did not come to that.
+        /// nil if the attempt failed before.
         public let port: UInt16?
         public let kind: Kind
         /// In words, for a person.
@@ -46,7 +46,7 @@ public struct ConnectFailure: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// In the order in which they ended; never empty.
+    /// In the order of their ends; never empty.
     public let attempts: [Attempt]
 
     public init(_ attempts: [Attempt]) { self.attempts = attempts }

@@ -4,8 +4,8 @@ public enum DirectTLS: Sendable, Hashable {
     case never
     /// Only direct TLS: `_xmpps-client` records; without any, port 5223.
     case only
-    /// Both kinds of records, mixed in the order that they ask for; without any, STARTTLS on port 5222.
-    /// With an override, STARTTLS: nothing says that the port speaks TLS at once.
+    /// Both kinds of records, mixed in the order of their priorities and weights; without any, STARTTLS on port 5222.
+    /// With an override, STARTTLS: nothing says that the port begins with TLS.
     case preferred
 }
 
@@ -13,7 +13,7 @@ public enum DirectTLS: Sendable, Hashable {
 public struct ConnectionTarget: Sendable {
     /// The XMPP domain in ASCII, or an address.
     public var domain: String
-    /// A host and port to connect to instead of what the DNS says of the domain.
+    /// A host and port to connect to, instead of the DNS answer for the domain.
     public var override: (host: String, port: UInt16)?
     public var directTLS: DirectTLS
 
@@ -26,9 +26,9 @@ public struct ConnectionTarget: Sendable {
     }
 }
 
-/// What a connection has reached.
+/// The address reached by a connection.
 public struct Endpoint: Sendable, Equatable, CustomStringConvertible {
-    /// The name that was looked up: the SRV target, the override or the domain.
+    /// The looked-up name: the SRV target, the override or the domain.
     public let host: String
     /// The address in numbers.
     public let address: String
@@ -51,22 +51,22 @@ public struct Endpoint: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// How long a connection waits for what, in seconds. What is given up can be tried again.
+/// How long a connection waits, in seconds. An attempt given up can be repeated.
 public struct ConnectionLimits: Sendable {
-    /// For the DNS to answer one question.
+    /// For an answer of the DNS.
     public var names = 20.0
-    /// For one TCP connection.
+    /// For a TCP connection.
     public var tcp = 10.0
     /// For a TLS handshake.
     public var tls = 15.0
-    /// Before the next address is tried beside one that has not answered (RFC 8305 5).
+    /// Before the next address is tried beside an address that has not answered (RFC 8305 5).
     public var stagger = 0.25
-    /// For IPv6 addresses when the IPv4 ones are known (RFC 8305 3).
+    /// For IPv6 addresses when the IPv4 addresses are known (RFC 8305 3).
     public var resolution = 0.05
-    /// For what is queued to be written, and the peer to take note, when a connection is closed. A
-    /// process that is told to let go has a second for everything, on a busy machine, too.
+    /// For writing the queued bytes, and for the peer to take note, when a connection is closed. A process told to let
+    /// go has a second for everything, on a busy machine, too.
     public var closing = 0.5
-    /// Hosts tried of one domain, and addresses of one host: DNS answers are no reason to go on for hours.
+    /// How many hosts of a domain, and addresses of a host, are tried: DNS answers are no reason to go on for hours.
     public var alternatives = 16
 
     public init() {}

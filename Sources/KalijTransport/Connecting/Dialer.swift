@@ -1,13 +1,13 @@
 import Glibc
 
-/// Reaches a target: names, addresses, TCP, and TLS where it comes first; one route after the other.
+/// Reaches a target: names, addresses, TCP, and TLS if the route begins with TLS; one route after the other.
 final class Dialer {
     struct Reached {
         let channel: any Channel
         let endpoint: Endpoint
-        /// What direct TLS came to.
+        /// The result of direct TLS.
         let info: TLSInfo?
-        /// What was tried before in vain.
+        /// The failed attempts before.
         let attempts: [ConnectFailure.Attempt]
     }
 
@@ -118,7 +118,7 @@ final class Dialer {
         attempts.append(.init(host: host, address: address?.text, port: port, kind: kind, reason: reason))
     }
 
-    // MARK: One route
+    // MARK: A route
 
     private func tryNextRoute() {
         guard !routes.isEmpty else { return end(.failure(ConnectFailure(attempts))) }
@@ -155,7 +155,7 @@ final class Dialer {
         for loss in losses { fail(route.host, at: loss.address, route.port, .unreachable, loss.reason) }
         if let winner { return proceed(route, winner) }
         if losses.isEmpty {
-            // No answer for one family says more than that there are no addresses of the other.
+            // "No answer" for one family says more than "no addresses" for the other.
             let failure = nameFailures.first { $0.kind == .noAnswer } ?? nameFailures.first ?? .noRecords
             fail(route.host, at: nil, nil, failure.kind, failure.reason)
         }

@@ -1,12 +1,12 @@
 import CCares
 import Glibc
 
-/// Tries the addresses of one host until the first TCP connection stands (RFC 8305, "Happy Eyeballs").
+/// Tries the addresses of a host until the first TCP connection stands (RFC 8305, "Happy Eyeballs").
 ///
-/// IPv6 and IPv4 take turns, IPv6 first; the next address is tried when the one before has failed or has not
-/// answered within the stagger, and those before stay in the race.
+/// IPv6 and IPv4 take turns, IPv6 first. The next address is tried when the address before has failed, or has not
+/// answered within the stagger; earlier addresses stay in the race.
 final class Race {
-    /// A connection that stands. Whoever gets it has to close it.
+    /// A standing connection. The receiver has to close the descriptor.
     struct Winner {
         let descriptor: Int32
         let address: SocketAddress
@@ -34,7 +34,7 @@ final class Race {
         }
     }
 
-    /// Addresses that were tried in vain, in the order in which they failed.
+    /// The failed addresses, in the order of the failures.
     private(set) var losses: [Loss] = []
 
     private let loop: EventLoop
@@ -63,7 +63,7 @@ final class Race {
 
     deinit { stop() }
 
-    /// Tells the addresses of a family, or that there are none.
+    /// Adds the addresses of a family; an empty list says that the family has none.
     func add(_ addresses: [SocketAddress], of family: Int32) {
         awaited.remove(family)
         if family == AF_INET6 { six += addresses } else { four += addresses }
@@ -135,13 +135,13 @@ final class Race {
         }
         let runner = Runner(address: address, descriptor: descriptor)
         do throws(SystemError) {
-            // traps: never, the watch ends with the runner that owns it
+            // traps: never, the watch ends with the runner, its owner
             runner.watch = try loop.watch(descriptor, .write) { [weak self, unowned runner] _ in self?.settle(runner) }
         } catch {
             close(descriptor)
             return lose(address, error.reason)
         }
-        // traps: never, the timer ends with the runner that owns it
+        // traps: never, the timer ends with the runner, its owner
         runner.deadline = loop.schedule(after: limits.tcp) { [weak self, unowned runner] in
             self?.drop(runner, "no answer within \(Int(self?.limits.tcp ?? 0)) s")
         }
@@ -156,7 +156,7 @@ final class Race {
         var on: Int32 = 1
         let size = socklen_t(MemoryLayout<Int32>.size)
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, size)
-        // Milliseconds until bytes that nobody acknowledges end the connection.
+        // Milliseconds without acknowledgement of sent bytes, after which the connection ends.
         var patience: Int32 = 60_000
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &patience, size)
     }
@@ -181,7 +181,7 @@ final class Race {
 
     private func lose(_ address: SocketAddress, _ reason: String) {
         losses.append(Loss(address: address, reason: reason))
-        // The next one need not wait.
+        // The next address need not wait.
         stagger?.cancel()
         stagger = nil
     }

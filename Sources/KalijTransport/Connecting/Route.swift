@@ -4,17 +4,17 @@ struct Route: Equatable {
     var port: UInt16
     var directTLS: Bool
 
-    /// What the DNS said to one question for services.
+    /// The answer of the DNS to a question for services.
     typealias Services = Result<[ServiceRecord], NameFailure>
 
     /// Where to go for a domain, in order (RFC 6120 3.2.1 and 3.2.2, XEP-0368 3 and 5).
     ///
     /// - Parameters:
     ///   - domain: the XMPP domain.
-    ///   - starttls: the records of `_xmpp-client`; nil if they were not asked for.
-    ///   - direct: the records of `_xmpps-client`; nil if they were not asked for.
-    ///   - generator: draws among records of one priority.
-    /// - Returns: the routes; empty if the domain says that the service is not offered.
+    ///   - starttls: the records of `_xmpp-client`; nil if not asked for.
+    ///   - direct: the records of `_xmpps-client`; nil if not asked for.
+    ///   - generator: draws among records of the same priority.
+    /// - Returns: the routes; empty if the domain does not offer the service.
     static func plan(
         domain: String, starttls: Services?, direct: Services?, using generator: inout some RandomNumberGenerator
     ) -> [Route] {
@@ -24,7 +24,8 @@ struct Route: Equatable {
             record.directTLS = true
             return record
         }
-        // Without records, or without an answer, the domain itself is the host. The certificate shows if it is not.
+        // Without records, or without an answer, the domain itself is the host. The certificate shows whether that is
+        // right.
         if records.isEmpty { return [fallback(domain, directTLS: starttls == nil)] }
         // RFC 2782: a target of "." means that the service is decidedly not available; no falling back then.
         let offered = records.filter { !$0.host.isEmpty && $0.host != "." }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// An address and a port, as the system takes them.
+/// An address and a port, in the system's form.
 struct SocketAddress {
     private var storage = sockaddr_storage()
     private var length: socklen_t = 0
@@ -18,9 +18,9 @@ struct SocketAddress {
         }
     }
 
-    /// Takes over an address that the resolver has found.
+    /// Takes over an address from the resolver.
     init?(taking address: UnsafePointer<sockaddr>) {
-        // The family says which structure there is.
+        // The family says which structure lies there.
         switch Int32(address.pointee.sa_family) {  // fits: 16 bits
         case AF_INET:
             let found = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { $0.pointee }
@@ -49,7 +49,7 @@ struct SocketAddress {
         fill(with: six)
     }
 
-    // sockaddr_storage is made to hold any of them.
+    // sockaddr_storage has room for any of these structures.
     private mutating func fill<Address>(with address: Address) {
         withUnsafeMutableBytes(of: &storage) { $0.storeBytes(of: address, as: Address.self) }
         length = socklen_t(MemoryLayout<Address>.size)
@@ -65,7 +65,7 @@ struct SocketAddress {
         }
     }
 
-    /// What `connect` returns.
+    /// The result of `connect`.
     func connect(_ descriptor: Int32) -> Int32 {
         withUnsafeBytes(of: storage) { bytes in
             guard let start = bytes.baseAddress else { return -1 }

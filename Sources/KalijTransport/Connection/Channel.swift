@@ -1,9 +1,9 @@
 import Glibc
 
-/// What came of reading.
+/// The result of reading.
 enum ReadOutcome {
     case bytes(Int)
-    /// Something was read that holds no data for the user; there may be more.
+    /// The bytes read were not data for the user; there may be more.
     case again
     case blocked(on: Interest)
     /// The peer has ended its side in order.
@@ -11,7 +11,7 @@ enum ReadOutcome {
     case failed(TransportError)
 }
 
-/// What came of writing.
+/// The result of writing.
 enum WriteOutcome {
     case wrote(Int)
     case blocked(on: Interest)
@@ -23,11 +23,12 @@ protocol Channel: AnyObject {
     var socket: SocketIO { get }
     func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome
     func write(_ bytes: UnsafeRawBufferPointer) -> WriteOutcome
-    /// Tells the peer that nothing more comes: close_notify in TLS, nothing otherwise. May be called until it has written.
+    /// Tells the peer that no more bytes follow: close_notify in TLS, nothing otherwise. May be called again until the
+    /// notice is written.
     func endWriting() -> WriteOutcome
 }
 
-/// A socket as it is.
+/// A plain socket.
 final class PlainChannel: Channel {
     let socket: SocketIO
 

@@ -1,6 +1,6 @@
-/// One attempt to reach a target, then one stream of bytes.
+/// An attempt to reach a target, then a stream of bytes.
 ///
-/// Belongs to the thread of its loop. Dropping it aborts it.
+/// Belongs to the thread of its loop. Dropping a connection aborts the connection.
 ///
 /// ```swift
 /// let connection = Connection(
@@ -40,17 +40,17 @@ public final class Connection {
     private var queue = SendQueue()
     private var isFlushPlanned = false
     private var isReadPlanned = false
-    // What reading and writing wait for; TLS may have to write before it can read, and the reverse.
+    // The needs of reading and writing; TLS may have to write before reading, and the reverse.
     private var readNeeds = Interest.read
     private var writeNeeds: Interest?
     private var writeError: TransportError?
 
     /// - Parameters:
-    ///   - loop: whose thread everything happens on.
+    ///   - loop: the thread for everything.
     ///   - target: where to go.
-    ///   - tls: how to secure it.
-    ///   - limits: how long to wait for what.
-    ///   - resolver: who to ask for names; by default the system's servers, or those of `KALIJ_DNS_SERVERS`.
+    ///   - tls: how to secure the stream.
+    ///   - limits: how long to wait.
+    ///   - resolver: looks names up; by default with the system's servers, or those of `KALIJ_DNS_SERVERS`.
     ///   - events: called from the loop, never from within a call to the connection.
     public init(
         loop: EventLoop, target: ConnectionTarget, tls: TLSSettings, limits: ConnectionLimits = ConnectionLimits(),
@@ -83,8 +83,8 @@ public final class Connection {
         }
     }
 
-    /// Secures the stream, after the server has agreed to it. Plaintext that was not sent yet, or that comes from
-    /// now on, is dropped. Ends in ``ConnectionEvent/secured(_:)`` or ``ConnectionEvent/failed(_:)``.
+    /// Secures the stream, after the server has agreed. Plaintext not sent yet, or arriving from now on, is dropped.
+    /// Ends in ``ConnectionEvent/secured(_:)`` or ``ConnectionEvent/failed(_:)``.
     public func startTLS() {
         guard case .open(let plain as PlainChannel) = state, let context else { return }
         watch?.cancel()
@@ -103,8 +103,8 @@ public final class Connection {
         }
     }
 
-    /// Queues bytes; they are written in the loop's next turn, or when the kernel takes them. Before the connection
-    /// stands, and during a handshake, they wait.
+    /// Queues bytes, to be written in the loop's next turn, or when the kernel takes more. Before the connection
+    /// stands, and during a handshake, the bytes wait.
     public func send(_ bytes: [UInt8]) {
         if case .over = state { return }
         guard !bytes.isEmpty, writeError == nil else { return }
@@ -112,24 +112,24 @@ public final class Connection {
         planFlush()
     }
 
-    /// Bytes that the kernel has not taken yet.
+    /// How many bytes the kernel has not taken yet.
     public var unsent: Int { queue.count }
 
-    /// Whether bytes are read. While it is false the peer is held back by TCP, and an end of the connection that shows
-    /// in reading is not noticed.
+    /// Whether bytes are read. While false, TCP holds the peer back, and the connection does not notice an end that
+    /// only reading shows.
     public var isReading = true {
         didSet {
             guard isReading != oldValue else { return }
             updateInterest()
-            // TLS may hold what epoll knows nothing of.
+            // TLS may hold bytes unknown to epoll.
             if isReading { planRead() }
         }
     }
 
-    /// Ends the connection in order: what is queued (within a second), close_notify, FIN. There is no further event.
+    /// Ends the connection in order: the queued bytes (within a second), close_notify, FIN. No further event follows.
     ///
-    /// - Parameter finished: called from the loop when the socket has been closed. A process that exits before may
-    ///   cut off what it has queued.
+    /// - Parameter finished: called from the loop when the socket has been closed. A process that exits earlier may cut
+    ///   off queued bytes.
     public func close(_ finished: (() -> Void)? = nil) {
         events = nil
         if case .open(let channel) = state, writeError == nil {
@@ -160,7 +160,7 @@ public final class Connection {
         queue.removeAll()
     }
 
-    /// Lets go of the channel, which is not closed by this.
+    /// Lets go of the channel without closing.
     private func release() {
         state = .over
         watch?.cancel()
@@ -206,7 +206,7 @@ public final class Connection {
             return end(TransportError(system: error.code))
         }
         events?(event())
-        // A handshake may have read more than its own bytes.
+        // A handshake may have read bytes after its own.
         planRead()
         planFlush()
     }
@@ -255,7 +255,7 @@ extension Connection {
         }
     }
 
-    /// Gives out what has come, at most 256 KiB a turn, so that no peer has the loop for itself.
+    /// Delivers the received bytes, at most 256 KiB a turn, so that no peer has the loop for itself.
     private func read() {
         guard case .open(let channel) = state else { return }
         channel.socket.beginReading()
@@ -276,7 +276,7 @@ extension Connection {
         planRead()
     }
 
-    /// Writes what is queued, at most 1 MiB a turn.
+    /// Writes queued bytes, at most 1 MiB a turn.
     private func flush() {
         guard case .open(let channel) = state, !queue.isEmpty else { return }
         writeNeeds = .write
@@ -294,7 +294,7 @@ extension Connection {
         if queue.isEmpty { events?(.drained) }
     }
 
-    /// What the peer wrote before it closed may say why: it is read to its end before the error is told.
+    /// The peer's last bytes before the end may give a reason: these are read before the error is reported.
     private func writingFailed(_ error: TransportError) {
         if error.code == .tls { return end(error) }
         writeError = error
@@ -311,7 +311,7 @@ extension Connection {
 }
 
 extension Readiness {
-    /// Whether what was waited for has come.
+    /// Whether the readiness fulfils the interest.
     fileprivate func meets(_ interest: Interest) -> Bool {
         (interest.contains(.read) && contains(.readable)) || (interest.contains(.write) && contains(.writable))
     }

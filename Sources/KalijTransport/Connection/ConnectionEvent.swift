@@ -1,16 +1,16 @@
-/// What a ``Connection`` tells. Nothing is told from within a call to the connection, and nothing after
-/// ``failed(_:)``, ``closed(_:)``, ``Connection/close(_:)`` or ``Connection/abort()``.
+/// The events of a ``Connection``. No event comes from within a call to the connection, and none after ``failed(_:)``,
+/// ``closed(_:)``, ``Connection/close(_:)`` or ``Connection/abort()``.
 public enum ConnectionEvent {
-    /// The stream may begin; with what direct TLS came to, if it was that.
+    /// The stream may begin; with the result of direct TLS, if used.
     case connected(Endpoint, TLSInfo?)
     /// ``Connection/startTLS()`` has succeeded.
     case secured(TLSInfo)
     /// Up to 16 KiB. The bytes are lent for the call.
     case received(UnsafeRawBufferPointer)
-    /// The kernel has taken everything that was sent.
+    /// The kernel has taken all sent bytes.
     case drained
-    /// Nothing could be reached, or STARTTLS failed: everything that was tried, and why it failed.
+    /// Nothing could be reached, or STARTTLS failed: all attempts, with the reasons.
     case failed(ConnectFailure)
-    /// The connection has ended; nil if the peer ended it in order.
+    /// The connection has ended; nil if the peer ended the connection in order.
     case closed(TransportError?)
 }

@@ -1,5 +1,5 @@
-/// Closes a connection in order: what is queued, close_notify, FIN, and then waits for the peer's end, so that
-/// nothing we wrote is lost to a reset. All of it within a time, after which the connection is closed as it is.
+/// Closes a connection in order: queued bytes, close_notify, FIN, and then a wait for the peer's end, so that no
+/// written bytes are lost to a reset. After a time limit the connection is closed at once.
 final class Farewell {
     private let loop: EventLoop
     private let channel: any Channel
@@ -9,7 +9,7 @@ final class Farewell {
     private let finished: (() -> Void)?
     private var hasEndedWriting = false
 
-    /// Lives until it has finished: the loop holds it.
+    /// Lives until the end: the loop holds a reference.
     init(
         loop: EventLoop, channel: any Channel, queue: SendQueue, limit: Double, finished: (() -> Void)?
     ) {
@@ -50,7 +50,7 @@ final class Farewell {
 
     private func awaitEnd() {
         channel.socket.beginReading()
-        // What still comes is of no use to anyone, not even decrypted.
+        // Bytes still arriving are of no use to anyone, and are not even decrypted.
         for _ in 0..<16 {
             guard let start = loop.scratch.baseAddress else { return end() }
             let count = channel.socket.read(start, loop.scratch.count)

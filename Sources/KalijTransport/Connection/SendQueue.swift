@@ -15,14 +15,14 @@ struct SendQueue {
         }
     }
 
-    /// Lends the oldest bytes, one TLS record's worth at most, for the call.
+    /// Lends the oldest bytes, at most a TLS record's worth, for the call.
     func withNext<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         bytes.withUnsafeBytes { all in
             body(UnsafeRawBufferPointer(rebasing: all[start..<min(start + 16 * 1024, all.count)]))
         }
     }
 
-    /// Forgets what has been taken.
+    /// Removes the bytes taken by the kernel.
     mutating func drop(_ taken: Int) {
         start += taken
         if isEmpty {

@@ -1,21 +1,21 @@
 import Glibc
 
-/// Why a connection that stood has ended.
+/// Why a standing connection has ended.
 public struct TransportError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What kind of end it was.
+    /// The kind of the end.
     public struct Code: Hashable, Sendable {
         private let name: String
         private init(_ name: String) { self.name = name }
 
         /// The peer, or something on the way, has broken the connection.
         public static let reset = Code("reset")
-        /// What was sent has not been acknowledged in time.
+        /// Sent bytes have not been acknowledged in time.
         public static let timedOut = Code("timedOut")
         /// The TCP connection ended without TLS having been ended: something may have been cut off.
         public static let truncated = Code("truncated")
-        /// What came is no proper TLS.
+        /// The received bytes are not proper TLS.
         public static let tls = Code("tls")
-        /// Anything else that the system reports.
+        /// Anything else reported by the system.
         public static let system = Code("system")
     }
 

@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// One thread's loop over descriptors, timers and queued work.
+/// A thread's loop over descriptors, timers and queued work.
 ///
-/// Everything of an event loop happens on the thread that calls ``run()``; only a ``Waker`` may be used elsewhere.
-/// A loop that has nothing to do sleeps in `epoll_wait` without a timeout and costs no wake-up.
+/// Everything of an event loop happens on the thread that calls ``run()``; only a ``Waker`` may be used elsewhere. A
+/// loop without work sleeps in `epoll_wait` without a timeout and costs no wake-up.
 public final class EventLoop {
     var timers = TimerQueue()
-    /// How often the loop has come back from waiting, to show that an idle process sleeps.
+    /// How often the loop has come back from waiting: tests show with this count that an idle process sleeps.
     public private(set) var wakeUps = 0
 
     private let descriptor: Int32
@@ -26,7 +26,7 @@ public final class EventLoop {
         inbox = try WakerInbox()
         descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
         if descriptor < 0 { throw SystemError("epoll_create1") }
-        // traps: never, the watch ends with the loop that owns it
+        // traps: never, the watch ends with the loop, its owner
         _ = try watch(inbox.descriptor, .read) { [unowned self] _ in emptyInbox() }
     }
 
@@ -36,14 +36,14 @@ public final class EventLoop {
         scratch.deallocate()
     }
 
-    /// Seconds on the monotonic clock that timers go by.
+    /// Seconds on the monotonic clock of the timers.
     public var now: Double {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// Turns until ``stop()``; not at all if it was called before. May be called again afterwards.
+    /// Turns until ``stop()``; not at all after an earlier call of ``stop()``. May be called again afterwards.
     public func run() {
         while !isStopping { turn() }
         isStopping = false
@@ -54,9 +54,9 @@ public final class EventLoop {
         isStopping = true
     }
 
-    /// Calls `handler` each time `fd` is ready for what `interest` names, as long as it is (level-triggered).
+    /// Calls `handler` each time `fd` is ready for `interest`, and for as long as that lasts (level-triggered).
     ///
-    /// - Returns: the watch; the loop keeps it until it is cancelled.
+    /// - Returns: the watch; the loop keeps the watch until cancelled.
     /// - Throws: ``SystemError`` if `fd` is not open, cannot be waited for, or is watched already.
     public func watch(
         _ fd: Int32, _ interest: Interest, _ handler: @escaping (Readiness) -> Void
@@ -77,7 +77,7 @@ public final class EventLoop {
         return timer
     }
 
-    /// Calls `body` in the next turn, after what was queued before it.
+    /// Calls `body` in the next turn, after earlier queued work.
     public func enqueue(_ body: @escaping () -> Void) {
         queue.append(body)
     }
@@ -95,7 +95,7 @@ public final class EventLoop {
         wakeUps += 1
         guard count > 0 else { return }  // timed out, or a debugger or SIGCONT interrupted the wait
         for event in ready.prefix(Int(count)) {
-            // A watch that an earlier handler of this turn cancelled is no longer in the table.
+            // A watch cancelled by an earlier handler of this turn is no longer in the table.
             guard let watch = watches[event.data.u64], let handler = watch.handler else { continue }
             handler(Readiness(epoll: event.events))
         }
@@ -111,7 +111,7 @@ public final class EventLoop {
     private func fireTimers() {
         guard timers.next != nil else { return }
         let now = now
-        // A timer that a timer's body makes is due later than `now`, or it would starve the descriptors.
+        // A timer made by a timer's body is due later than `now`, or such timers would starve the descriptors.
         while let timer = timers.popDue(now) {
             let body = timer.body
             timer.body = nil
@@ -119,7 +119,7 @@ public final class EventLoop {
         }
     }
 
-    /// Milliseconds to wait, rounded up so that a timer is due when the wait ends; -1 for as long as it takes.
+    /// Milliseconds to wait, rounded up so that a timer is due when the wait ends; -1 for a wait without an end.
     private func timeout() -> Int32 {
         if !queue.isEmpty { return 0 }
         guard let next = timers.next else { return -1 }
@@ -141,7 +141,8 @@ public final class EventLoop {
         do throws(SystemError) {
             try control(operation, watch)
         } catch {
-            // The descriptor was closed under the watch, or the kernel is out of memory: its owner finds out by using it.
+            // The descriptor was closed under the watch, or the kernel is out of memory: the owner finds out by using
+            // the descriptor.
             guard !watch.interest.isEmpty else { return }
             enqueue { watch.handler?(.hangup) }
         }

@@ -2,10 +2,11 @@ import CLinux
 import Glibc
 
 extension EventLoop {
-    /// Calls `handler` on the loop's thread for each of the signals that comes, instead of what they would do.
+    /// Calls `handler` on the loop's thread for each of the signals, instead of the signal's usual action.
     ///
-    /// Blocks the signals in the calling thread: call it before other threads start, because they inherit the mask.
-    /// So do child processes; give them an empty mask. The signals stay watched as long as the loop lives.
+    /// Blocks the signals in the calling thread: call this function before other threads start, because threads inherit
+    /// the mask. Child processes inherit the mask, too; give each an empty mask. The signals stay watched as long as
+    /// the loop lives.
     ///
     /// - Throws: ``SystemError`` if a number is no signal or the process has no descriptors left.
     public func watchSignals(_ signals: [Int32], _ handler: @escaping (Int32) -> Void) throws(SystemError) {
@@ -29,7 +30,7 @@ extension EventLoop {
     }
 }
 
-/// A descriptor that is closed when nobody needs it any more.
+/// A descriptor, closed with the last reference.
 final class OwnedDescriptor {
     let number: Int32
 

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A system call that failed: which one, and why.
+/// A failed system call, with the reason.
 public struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What was being done, for example `connect`.
+    /// The operation, for example `connect`.
     public let operation: String
     /// The value of `errno`.
     public let code: Int32

@@ -1,4 +1,4 @@
-/// Something that an ``EventLoop`` will do once, at a time.
+/// Work that an ``EventLoop`` does once, at a time.
 public final class Timer {
     let deadline: Double
     let order: UInt64
@@ -12,7 +12,7 @@ public final class Timer {
         self.body = body
     }
 
-    /// Forgets the timer: it does not fire, and it does not wake the process.
+    /// Forgets the timer: no call, and no wake-up of the process.
     public func cancel() {
         guard body != nil else { return }
         body = nil
@@ -20,9 +20,9 @@ public final class Timer {
     }
 }
 
-/// Timers in the order in which they are due; those of the same time in the order in which they were made.
+/// Timers in the order of their times, and for the same time in the order of making.
 struct TimerQueue {
-    // Latest first, so that the next one is taken off the end. A process has tens of timers, not thousands.
+    // Latest first, so that the next timer is taken off the end. A process has tens of timers, not thousands.
     private var timers: [Timer] = []
 
     var next: Timer? { timers.last }
@@ -37,7 +37,7 @@ struct TimerQueue {
         if index < timers.count, timers[index] === timer { timers.remove(at: index) }
     }
 
-    /// Takes off the next timer if it is due.
+    /// Takes off the next timer if due.
     mutating func popDue(_ now: Double) -> Timer? {
         guard let timer = timers.last, timer.deadline <= now else { return nil }
         return timers.removeLast()

@@ -17,7 +17,7 @@ public struct Waker: Sendable {
     }
 }
 
-/// Where wakers leave their work, with the descriptor that rings for it.
+/// The place for the wakers' work, with the descriptor that wakes the loop.
 final class WakerInbox: Sendable {
     private struct Contents {
         var bodies: [@Sendable () -> Void] = []
@@ -33,7 +33,7 @@ final class WakerInbox: Sendable {
         if descriptor < 0 { throw SystemError("eventfd") }
     }
 
-    // The last waker closes the descriptor, so that a waker never writes to a stranger's.
+    // The last waker closes the descriptor, so that a waker never writes to a reused number.
     deinit { Glibc.close(descriptor) }
 
     func add(_ body: @escaping @Sendable () -> Void) {
@@ -50,7 +50,7 @@ final class WakerInbox: Sendable {
         ring()
     }
 
-    /// Takes everything that was left, and whether to stop.
+    /// Takes all waiting work, and whether to stop.
     func take() -> (bodies: [@Sendable () -> Void], stop: Bool) {
         var count: UInt64 = 0
         _ = withUnsafeMutableBytes(of: &count) { Glibc.read(descriptor, $0.baseAddress, $0.count) }
@@ -63,7 +63,7 @@ final class WakerInbox: Sendable {
         }
     }
 
-    /// The loop has gone: what comes from now on is dropped.
+    /// The loop has gone: later work is dropped.
     func shut() {
         contents.withLock { contents in
             contents.isOpen = false

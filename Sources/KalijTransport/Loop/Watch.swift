@@ -1,4 +1,4 @@
-/// What to be told about a descriptor.
+/// The events wanted of a descriptor.
 public struct Interest: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -7,11 +7,11 @@ public struct Interest: OptionSet, Sendable, Hashable {
     public static let read = Interest(rawValue: 1)
     /// Something can be written, or a connection attempt has ended.
     public static let write = Interest(rawValue: 2)
-    /// Nothing but that the other side has gone, which the others tell, too.
+    /// Only that the other side has gone, which the others report, too.
     public static let hangup = Interest(rawValue: 4)
 }
 
-/// What has happened on a descriptor.
+/// The events of a descriptor.
 public struct Readiness: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -20,11 +20,11 @@ public struct Readiness: OptionSet, Sendable, Hashable {
     public static let readable = Readiness(rawValue: 1)
     /// Writing will not block.
     public static let writable = Readiness(rawValue: 2)
-    /// Both sides have ended, or there is an error to fetch. Reported whatever the interest, unless it is empty.
+    /// Both sides have ended, or there is an error to fetch. Reported for any interest except the empty interest.
     public static let hangup = Readiness(rawValue: 4)
 }
 
-/// One descriptor that an ``EventLoop`` watches, until ``cancel()``.
+/// The watch of an ``EventLoop`` over a descriptor, until ``cancel()``.
 ///
 /// The loop keeps the watch and its handler; cancel it before closing the descriptor.
 public final class Watch {
@@ -42,7 +42,7 @@ public final class Watch {
         self.handler = handler
     }
 
-    /// What the handler is called for. While it is empty the handler is not called at all, not even for a hang-up.
+    /// The events to call the handler for. While empty, the handler is not called at all, not even for a hang-up.
     public var interest: Interest {
         didSet {
             guard handler != nil, interest != oldValue else { return }
@@ -50,7 +50,7 @@ public final class Watch {
         }
     }
 
-    /// Ends the watch. The handler is not called again, not even for what the current turn has already found.
+    /// Ends the watch. The handler is not called again, not even for events of the current turn.
     public func cancel() {
         guard handler != nil else { return }
         handler = nil

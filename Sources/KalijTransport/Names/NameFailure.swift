@@ -1,17 +1,17 @@
 import CCares
 
-/// Why the DNS did not give what it was asked for.
+/// Why the DNS did not give an answer to a question.
 enum NameFailure: Error, Equatable {
     /// There is no such name.
     case noSuchName
     /// The name is there, but has no record of the kind.
     case noRecords
-    /// No answer in time, or one that says that the server cannot answer; in words.
+    /// No answer in time, or the server's answer is that no answer is possible; in words.
     case noAnswer(String)
-    /// What was asked for can be no name.
+    /// The text cannot be a name.
     case badName
 
-    /// - Parameter status: what c-ares reports; not `ARES_SUCCESS`.
+    /// - Parameter status: the result of c-ares; not `ARES_SUCCESS`.
     init(status: Int32) {
         switch status {
         case ARES_ENOTFOUND: self = .noSuchName

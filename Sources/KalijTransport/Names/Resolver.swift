@@ -1,7 +1,7 @@
 import CCares
 import Glibc
 
-/// Asks the DNS on an ``EventLoop``, without blocking it.
+/// Asks the DNS on an ``EventLoop``, without blocking the loop.
 ///
 /// There are sockets and timers only while a question is open.
 public final class Resolver {
@@ -14,9 +14,9 @@ public final class Resolver {
     private var willClose = false
 
     /// - Parameters:
-    ///   - loop: whose thread everything happens on.
-    ///   - servers: addresses with ports that are asked instead of the system's, separated by commas, for example
-    ///     `127.0.0.1:5300`; if nil, the environment variable `KALIJ_DNS_SERVERS` is used if it is set.
+    ///   - loop: the thread for everything.
+    ///   - servers: addresses with ports to ask instead of the system's servers, separated by commas, for example
+    ///     `127.0.0.1:5300`; if nil, the environment variable `KALIJ_DNS_SERVERS` is used if set.
     public init(loop: EventLoop, servers: String? = nil) {
         self.loop = loop
         self.servers = servers ?? getenv("KALIJ_DNS_SERVERS").map { String(cString: $0) }
@@ -24,7 +24,7 @@ public final class Resolver {
 
     deinit { destroyChannel() }
 
-    /// A question that has been asked. `cancel()` forgets it: there will be no answer.
+    /// An open question. `cancel()` forgets the question: no answer follows.
     final class Question {
         fileprivate weak var resolver: Resolver?
         fileprivate var deadline: Timer?
@@ -48,8 +48,8 @@ public final class Resolver {
         case addresses([SocketAddress])
     }
 
-    /// Asks for the SRV records of a name like `_xmpp-client._tcp.example.org`; `limit` is in seconds. `finish` is called
-    /// from the loop, never from within this call.
+    /// Asks for the SRV records of a name like `_xmpp-client._tcp.example.org`; `limit` is in seconds. `finish` is
+    /// called from the loop, never from within this call.
     func services(
         _ name: String, limit: Double, _ finish: @escaping (Result<[ServiceRecord], NameFailure>) -> Void
     ) -> Question {
@@ -60,7 +60,7 @@ public final class Resolver {
         }
     }
 
-    /// Asks for the addresses of one family (`AF_INET`, `AF_INET6`) of a host; hosts files are looked into first.
+    /// Asks for the addresses of one family (`AF_INET`, `AF_INET6`) of a host; hosts files are read first.
     func addresses(
         _ host: String, _ family: Int32, port: UInt16, limit: Double,
         _ finish: @escaping (Result<[SocketAddress], NameFailure>) -> Void
@@ -112,7 +112,7 @@ public final class Resolver {
     /// From a callback of c-ares: the answer is given in the next turn, when c-ares is no longer on the stack.
     fileprivate static func deliver(_ argument: UnsafeMutableRawPointer?, _ result: Result<Answer, NameFailure>) {
         guard let argument else { return }
-        // Retained for this one call when the question was sent.
+        // Retained for this call when the question was sent.
         let question = Unmanaged<Question>.fromOpaque(argument).takeRetainedValue()
         question.resolver?.loop.enqueue { question.answer(result) }
     }
@@ -130,7 +130,7 @@ extension Resolver {
         options.timeout = 2500
         options.tries = 3
         options.sock_state_cb = { resolver, descriptor, readable, writable in
-            // The channel does not outlive the resolver that passed itself.
+            // The channel does not outlive the resolver, its argument.
             guard let resolver else { return }
             Unmanaged<Resolver>.fromOpaque(resolver).takeUnretainedValue()
                 .watch(descriptor, readable: readable != 0, writable: writable != 0)
@@ -168,7 +168,7 @@ extension Resolver {
                 watches[descriptor] = nil
             }
         } else if !interest.isEmpty {
-            // If it cannot be watched the question ends at its deadline.
+            // If watching fails, the question ends at its deadline.
             watches[descriptor] = try? loop.watch(descriptor, interest) { [weak self] readiness in
                 let readable = !readiness.isDisjoint(with: [.readable, .hangup])
                 self?.process(readable ? descriptor : noSocket, readiness.contains(.writable) ? descriptor : noSocket)

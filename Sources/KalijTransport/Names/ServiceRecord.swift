@@ -1,26 +1,26 @@
-/// One host that a SRV record names (RFC 2782).
+/// A host of a SRV record (RFC 2782).
 struct ServiceRecord: Equatable, Sendable {
     /// Without the final dot; empty where the record says "not offered".
     var host: String
     var port: UInt16
     var priority: UInt16
     var weight: UInt16
-    /// Whether it is from `_xmpps-client` (XEP-0368).
+    /// Whether the record is from `_xmpps-client` (XEP-0368).
     var directTLS = false
 }
 
 extension ServiceRecord {
-    /// The order in which to try records: by priority, and within one priority drawn at random, the chance of each
-    /// being its share of the weight (RFC 2782, "Weight").
+    /// The order in which to try records: by priority; within a priority drawn at random, the chance of each being its
+    /// share of the weight (RFC 2782, "Weight").
     ///
     /// - Parameters:
-    ///   - records: those of all the services that are asked for, mixed.
+    ///   - records: the records of all requested services, mixed.
     ///   - random: draws from `0...upper`.
-    /// - Returns: all of them.
+    /// - Returns: all records.
     static func ordered(_ records: [ServiceRecord], random: (_ upper: Int) -> Int) -> [ServiceRecord] {
         var result: [ServiceRecord] = []
         for priority in Set(records.map(\.priority)).sorted() {
-            // Those of weight 0 come first, which leaves them a small chance of being drawn.
+            // Records of weight 0 come first, and so have a small chance of being drawn.
             var left = records.filter { $0.priority == priority && $0.weight == 0 }
             left += records.filter { $0.priority == priority && $0.weight != 0 }
             while !left.isEmpty {

@@ -1,5 +1,5 @@
-/// How long to wait before the next attempt to connect: twice as long each time, drawn at random from zero up, so that
-/// the clients of a server that comes back do not all come back with it ("full jitter").
+/// How long to wait before the next attempt to connect. The bound doubles each time, and the wait is drawn at random
+/// from zero up to the bound, so that the clients of a restarted server do not all come back at once ("full jitter").
 public struct Backoff: Sendable {
     /// The longest first wait, in seconds.
     public let base: Double
@@ -15,11 +15,11 @@ public struct Backoff: Sendable {
     /// The next wait, in seconds.
     ///
     /// - Parameter random: a fresh random number from 0 up to but not including 1.
-    /// - Returns: `random` times the bound, which is `base` at first and doubles with each call up to `limit`.
+    /// - Returns: `random` times the bound; the bound is `base` at first and doubles with each call up to `limit`.
     public mutating func next(random: Double) -> Double {
         var bound = base
         for _ in 0..<attempts where bound < limit { bound *= 2 }
-        // Beyond this no double gets larger than any limit; counting on would only overflow one day.
+        // After so many attempts no double gets larger; counting on would only overflow one day.
         if attempts < 1024 { attempts += 1 }
         return min(bound, limit) * random
     }

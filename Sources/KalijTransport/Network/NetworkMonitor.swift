@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// Tells when the machine's addresses, links or default routes have changed, so that reconnecting need not wait.
+/// Reports changes of the machine's addresses, links or default routes, so that reconnecting need not wait.
 ///
-/// Watches a netlink route socket; nothing runs while nothing changes. Changes that come together are told once, and
-/// what leaves everything as it was (a renewed lease, a statistic of the radio) is not told.
+/// Watches a netlink route socket; nothing runs while nothing changes. Changes at the same time are reported once, and
+/// a change without a result (a renewed lease, a statistic of the radio) is not reported.
 public final class NetworkMonitor {
     private let loop: EventLoop
     private let onChange: () -> Void
@@ -14,7 +14,7 @@ public final class NetworkMonitor {
     private var routesChanged = false
     private var known: Set<String> = []
 
-    /// How long changes are collected, in seconds: an interface that comes up tells several.
+    /// How long changes are collected, in seconds: a new interface causes several.
     private let coalescing = 0.1
 
     /// Begins to watch. `onChange` is called from the loop, until the monitor is dropped.
@@ -76,7 +76,7 @@ public final class NetworkMonitor {
         onChange()
     }
 
-    /// Walks through netlink messages and looks for a route to everywhere that comes or goes.
+    /// Walks through netlink messages and looks for an added or removed route to everywhere.
     private static func changesDefaultRoute(_ messages: UnsafeRawBufferPointer) -> Bool {
         var rest = messages
         let headerSize = MemoryLayout<nlmsghdr>.size
@@ -93,7 +93,7 @@ public final class NetworkMonitor {
         return false
     }
 
-    /// Interfaces that are up and running with their addresses, as text that can be compared.
+    /// Interfaces that are up and running with their addresses, as comparable text.
     private static func addresses() -> Set<String> {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return [] }

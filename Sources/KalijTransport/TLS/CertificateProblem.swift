@@ -7,7 +7,7 @@ struct CertificateProblem {
     let reason: String
     let kind: ConnectFailure.Kind
 
-    /// Reads what OpenSSL has found while it verifies. The pointers are OpenSSL's and lent for the call.
+    /// Reads OpenSSL's result during verification. The pointers are OpenSSL's and lent for the call.
     init(verifying context: OpaquePointer, serverName: String) {
         let leaf = X509_STORE_CTX_get0_cert(context)
         let faulty = X509_STORE_CTX_get_current_cert(context)
@@ -40,7 +40,7 @@ struct CertificateProblem {
         }
     }
 
-    /// The first ten host names and addresses that a certificate is for (subjectAltName; the common name does not count).
+    /// The first ten host names and addresses of a certificate (subjectAltName; the common name does not count).
     private static func names(of certificate: OpaquePointer) -> [String] {
         guard let list = X509_get_ext_d2i(certificate, NID_subject_alt_name, nil, nil).map(OpaquePointer.init) else {
             return []
@@ -49,7 +49,7 @@ struct CertificateProblem {
         let count = OPENSSL_sk_num(list)
         var names: [String] = []
         for index in 0..<min(max(0, count), 10) {
-            // The stack holds GENERAL_NAMEs and owns them until it is freed.
+            // The stack owns its GENERAL_NAMEs until the stack is freed.
             guard let name = OPENSSL_sk_value(list, index)?.assumingMemoryBound(to: GENERAL_NAME.self) else { continue }
             switch name.pointee.type {
             case GEN_DNS: name.pointee.d.dNSName.map { names.append(printable(bytes(of: $0))) }
@@ -78,11 +78,11 @@ struct CertificateProblem {
 
     private static func bytes(of string: UnsafePointer<ASN1_STRING>) -> [UInt8] {
         guard let start = ASN1_STRING_get0_data(string) else { return [] }
-        // OpenSSL's string is as long as it says.
+        // OpenSSL's string is as long as its length says.
         return Array(UnsafeBufferPointer(start: start, count: max(0, Int(ASN1_STRING_length(string)))))
     }
 
-    /// A stranger chose these bytes: nothing in them may steer a terminal or fill the screen.
+    /// A stranger chose these bytes: no byte may steer a terminal or fill the screen.
     private static func printable(_ bytes: [UInt8]) -> String {
         String(decoding: bytes.prefix(100), as: UTF8.self).cleaned(for: .field)
     }

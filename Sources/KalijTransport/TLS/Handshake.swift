@@ -1,4 +1,4 @@
-/// Drives one TLS handshake on the loop, within its time.
+/// Drives a TLS handshake on the loop, within a time limit.
 final class Handshake {
     private let channel: TLSChannel
     private var watch: Watch?
@@ -15,7 +15,7 @@ final class Handshake {
             self?.end(.failure(TLSProblem(.tls, "no answer to the TLS handshake within \(Int(limit)) s")))
         }
         do throws(SystemError) {
-            // A connected socket is writable, so that the first step is taken in the next turn.
+            // A connected socket is writable, so the first step is taken in the next turn.
             watch = try loop.watch(channel.socket.descriptor, .write) { [weak self] _ in self?.step() }
         } catch {
             loop.enqueue { [weak self] in self?.end(.failure(TLSProblem(.tls, error.description))) }

@@ -1,11 +1,12 @@
 import COpenSSL
 import Glibc
 
-/// A connected socket as OpenSSL and the plain channel use it: never blocks, never raises SIGPIPE.
+/// A connected socket for OpenSSL and the plain channel: never blocks, never raises SIGPIPE.
 final class SocketIO {
-    /// -1 once it is closed.
+    /// -1 after closing.
     private(set) var descriptor: Int32
-    /// Why the last read or write since ``prepare()`` failed, `EAGAIN` if it would have blocked; 0 if it did not fail.
+    /// Why the last read or write since ``prepare()`` failed, `EAGAIN` for an operation that would have blocked; 0
+    /// without a failure.
     private(set) var lastError: Int32 = 0
     /// The peer has ended its side, and everything was read.
     private(set) var isAtEnd = false
@@ -13,7 +14,7 @@ final class SocketIO {
     private var isStarved = false
     /// How many readings are still acknowledged at once.
     private var promptReadings = promptAnswers
-    /// How many readings behind a write are acknowledged at once: its answer.
+    /// How many readings after a write are acknowledged at once: they may be the write's answer.
     private static let promptAnswers = 64
 
     /// Takes over a connected, non-blocking socket.
@@ -27,7 +28,7 @@ final class SocketIO {
         descriptor = -1
     }
 
-    /// Closes so that the peer gets a reset, and nothing lingers.
+    /// Closes with a reset for the peer, and nothing lingers.
     func reset() {
         guard descriptor >= 0 else { return }
         var linger = linger(l_onoff: 1, l_linger: 0)
@@ -43,10 +44,10 @@ final class SocketIO {
     /// The last read or write found nothing to read, or no room.
     var wouldBlock: Bool { lastError == EAGAIN }
 
-    /// The loop has said that there may be something to read.
+    /// The loop has reported something to read.
     func beginReading() { isStarved = false }
 
-    /// Before a call to OpenSSL, so that ``lastError`` tells what that call met.
+    /// Before a call to OpenSSL, so that ``lastError`` belongs to that call.
     func prepare() { lastError = 0 }
 
     /// - Returns: bytes read, 0 at the end, -1 with ``lastError``.
@@ -65,14 +66,14 @@ final class SocketIO {
         return result
     }
 
-    /// Has the kernel tell the peer at once that what was read has come, where it may answer something: a negotiation, a page
-    /// of the archive. A server that leaves Nagle's algorithm on (Prosody 0.12) holds each small write back until the one
-    /// before was acknowledged, and the kernel waits with that for something to send along: 40 ms each time, two thirds of the
-    /// time of a page (measured; RFC 896, RFC 1122 section 4.2.3.2).
+    /// Has the kernel acknowledge the read bytes at once while the peer may be answering: a negotiation, a page of the
+    /// archive. A server with Nagle's algorithm (Prosody 0.12) holds each small write back until the write before is
+    /// acknowledged, and the kernel delays the acknowledgement, hoping for data to send along: 40 ms each time, two
+    /// thirds of the time of a page (measured; RFC 896, RFC 1122 section 4.2.3.2).
     private func acknowledge() {
         guard promptReadings > 0 else { return }
         promptReadings -= 1
-        // The kernel forgets it again soon. A socket that is not TCP's refuses, and needs nothing.
+        // The kernel soon forgets the option again. A socket other than TCP's refuses, and needs nothing.
         var on: Int32 = 1
         setsockopt(descriptor, SOL_TCP, TCP_QUICKACK, &on, socklen_t(MemoryLayout<Int32>.size))
     }
@@ -90,8 +91,8 @@ final class SocketIO {
 }
 
 extension SocketIO {
-    /// OpenSSL's way to the socket: its own socket BIO calls `write`, which raises SIGPIPE.
-    /// Unsafe only in that pointers are not Sendable: it is complete before it is seen, and never changed.
+    /// OpenSSL's way to the socket: OpenSSL's own socket BIO calls `write`, which raises SIGPIPE. Unsafe only because
+    /// pointers are not Sendable: the value is complete before its first use, and never changed.
     private nonisolated(unsafe) static let method: OpaquePointer? = {
         guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket without SIGPIPE") else {
             return nil
@@ -124,15 +125,15 @@ extension SocketIO {
         return method
     }()
 
-    /// A BIO over this socket, which has to outlive it.
+    /// A BIO over this socket; the socket has to outlive the BIO.
     func makeBIO() -> OpaquePointer? {
         guard let method = SocketIO.method, let bio = BIO_new(method) else { return nil }
-        // lives: the TLS session that owns the BIO also owns the socket
+        // lives: the TLS session owns the BIO and the socket
         BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
         return bio
     }
 
-    // The pointer was put there by makeBIO, and the TLS session that owns the BIO also owns the socket.
+    // The pointer comes from makeBIO, and the TLS session owns the BIO and the socket.
     private static func of(_ bio: OpaquePointer) -> SocketIO? {
         BIO_get_data(bio).map { Unmanaged<SocketIO>.fromOpaque($0).takeUnretainedValue() }
     }

@@ -3,7 +3,7 @@ import Glibc
 
 /// A socket inside TLS, our side being the client.
 final class TLSChannel: Channel {
-    /// What came of a step of the handshake.
+    /// The result of a step of the handshake.
     enum Progress {
         case done(TLSInfo)
         case blocked(on: Interest)
@@ -19,7 +19,7 @@ final class TLSChannel: Channel {
 
     /// Offers the protocols of `alpn`; there are none after STARTTLS.
     ///
-    /// - Throws: ``TLSProblem`` if the server name cannot be one.
+    /// - Throws: ``TLSProblem`` if the server name is not a valid name.
     init(socket: SocketIO, context: TLSContext, serverName: String, alpn: [String]) throws(TLSProblem) {
         guard let ssl = SSL_new(context.pointer) else { throw TLSProblem(.tls, "out of memory") }
         self.socket = socket
@@ -139,7 +139,7 @@ final class TLSChannel: Channel {
         var start: UnsafePointer<UInt8>?
         var count: UInt32 = 0
         SSL_get0_alpn_selected(ssl, &start, &count)
-        // OpenSSL's bytes live as long as the session; they are copied.
+        // OpenSSL's bytes live as long as the session; the result is a copy.
         return start.map { String(decoding: UnsafeBufferPointer(start: $0, count: Int(count)), as: UTF8.self) }
     }
 }
@@ -181,7 +181,7 @@ extension TLSChannel {
         return SSL_get_error(ssl, result) == SSL_ERROR_WANT_WRITE ? .blocked(on: .write) : .failed(failure())
     }
 
-    // OpenSSL looks into the thread's error queue to tell what a call met: what is left there would mislead it.
+    // OpenSSL looks into the thread's error queue for the result of a call: earlier errors there would mislead OpenSSL.
     private func prepare() {
         ERR_clear_error()
         socket.prepare()

@@ -1,7 +1,7 @@
 import COpenSSL
 import Glibc
 
-/// What the handshakes of one connection share: which certificates are trusted, and which protocol versions will do.
+/// Shared by the handshakes of a connection: the trusted certificates, and the accepted protocol versions.
 final class TLSContext {
     let pointer: OpaquePointer
 
@@ -29,8 +29,9 @@ final class TLSContext {
 
     deinit { SSL_CTX_free(pointer) }
 
-    /// A directory of hashed names is read one certificate at a time, when an issuer is looked for; the bundle of all of
-    /// them would take megabytes. So the bundle is read only if the user names one, or if there is no such directory.
+    /// From a directory of hashed names OpenSSL reads a certificate at a time, when looking for an issuer; the bundle
+    /// of all certificates would take megabytes. So the bundle is read only if the user names one, or if there is no
+    /// such directory.
     private func loadSystemStore() {
         let hasDirectory = access(X509_get_default_cert_dir(), R_OK) == 0
         if hasDirectory { SSL_CTX_set_default_verify_dir(pointer) }
@@ -50,7 +51,7 @@ struct TLSProblem: Error {
         self.reason = reason
     }
 
-    /// What OpenSSL's error queue says last, in its words; nil if the queue is empty.
+    /// The last entry of OpenSSL's error queue, in OpenSSL's words; nil if the queue is empty.
     static func lastError() -> String? {
         let code = ERR_peek_last_error()
         guard code != 0 else { return nil }

@@ -1,21 +1,21 @@
 import COpenSSL
 import Glibc
 
-/// A certificate with its private key and its chain: what a client shows to a server that asks for it.
+/// A certificate with its private key and its chain: shown by a client at a server's request.
 ///
-/// @unchecked because it holds pointers: OpenSSL counts their uses atomically, and nothing is changed after init.
+/// @unchecked because of the pointers: OpenSSL counts their uses atomically, and nothing is changed after init.
 public final class TLSIdentity: @unchecked Sendable {
     /// Why an identity cannot be read.
     public enum Problem: Error, Equatable, Sendable, CustomStringConvertible {
-        /// It is no PKCS #12 file.
+        /// The file is not PKCS #12.
         case malformed
-        /// The password does not open it.
+        /// The password does not open the file.
         case wrongPassword
-        /// The password is right, but OpenSSL does not know how it is encrypted.
+        /// The password is right, but OpenSSL does not know the encryption.
         case unsupported
-        /// The same, and OpenSSL's legacy provider, which knows the old ways (RC2, RC4), is not there.
+        /// The same, and OpenSSL's legacy provider with the old algorithms (RC2, RC4) is missing.
         case noLegacyProvider
-        /// It holds no certificate, or no private key for it.
+        /// The file holds no certificate, or no private key for the certificate.
         case incomplete
 
         public var description: String {
@@ -36,17 +36,17 @@ public final class TLSIdentity: @unchecked Sendable {
     /// When the certificate ends, in seconds since 1970.
     public let notAfter: Int64?
 
-    /// Reads a PKCS #12 file (RFC 7292), also one that is encrypted as older programs did (RC2-40): that takes OpenSSL's
-    /// legacy algorithms, which are loaded for this reading alone.
+    /// Reads a PKCS #12 file (RFC 7292), also with the encryption of older programs (RC2-40): OpenSSL's legacy
+    /// algorithms are loaded for this reading alone.
     ///
     /// - Throws: ``Problem``.
     public init(pkcs12 bytes: [UInt8], password: String) throws(Problem) {
         defer { ERR_clear_error() }
         let reader = LegacyReader()
-        // lives: the reader frees the library context that all of the reading is done in
+        // lives: the reader frees the library context of the whole reading
         defer { withExtendedLifetime(reader) {} }
         let parts = try reader.read(bytes, password)
-        // Copied by way of their encodings: what the legacy library context has made would need it for ever.
+        // Copied by way of their encodings: objects of the legacy library context would need the context for ever.
         guard let certificate = Self.copy(certificate: parts.certificate) else { throw .incomplete }
         guard let key = Self.copy(key: parts.key) else {
             X509_free(certificate)
@@ -110,7 +110,7 @@ private final class LegacyReader {
     }
 
     func read(_ bytes: [UInt8], _ password: String) throws(TLSIdentity.Problem) -> Parts {
-        // The default of this thread alone, until this reading is over.
+        // The default of this thread alone, until the end of this reading.
         let usual = OSSL_LIB_CTX_set0_default(library)
         defer { OSSL_LIB_CTX_set0_default(usual) }
         guard let file = Self.decode(bytes) else { throw .malformed }
@@ -143,12 +143,12 @@ private final class LegacyReader {
         }
     }
 
-    /// The encodings of a stack of certificates, which is freed.
+    /// The encodings of a stack of certificates. Frees the stack.
     private static func takeAll(_ stack: OpaquePointer?) -> [[UInt8]] {
         guard let stack else { return [] }
         var all: [[UInt8]] = []
         while let one = OPENSSL_sk_pop(stack) {
-            // The stack holds X509s, which are ours from here on.
+            // The stack's X509s are ours from here on.
             let certificate = OpaquePointer(one)
             all.insert(encode { i2d_X509(certificate, $0) }, at: 0)
             X509_free(certificate)
@@ -157,12 +157,12 @@ private final class LegacyReader {
         return all
     }
 
-    /// The bytes that one of OpenSSL's `i2d` functions makes.
+    /// The bytes from one of OpenSSL's `i2d` functions.
     private static func encode(_ i2d: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
         var start: UnsafeMutablePointer<UInt8>?
         let count = Int(i2d(&start))
         guard count > 0, let start else { return [] }
-        // OpenSSL has allocated `count` bytes, which are copied and freed.
+        // OpenSSL has allocated `count` bytes, copied and freed here.
         defer { CRYPTO_free(start, "", 0) }
         return Array(UnsafeBufferPointer(start: start, count: count))
     }

@@ -1,13 +1,13 @@
-/// How a connection is to be secured. TLS 1.2 is the least that is accepted, and the certificate is always verified.
+/// How a connection is to be secured. TLS 1.2 is the least accepted version, and the certificate is always verified.
 public struct TLSSettings: Sendable {
-    /// A file of certificates in PEM form that are trusted instead of the system's.
+    /// A file of trusted certificates in PEM form, instead of the system's.
     public var caFile: String?
-    /// The name the certificate has to be for, and the one asked for by SNI: the XMPP domain, not the SRV target
-    /// (RFC 6120 13.7.2, RFC 9525 6). ASCII; an address is verified as an address.
+    /// The name in the certificate and in SNI: the XMPP domain, not the SRV target (RFC 6120 13.7.2, RFC 9525 6).
+    /// ASCII; an address is verified as an address.
     public var serverName: String
     /// The protocols offered in direct TLS (XEP-0368 3). Not sent after STARTTLS.
     public var alpn: [String]
-    /// What we show to a server that asks for a certificate; nil for none.
+    /// The identity for a server that asks for a certificate; nil for none.
     public var identity: TLSIdentity?
 
     public init(
@@ -20,7 +20,7 @@ public struct TLSSettings: Sendable {
     }
 }
 
-/// What a TLS handshake came to.
+/// The result of a TLS handshake.
 public struct TLSInfo: Sendable, Equatable {
     /// "TLSv1.3" or "TLSv1.2".
     public let version: String
@@ -30,7 +30,7 @@ public struct TLSInfo: Sendable, Equatable {
     public let notAfter: Int64?
     /// The data of the channel binding `tls-exporter` (RFC 9266), 32 bytes; nil before TLS 1.3.
     public let tlsExporter: [UInt8]?
-    /// The protocol that the server has chosen of those offered (RFC 7301); nil if it has chosen none.
+    /// The protocol chosen by the server among the offered (RFC 7301); nil for none.
     public let alpn: String?
 
     public init(version: String, cipher: String, notAfter: Int64?, tlsExporter: [UInt8]?, alpn: String? = nil) {
