@@ -1,8 +1,9 @@
 import KalijXML
 
-/// What a client sends for stream management. None of it is a stanza: it is neither counted nor stored.
+/// The elements that a client sends for stream management. None of them is a stanza: they are neither counted nor
+/// stored.
 extension StreamManagement {
-    /// `<a h='...'/>`. Every stanza in the count must be stored so that it survives a power failure.
+    /// `<a h='...'/>`. Every stanza in the count must be stored in a way that survives a power failure.
     public static func acknowledgement(_ handled: HandledCount) -> [UInt8] {
         Array("<a xmlns='\(Namespace.streamManagement)' h='\(handled)'/>".utf8)
     }

@@ -1,21 +1,21 @@
 import KalijXML
 
-/// The counters of a stream-management session (XEP-0198) and what they say about each element that arrives.
+/// The counters of a stream-management session (XEP-0198), and their part in reading each element.
 ///
-/// A value: a step that fails throws its copy away, and the session is as it was. It starts when `Negotiation` reports
-/// `.established`, and outlives connections: after `<resumed/>` it goes on with the counts that were stored.
+/// A value: a failing step throws its copy away, and the session is unchanged. Starts when `Negotiation` reports
+/// `.established`, and outlives connections: after `<resumed/>` the stored counts go on.
 public struct StreamManagement: Hashable, Sendable {
-    /// What an element was.
+    /// The kind of a received element.
     public enum Received: Sendable {
-        /// A stanza; with it that many were handled. To be acknowledged once it is stored.
+        /// A stanza; with the new count. To be acknowledged after storing.
         case stanza(HandledCount)
-        /// `<r/>`: an `<a/>` is owed, behind the disk's barrier.
+        /// `<r/>`: an `<a/>` is owed, after the disk's barrier.
         case acknowledgementRequested
-        /// `<a/>`: the server took that many more of our stanzas, the oldest first; 0 if it said nothing new.
+        /// `<a/>`: the server took so many more of our stanzas, the oldest first; 0 for an old count.
         case acknowledged(newly: UInt32)
         /// The server ends the stream.
         case streamError(StreamError)
-        /// Something else, which is not counted.
+        /// Something else, not counted.
         case nonza
     }
 
@@ -24,19 +24,19 @@ public struct StreamManagement: Hashable, Sendable {
     /// How many of our stanzas the server handled: the last "h" received.
     public private(set) var acknowledged: HandledCount
 
-    /// The counters of a new session (both zero) or of one that goes on.
+    /// The counters of a new session (both zero) or of a continued session.
     public init(handled: HandledCount = .zero, acknowledged: HandledCount = .zero) {
         self.handled = handled
         self.acknowledged = acknowledged
     }
 
-    /// Counts an element that arrived on the stream.
+    /// Counts an element from the stream.
     ///
     /// - Parameters:
     ///   - element: a child of the stream.
     ///   - unacknowledged: how many of our stanzas were sent in this session and are not acknowledged.
-    /// - Returns: what the element was.
-    /// - Throws: `StreamManagementError`; the stream has to be closed with its `bytes`.
+    /// - Returns: the kind of the element.
+    /// - Throws: `StreamManagementError`; the stream has to be closed with the error's `bytes`.
     public mutating func receive(
         _ element: Element, unacknowledged: Int
     ) throws(StreamManagementError) -> Received {
@@ -49,13 +49,13 @@ public struct StreamManagement: Hashable, Sendable {
         return .acknowledged(newly: try acknowledge(handled, unacknowledged: unacknowledged))
     }
 
-    /// Counts a stanza that was not read whole but skipped for its size: it is handled all the same, because the server
-    /// would send it again.
+    /// Counts a stanza skipped for its size: the stanza is handled all the same, because the server would send it
+    /// again.
     ///
     /// - Parameters:
-    ///   - name: the local name of the element that was skipped.
-    ///   - namespace: its namespace.
-    /// - Returns: the count with it; nil if such an element is not counted.
+    ///   - name: the local name of the skipped element.
+    ///   - namespace: the element's namespace.
+    /// - Returns: the new count; nil if such an element is not counted.
     public mutating func receiveSkipped(name: String, namespace: String?) -> HandledCount? {
         guard namespace == Namespace.client, Self.stanzaNames.contains(name) else { return nil }
         return count()
@@ -66,8 +66,8 @@ public struct StreamManagement: Hashable, Sendable {
     /// - Parameters:
     ///   - count: the "h".
     ///   - unacknowledged: how many of our stanzas were sent in this session and are not acknowledged.
-    /// - Returns: how many of them are acknowledged by it, the oldest first.
-    /// - Throws: `StreamManagementError`, if the server cannot have handled that many.
+    /// - Returns: how many of our stanzas are newly acknowledged, the oldest first.
+    /// - Throws: `StreamManagementError`, if the server cannot have handled so many.
     public mutating func acknowledge(
         _ count: HandledCount, unacknowledged: Int
     ) throws(StreamManagementError) -> UInt32 {
@@ -95,14 +95,14 @@ public struct StreamManagement: Hashable, Sendable {
     static let stanzaNames = ["message", "presence", "iq"]
 }
 
-/// How a server breaks XEP-0198 on a stream that is up.
+/// How a server breaks XEP-0198 on an established stream.
 public enum StreamManagementError: Error, Hashable, Sendable {
-    /// It acknowledges more than was sent, or takes back what it acknowledged (which is the same, modulo 2^32).
+    /// The server acknowledges more than was sent, or takes back an acknowledgement (the same, modulo 2^32).
     case handledCountTooHigh(HandledCount, sent: HandledCount, acknowledged: HandledCount)
-    /// `<a/>` without an "h" that is a number.
+    /// `<a/>` without a number as its "h".
     case invalidCount
 
-    /// The stream error that says so to the server, and the end of the stream (XEP-0198, 6).
+    /// The stream error for the server, and the end of the stream (XEP-0198, 6).
     public var bytes: [UInt8] {
         switch self {
         case .handledCountTooHigh(let count, let sent, _):

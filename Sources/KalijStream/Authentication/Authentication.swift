@@ -1,6 +1,6 @@
 import KalijXML
 
-/// One SASL exchange as XMPP carries it (RFC 6120, 6.4). Runs inside TLS alone: `Negotiation` sees to that.
+/// A SASL exchange in XMPP (RFC 6120, 6.4). Runs only inside TLS: `Negotiation` makes sure.
 struct Authentication: Sendable {
     private enum Method: Sendable {
         case plain
@@ -45,7 +45,7 @@ struct Authentication: Sendable {
         let message = try decode(challenge)
         var answer = ""
         if hasAnswered {
-            // The server may send its final message so, and an empty <success/> afterwards.
+            // The server may send its final message here, and an empty <success/> afterwards.
             try scram.verify(message)
         } else {
             answer = try scram.respond(to: message)

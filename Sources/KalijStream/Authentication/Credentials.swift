@@ -4,11 +4,11 @@
     import Foundation
 #endif
 
-/// What an account proves its identity with. Descriptions show nothing of it.
+/// The proof of an account's identity. Descriptions show nothing of the secrets.
 public enum Credentials: Sendable, Hashable {
-    /// The password, as the user typed it.
+    /// The password, as typed by the user.
     case password(String)
-    /// Keys made from the password at an earlier login; they open this one account on this one server.
+    /// Keys made from the password at an earlier login; the keys open this account on this server only.
     case keys(SCRAMKeys)
 }
 
@@ -24,26 +24,27 @@ extension Credentials: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 extension Credentials: CustomReflectable {
-    /// Empty: `dump` shows nothing of it either.
+    /// Empty: `dump` shows no secrets either.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What a client stores instead of the password (RFC 5802, 3: ClientKey and ServerKey).
+/// Stored by a client instead of the password (RFC 5802, 3: ClientKey and ServerKey).
 ///
-/// They fit as long as the server keeps salt and iteration count; when it changes them the password is needed again.
+/// The keys fit as long as the server keeps salt and iteration count; after a change there the password is needed
+/// again.
 public struct SCRAMKeys: Sendable, Hashable {
-    /// The mechanism whose hash function made the keys.
+    /// The mechanism that gave the hash function.
     public let mechanism: SASLMechanism
-    /// The salt that the server gave.
+    /// The server's salt.
     public let salt: [UInt8]
-    /// The iteration count that the server gave.
+    /// The server's iteration count.
     public let iterations: Int
     /// Proves to the server that we know the password.
     public let clientKey: [UInt8]
-    /// Proves to us that the server does.
+    /// Proves to us that the server knows the password.
     public let serverKey: [UInt8]
 
-    /// Keys from parts that were stored one by one.
+    /// Keys from separately stored parts.
     public init(mechanism: SASLMechanism, salt: [UInt8], iterations: Int, clientKey: [UInt8], serverKey: [UInt8]) {
         self.mechanism = mechanism
         self.salt = salt
@@ -59,7 +60,7 @@ extension SCRAMKeys: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 extension SCRAMKeys: CustomReflectable {
-    /// Empty: `dump` shows nothing of it either.
+    /// Empty: `dump` shows no secrets either.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -68,7 +69,7 @@ extension SCRAMKeys: Codable {
         case mechanism, salt, iterations, clientKey, serverKey
     }
 
-    /// Reads the form that `encode(to:)` writes.
+    /// Reads the form written by `encode(to:)`.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: Field.self)
         func bytes(_ field: Field) throws -> [UInt8] {
@@ -94,7 +95,7 @@ extension SCRAMKeys: Codable {
     }
 }
 
-/// Base64 as SASL and SCRAM write it: padded, without line breaks (RFC 4648, 4).
+/// Base64 as in SASL and SCRAM: padded, without line breaks (RFC 4648, 4).
 enum Base64 {
     static func encode(_ bytes: some Sequence<UInt8>) -> String { Data(bytes).base64EncodedString() }
     static func decode(_ text: some StringProtocol) -> [UInt8]? { Data(base64Encoded: String(text)).map(Array.init) }

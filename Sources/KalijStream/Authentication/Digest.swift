@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// A hash function of OpenSSL, and what SCRAM makes of it (RFC 5802, 2.2).
+/// A hash function of OpenSSL, and SCRAM's functions on top (RFC 5802, 2.2).
 enum Digest: Sendable {
     case sha1, sha256, sha512, sha3of256, sha3of512
 
@@ -40,14 +40,14 @@ enum Digest: Sendable {
         return output
     }
 
-    /// `Hi(str, salt, i)`, which is PBKDF2 (RFC 8018) with HMAC.
+    /// `Hi(str, salt, i)`: PBKDF2 (RFC 8018) with HMAC.
     func stretch(_ password: [UInt8], salt: [UInt8], iterations: Int) throws(AuthenticationError) -> [UInt8] {
         guard let count = Int32(exactly: iterations), let saltSize = Int32(exactly: salt.count),
             let passwordSize = Int32(exactly: password.count)
         else { throw .cryptography }
         var output = [UInt8](repeating: 0, count: size)
         let done = password.withUnsafeBytes { bytes in
-            // OpenSSL reads `passwordSize` bytes of the buffer, which lives for the length of this call.
+            // OpenSSL reads `passwordSize` bytes of the buffer; the buffer lives for the length of this call.
             PKCS5_PBKDF2_HMAC(
                 bytes.bindMemory(to: CChar.self).baseAddress, passwordSize, salt, saltSize, count, function,
                 Int32(size), &output)  // fits: a digest has at most 64 bytes
@@ -56,7 +56,7 @@ enum Digest: Sendable {
         return output
     }
 
-    /// Compares in a time that does not tell how much is equal.
+    /// Compares in a time that does not depend on the number of equal bytes.
     static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
     }

@@ -1,7 +1,7 @@
-/// The SASL mechanisms that are spoken here, from the weakest to the strongest.
+/// The SASL mechanisms supported here, from the weakest to the strongest.
 ///
-/// The order is what mechanism pinning goes by: after a login nothing weaker than what was used is accepted, so that
-/// whoever sits between cannot take the better mechanisms out of the server's list unnoticed.
+/// Mechanism pinning uses this order: after a login no weaker mechanism is accepted, so an attacker in between cannot
+/// remove the better mechanisms from the server's list unnoticed.
 public enum SASLMechanism: String, Sendable, Hashable, Codable, CaseIterable, Comparable, CustomStringConvertible {
     /// RFC 4616: the password itself; inside verified TLS alone.
     case plain = "PLAIN"
@@ -37,12 +37,12 @@ public enum SASLMechanism: String, Sendable, Hashable, Codable, CaseIterable, Co
 }
 
 extension SASLMechanism {
-    /// The strongest mechanism that the server offers, these credentials can carry out and the pin allows.
+    /// The strongest mechanism offered by the server, possible with these credentials and allowed by the pin.
     ///
     /// - Parameters:
-    ///   - offered: the names in the server's `<mechanisms/>`; unknown ones are passed over.
-    ///   - credentials: keys can carry out the mechanism that they were made for and no other.
-    ///   - pinned: the weakest mechanism that is acceptable, if there was a login before.
+    ///   - offered: the names in the server's `<mechanisms/>`; unknown names are skipped.
+    ///   - credentials: keys only fit the mechanism of their login.
+    ///   - pinned: the weakest acceptable mechanism, if there was a login before.
     /// - Returns: the mechanism to use.
     /// - Throws: `AuthenticationError.noMechanism`, `.onlyWeakerMechanisms` or `.passwordNeeded`.
     public static func strongest(

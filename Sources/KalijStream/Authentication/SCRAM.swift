@@ -15,8 +15,8 @@ public struct SCRAM: Sendable {
         case verified(SCRAMKeys)
     }
 
-    /// The iteration counts that are accepted. Fewer than 4096 (RFC 7677, 4) would let a server that was taken over ask
-    /// for proofs that are easy to guess passwords from; more than ten million keep a phone busy for long.
+    /// The accepted iteration counts. With fewer than 4096 (RFC 7677, 4) a compromised server could ask for proofs that
+    /// make passwords easy to guess; more than ten million keep a phone busy for long.
     public static let acceptedIterations = 4096...10_000_000
 
     private let mechanism: SASLMechanism
@@ -32,8 +32,8 @@ public struct SCRAM: Sendable {
     /// Starts an authentication.
     ///
     /// - Parameters:
-    ///   - mechanism: one of the SCRAM mechanisms.
-    ///   - username: the local part of the account; it is prepared with SASLprep.
+    ///   - mechanism: a SCRAM mechanism.
+    ///   - username: the local part of the account, prepared here with SASLprep.
     ///   - credentials: keys have to be of the same mechanism.
     ///   - nonce: at least 16 random bytes as printable ASCII without commas, never used before.
     /// - Throws: `AuthenticationError`, if the user name cannot be prepared, the nonce has other characters, or
@@ -61,7 +61,7 @@ public struct SCRAM: Sendable {
         if case .verified(let keys) = state { keys } else { nil }
     }
 
-    /// Answers the server's first message with the client's final one.
+    /// Answers the server's first message with the client's final message.
     ///
     /// Takes as long as the iteration count says, if the credentials are a password.
     ///

@@ -39,7 +39,7 @@ enum SCRAMMessage {
         return signature
     }
 
-    /// A saslname: the two characters that mean something are written otherwise.
+    /// A saslname: the two special characters are escaped.
     static func escape(_ name: String) -> String {
         var escaped = ""
         for character in name.unicodeScalars {
@@ -55,13 +55,13 @@ enum SCRAMMessage {
     /// printable = %x21-2B / %x2D-7E
     static func isNonceByte(_ byte: UInt8) -> Bool { 0x21...0x7E ~= byte && byte != UInt8(ascii: ",") }
 
-    /// An extension that must be understood ("m=") and an error ("e=") stand in the first place.
+    /// A mandatory extension ("m=") and an error ("e=") stand in the first place.
     private static func checkLeading(_ field: Substring) throws(AuthenticationError) {
         if field.utf8.starts(with: "m=".utf8) { throw .invalidMessage("an extension that is mandatory and unknown") }
         if let reason = value(of: "e", in: field) { throw .refusedByServer(reason: printable(reason)) }
     }
 
-    /// Optional extensions are passed over, if they look like extensions.
+    /// Optional extensions are skipped, if well-formed.
     private static func checkExtensions(_ fields: ArraySlice<Substring>) throws(AuthenticationError) {
         for field in fields {
             let bytes = Array(field.utf8.prefix(2))
@@ -84,7 +84,7 @@ enum SCRAMMessage {
         return Int(digits)
     }
 
-    /// The server's words, short and without control characters: they go into messages.
+    /// The server's words, short and without control characters, for use in messages.
     private static func printable(_ text: Substring) -> String {
         String(text.unicodeScalars.prefix(100).filter { 0x20..<0x7F ~= $0.value })
     }

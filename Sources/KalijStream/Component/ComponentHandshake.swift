@@ -1,10 +1,10 @@
 import COpenSSL
 import KalijXML
 
-/// How a component comes to its stream (XEP-0114, 3): a header each way, a proof of the shared key, and its
+/// How a component opens its stream (XEP-0114, 3): a header each way, a proof of the shared key, and the server's
 /// acknowledgement. A value without socket and clock, like ``Negotiation``.
 public struct ComponentHandshake: Sendable {
-    /// What the handshake is told by its owner.
+    /// The input of the handshake, from its owner.
     public enum Event {
         /// The connection is up.
         case connected
@@ -16,7 +16,7 @@ public struct ComponentHandshake: Sendable {
         case closed
     }
 
-    /// What the owner has to do.
+    /// The owner's tasks.
     public enum Action: Equatable {
         /// Write these bytes.
         case send([UInt8])
@@ -26,10 +26,10 @@ public struct ComponentHandshake: Sendable {
 
     /// Why there is no stream.
     public enum Problem: Error, Equatable, Sendable, CustomStringConvertible {
-        /// The server has ended the stream with an error; `not-authorized` for a wrong key, `conflict` for a name that
-        /// is taken, `host-unknown` for one that the server does not serve.
+        /// The server has ended the stream with an error; `not-authorized` for a wrong key, `conflict` for a name in
+        /// use, `host-unknown` for a name that the server does not serve.
         case stream(StreamError)
-        /// It is no stream for components; in words.
+        /// The stream is not a component's stream; in words.
         case protocolViolation(String)
         /// The server has ended the stream, or the connection, without a word.
         case closed
@@ -38,7 +38,7 @@ public struct ComponentHandshake: Sendable {
             switch self {
             case .stream(let error):
                 switch error.condition {
-                // ejabberd's answer to a name that it does not serve is the same.
+                // ejabberd gives the same answer to an unknown name.
                 case .notAuthorized: "the server does not accept the component's key, or does not know its name"
                 case .conflict: "another component is connected under this name: \(error)"
                 case .hostUnknown: "the server does not know the component's name: \(error)"
@@ -63,14 +63,14 @@ public struct ComponentHandshake: Sendable {
 
     /// - Parameters:
     ///   - hostname: the component's own name.
-    ///   - key: what it shares with the server.
+    ///   - key: the secret shared with the server.
     public init(hostname: String, key: String) {
         self.hostname = hostname
         self.key = key
     }
 
     /// Takes an event.
-    /// - Returns: what to do now, in this order; after `.established`, nothing.
+    /// - Returns: the next actions, in this order; after `.established`, nothing.
     /// - Throws: ``Problem``; the connection is of no more use, and every further event is an error.
     public mutating func handle(_ event: Event) throws(Problem) -> [Action] {
         do throws(Problem) {
@@ -102,7 +102,7 @@ public struct ComponentHandshake: Sendable {
     }
 
     private func header() -> [UInt8] {
-        // The writer escapes what the name may hold.
+        // The writer escapes special characters in the name.
         let name = Element("x", attributes: ["to": hostname]).xml()
         let attribute = name.dropFirst(3).dropLast(2)
         return Array(
@@ -116,7 +116,7 @@ public struct ComponentHandshake: Sendable {
             throw .protocolViolation("the server's header is for something else; is it the component port?")
         }
         stage = .proof
-        // Without an id there is an error behind the header, which says more.
+        // Without an id an error follows the header, and says more.
         guard let id = header["id"] else { return [] }
         guard let hash = try? Digest.sha1.hash(Array((id + key).utf8)) else {
             throw .protocolViolation("SHA-1 is not available")

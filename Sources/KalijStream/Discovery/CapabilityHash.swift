@@ -6,9 +6,9 @@ import KalijXML
     import Foundation
 #endif
 
-/// A hash of what an entity says of itself, which it sends with its presence so that nobody has to ask twice.
+/// A hash of an entity's own description. Entities send hashes with presence so that nobody has to ask twice.
 public struct CapabilityHash: Hashable, Sendable {
-    /// Which standard says how the hash is made.
+    /// The standard that defines the hash.
     public enum Format: Hashable, Sendable {
         /// Entity Capabilities (XEP-0115); `node` names the software.
         case software(node: String)
@@ -26,8 +26,8 @@ public struct CapabilityHash: Hashable, Sendable {
         (self.format, self.algorithm, self.value) = (format, algorithm, value)
     }
 
-    /// The hash of what an entity says; nil if the standard gives it none (see ``DiscoveryInfo``'s rules in XEP-0115
-    /// section 5.4 and XEP-0390 section 4.1), or if the hash function is none that we know.
+    /// The hash of a description. nil if the standard gives the description none (see ``DiscoveryInfo``'s rules in
+    /// XEP-0115 section 5.4 and XEP-0390 section 4.1), or if the hash function is unknown here.
     public init?(of info: DiscoveryInfo, format: Format, algorithm: String) {
         guard let function = Digest(named: algorithm) else { return nil }
         let input: [UInt8]? =
@@ -39,11 +39,11 @@ public struct CapabilityHash: Hashable, Sendable {
         self.init(format: format, algorithm: algorithm, value: Data(hash).base64EncodedString())
     }
 
-    /// The hashes of a presence that can be verified here, the best first: none if they are missing, in the oldest
-    /// format, which has no hash, or made by functions that we do not know.
+    /// The hashes of a presence that can be verified here, the best first. Empty if there are no hashes, only the
+    /// oldest format (without a hash), or only unknown hash functions.
     public static func all(of presence: Element) -> [CapabilityHash] { announced(in: presence).filter(\.isVerifiable) }
 
-    /// All hashes of a presence, the best format first, whether they can be verified here or not.
+    /// All hashes of a presence, the best format first, verifiable here or not.
     public static func announced(in presence: Element) -> [CapabilityHash] {
         var hashes: [CapabilityHash] = []
         for hash: Element in presence.find("{urn:xmpp:caps}c/{urn:xmpp:hashes:2}hash") {
@@ -59,7 +59,7 @@ public struct CapabilityHash: Hashable, Sendable {
         return hashes.filter { !$0.value.isEmpty }
     }
 
-    /// Whether its hash function is known here.
+    /// Whether the hash function is known here.
     public var isVerifiable: Bool { Digest(named: algorithm) != nil }
 
     /// The node to ask the entity for (XEP-0115 section 6.2, XEP-0390 section 4.3).
@@ -70,7 +70,7 @@ public struct CapabilityHash: Hashable, Sendable {
         }
     }
 
-    /// The `<c/>` that a presence carries; XEP-0390 allows several hashes in one, this holds just this.
+    /// The `<c/>` for a presence; XEP-0390 allows several hashes in an element, but here there is only one.
     public var element: Element {
         switch format {
         case .software(let node):
@@ -84,12 +84,12 @@ public struct CapabilityHash: Hashable, Sendable {
         }
     }
 
-    /// Whether it is the hash of `info`, so that it holds for everybody who sends it.
+    /// Whether `info` has this hash, and so is true of every sender of the hash.
     public func verifies(_ info: DiscoveryInfo) -> Bool {
         CapabilityHash(of: info, format: format, algorithm: algorithm) == self
     }
 
-    /// What the information is stored under: the same for all software, because the hash tells enough.
+    /// The key under which the information is stored: the same for all software, because the hash is enough.
     public var key: String {
         switch format {
         case .software: "caps \(algorithm) \(value)"
@@ -97,7 +97,7 @@ public struct CapabilityHash: Hashable, Sendable {
         }
     }
 
-    /// Whether `key` is that of a hash of `info`; false for a text that is no key.
+    /// Whether `key` is the key of a hash of `info`; false for any other text.
     public static func verifies(key: String, _ info: DiscoveryInfo) -> Bool {
         let parts = key.split(separator: " ", maxSplits: 2).map(String.init)
         guard parts.count == 3 else { return false }
@@ -112,10 +112,10 @@ public struct CapabilityHash: Hashable, Sendable {
 }
 
 extension Digest {
-    /// The function by its name in XEP-0300; nil if it is unknown here, or not to be used.
+    /// The function by its name in XEP-0300; nil if unknown here, or not to be used.
     init?(named name: String) {
         switch name {
-        // Broken for signatures, but what every client of XEP-0115 sends.
+        // Broken for signatures, but sent by every client of XEP-0115.
         case "sha-1": self = .sha1
         case "sha-256": self = .sha256
         case "sha-512": self = .sha512

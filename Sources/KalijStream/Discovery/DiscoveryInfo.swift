@@ -1,8 +1,8 @@
 import KalijXML
 
-/// What an entity says of itself: identities, features and forms (XEP-0030 section 3, XEP-0128).
+/// An entity's description: identities, features and forms (XEP-0030 section 3, XEP-0128).
 public struct DiscoveryInfo: Hashable, Sendable {
-    /// What kind of entity it is (XEP-0030 section 3.1).
+    /// A kind of entity (XEP-0030 section 3.1).
     public struct Identity: Hashable, Sendable {
         /// Such as `client`, of the registrar's list.
         public var category: String
@@ -19,14 +19,14 @@ public struct DiscoveryInfo: Hashable, Sendable {
     }
 
     public var identities: [Identity]
-    /// The namespaces of the protocols that it supports.
+    /// The namespaces of the supported protocols.
     public var features: [String]
-    /// More about it; the `FORM_TYPE` of each says what (XEP-0128).
+    /// More information; the kind of each form is its `FORM_TYPE` (XEP-0128).
     public var forms: [DataForm]
-    /// The names of elements that the standards do not know here. No hash covers them.
+    /// The names of elements without a meaning in the standards. No hash covers these elements.
     public private(set) var unknown: [String] = []
 
-    /// The namespace of its `<query/>`.
+    /// The namespace of the `<query/>`.
     public static let namespace = "http://jabber.org/protocol/disco#info"
 
     public init(identities: [Identity] = [], features: [String] = [], forms: [DataForm] = []) {
@@ -36,8 +36,8 @@ public struct DiscoveryInfo: Hashable, Sendable {
     /// Reads the `<query/>` of an answer; nil if the element is something else.
     ///
     /// - Parameters:
-    ///   - query: the element. What lacks a mandatory attribute in it is left out.
-    ///   - language: the `xml:lang` in effect around it, that of the stanza or the stream (RFC 6120 4.7.4).
+    ///   - query: the element. Parts without a mandatory attribute are left out.
+    ///   - language: the `xml:lang` in effect around the element, from the stanza or the stream (RFC 6120 4.7.4).
     public init?(_ query: Element, language: String? = nil) {
         guard query.name == "query", query.namespace == DiscoveryInfo.namespace else { return nil }
         self.init()
@@ -58,7 +58,7 @@ public struct DiscoveryInfo: Hashable, Sendable {
         }
     }
 
-    /// The `<query/>` that tells this; `node` is the one that was asked for.
+    /// The `<query/>` with this description; `node` is the node asked for.
     public func element(node: String? = nil) -> Element {
         let query = Element("query", xmlns: DiscoveryInfo.namespace)
         query["node"] = node

@@ -1,14 +1,14 @@
 import KalijAddress
 import KalijXML
 
-/// Something that an entity has, or that belongs to it (XEP-0030 section 4).
+/// An item of an entity (XEP-0030 section 4).
 public struct DiscoveryItem: Hashable, Sendable {
-    /// The namespace of the `<query/>` that asks for items.
+    /// The namespace of the `<query/>` for items.
     public static let namespace = "http://jabber.org/protocol/disco#items"
 
-    /// Whom to ask about it.
+    /// The address to ask about the item.
     public var jid: JID
-    /// What to ask about; nil is the entity itself.
+    /// The node to ask about; nil for the entity itself.
     public var node: String?
     /// A name for people; nil if there is none.
     public var name: String?
@@ -17,7 +17,7 @@ public struct DiscoveryItem: Hashable, Sendable {
         (self.jid, self.node, self.name) = (jid, node, name)
     }
 
-    /// Reads the `<query/>` of an answer; nil if the element is something else. What has no address is left out.
+    /// Reads the `<query/>` of an answer; nil if the element is something else. Items without an address are left out.
     public static func all(in query: Element) -> [DiscoveryItem]? {
         guard query.name == "query", query.namespace == namespace else { return nil }
         return query.children.compactMap { child in

@@ -1,13 +1,13 @@
 import KalijXML
 
-/// What XEP-0115 section 5.1 hashes.
+/// The input of the hash of XEP-0115 section 5.1.
 enum VerificationString {
     /// The bytes; nil if the answer is ill-formed as section 5.4 says, or if a part holds the separator `<`: different
     /// answers would then have the same hash.
     static func bytes(of info: DiscoveryInfo) -> [UInt8]? {
         guard Set(info.identities).count == info.identities.count, Set(info.features).count == info.features.count
         else { return nil }
-        // Sorted by category, then type, then language: U+0000 precedes all that they can hold.
+        // Sorted by category, then type, then language: U+0000 precedes all their characters.
         let identities = inOrder(info.identities.map(line)).map { $0.replacing("\0", with: "/") }
         var parts = identities + inOrder(info.features)
         var types: Set<String> = []
@@ -39,11 +39,11 @@ enum VerificationString {
     }
 }
 
-/// What XEP-0390 section 4.1 hashes.
+/// The input of the hash of XEP-0390 section 4.1.
 enum StructuredHashInput {
     private static let (file, group, record, unit): (UInt8, UInt8, UInt8, UInt8) = (0x1C, 0x1D, 0x1E, 0x1F)
 
-    /// The bytes; nil if the answer holds what the standard gives no hash.
+    /// The bytes; nil if the answer holds parts for which the standard has no hash.
     static func bytes(of info: DiscoveryInfo) -> [UInt8]? {
         guard info.unknown.isEmpty, info.forms.allSatisfy(isCovered) else { return nil }
         let features = info.features.map { text($0) }

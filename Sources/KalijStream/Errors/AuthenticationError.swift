@@ -1,38 +1,38 @@
 import KalijAddress
 
-/// Why an authentication could not be carried out, found on our side. What the server refuses is a `SASLError`.
+/// Why an authentication could not be carried out, found on our side. A refusal of the server is a `SASLError`.
 ///
 /// No description holds a password, a key or a proof.
 public enum AuthenticationError: Error, Hashable, Sendable {
     /// Why stored keys are of no use.
     public enum KeyProblem: Hashable, Sendable {
-        /// The server no longer offers the mechanism that they were made for.
+        /// The server no longer offers the mechanism of the keys.
         case mechanismNotOffered
-        /// The server uses another salt or iteration count than when they were made.
+        /// The server's salt or iteration count has changed since the keys were made.
         case serverChangedSalt
-        /// They have the wrong length.
+        /// The keys have the wrong length.
         case keysDamaged
     }
 
-    /// The server offers no mechanism that is known here.
+    /// The server offers no mechanism known here.
     case noMechanism(offered: [String])
-    /// All mechanisms offered are weaker than the one used before: the list may have been tampered with.
+    /// All offered mechanisms are weaker than the mechanism used before: the list may have been tampered with.
     case onlyWeakerMechanisms(offered: [String], pinned: SASLMechanism)
     /// The stored keys do not fit any more: ask for the password.
     case passwordNeeded(KeyProblem)
     /// The user name cannot be prepared (RFC 4013).
     case invalidUsername(PreparationFailure)
-    /// The password is empty or cannot be prepared (RFC 4013); the reason would tell something of it.
+    /// The password is empty or cannot be prepared (RFC 4013); the reason would reveal a part of the password.
     case invalidPassword
-    /// The nonce that was passed in has characters that it may not have.
+    /// The given nonce has forbidden characters.
     case invalidNonce
     /// The server's message breaks the mechanism's rules.
     case invalidMessage(String)
     /// The iteration count is not in `SCRAM.acceptedIterations`.
     case iterationsOutOfBounds(Int)
-    /// The server does not know the password: it is not the server that the account is on.
+    /// The server does not know the password: this is not the account's server.
     case wrongServerSignature
-    /// The server says that we are authenticated without having shown that it knows the password.
+    /// The server says that we are authenticated without having proven knowledge of the password.
     case missingServerSignature
     /// The server refused within the mechanism, with a code of RFC 5802, 7 ("invalid-proof", "unknown-user", ...).
     case refusedByServer(reason: String)
@@ -66,7 +66,7 @@ extension AuthenticationError: CustomStringConvertible {
         }
     }
 
-    /// The server's words, cut to a length that fits a line.
+    /// The server's words, cut to fit a line.
     private static func list(_ names: [String]) -> String {
         names.isEmpty ? "none" : names.prefix(12).map { String($0.prefix(40)) }.joined(separator: ", ")
     }

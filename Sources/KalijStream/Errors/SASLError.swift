@@ -1,10 +1,10 @@
 import KalijXML
 
-/// What a server says when it refuses an authentication: `<failure/>` (RFC 6120, 6.5).
+/// The server's refusal of an authentication: `<failure/>` (RFC 6120, 6.5).
 public struct SASLError: Error, Hashable, Sendable {
     /// The conditions of RFC 6120, 6.5.
     public enum Condition: String, Hashable, Sendable, CaseIterable {
-        /// 6.5.1: it acknowledges our `<abort/>`.
+        /// 6.5.1: acknowledges our `<abort/>`.
         case aborted
         /// 6.5.2: the account is disabled for the time being.
         case accountDisabled = "account-disabled"
@@ -14,7 +14,7 @@ public struct SASLError: Error, Hashable, Sendable {
         case encryptionRequired = "encryption-required"
         /// 6.5.5: our Base64 was not understood.
         case incorrectEncoding = "incorrect-encoding"
-        /// 6.5.6: we may not act as the identity that we asked for.
+        /// 6.5.6: we may not act as the requested identity.
         case invalidAuthzid = "invalid-authzid"
         /// 6.5.7: the mechanism is not supported.
         case invalidMechanism = "invalid-mechanism"
@@ -28,18 +28,18 @@ public struct SASLError: Error, Hashable, Sendable {
         case temporaryAuthFailure = "temporary-auth-failure"
     }
 
-    /// The condition; nil if the server names none of those in the standard.
+    /// The condition; nil if the server names no condition of the standard.
     public let condition: Condition?
     /// The server's words for people.
     public let text: String?
 
-    /// An error with its parts.
+    /// Makes an error.
     public init(_ condition: Condition?, text: String? = nil) {
         self.condition = condition
         self.text = text
     }
 
-    /// Reads `<failure/>`; nil if it is another element.
+    /// Reads `<failure/>`; nil for another element.
     public init?(_ element: Element) {
         guard element.isNamed("failure", Namespace.sasl) else { return nil }
         let conditions = element.children.lazy.filter { $0.namespace == Namespace.sasl }
@@ -55,7 +55,7 @@ public struct SASLError: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether the server says that it may work later.
+    /// Whether the server says that a later attempt may succeed.
     public var isTemporary: Bool { condition == .temporaryAuthFailure }
 }
 
@@ -65,14 +65,14 @@ extension SASLError: CustomStringConvertible {
     }
 }
 
-/// The `<text/>` that all errors of XMPP may have.
+/// The `<text/>` of all errors of XMPP.
 enum ErrorText {
     static func of(_ error: Element, _ namespace: String) -> String? {
         guard let text = error.child("text", namespace)?.text, !text.isEmpty else { return nil }
         return text
     }
 
-    /// " (the server's words)", cut to a length that fits a line and without control characters.
+    /// " (the server's words)", cut to fit a line and without control characters.
     static func suffix(_ text: String?) -> String {
         guard let text else { return "" }
         let shown = text.unicodeScalars.prefix(300).map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) }

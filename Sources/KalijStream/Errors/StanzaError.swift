@@ -1,17 +1,17 @@
 import KalijAddress
 import KalijXML
 
-/// An error that answers a stanza (RFC 6120, 8.3); the stream goes on.
+/// An error in answer to a stanza (RFC 6120, 8.3); the stream goes on.
 public struct StanzaError: Error, Hashable, Sendable {
-    /// What the sender can do about it (RFC 6120, 8.3.2).
+    /// The sender's possible reaction (RFC 6120, 8.3.2).
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// Try again after providing credentials.
         case auth
         /// Do not try again.
         case cancel
-        /// Go on: it was a warning.
+        /// Go on: only a warning.
         case `continue`
-        /// Try again after changing what was sent.
+        /// Try again after changing the stanza.
         case modify
         /// Try again after a while.
         case wait
@@ -42,7 +42,7 @@ public struct StanzaError: Error, Hashable, Sendable {
         case undefinedCondition = "undefined-condition"
         case unexpectedRequest = "unexpected-request"
 
-        /// The type that RFC 6120, 8.3.3, recommends for it.
+        /// The type recommended for the condition by RFC 6120, 8.3.3.
         public var usualKind: Kind {
             switch self {
             case .badRequest, .jidMalformed, .notAcceptable, .policyViolation, .redirect: .modify
@@ -55,22 +55,22 @@ public struct StanzaError: Error, Hashable, Sendable {
         }
     }
 
-    /// What can be done about it; `.cancel` if the peer does not say.
+    /// The possible reaction; `.cancel` if the peer does not say.
     public let kind: Kind
-    /// The condition; `.undefinedCondition` if the peer names none of those in the standard.
+    /// The condition; `.undefinedCondition` if the peer names no condition of the standard.
     public let condition: Condition
     /// The peer's words for people.
     public let text: String?
-    /// The language of these words (RFC 6120, 8.3.2); nil if the peer does not say.
+    /// The language of the text (RFC 6120, 8.3.2); nil if the peer does not say.
     public let language: String?
-    /// Who found the error, if it was not the one that the stanza was for.
+    /// The entity that found the error, if not the stanza's recipient.
     public let by: JID?
     /// Where `<gone/>` or `<redirect/>` point: a URI.
     public let newAddress: String?
     /// The name of an application's own condition (RFC 6120, 8.3.4).
     public let application: String?
 
-    /// An error with its parts; the kind is the usual one for the condition if none is given.
+    /// Makes an error; without a kind, with the usual kind of the condition.
     public init(
         _ condition: Condition, kind: Kind? = nil, text: String? = nil, language: String? = nil, by: JID? = nil,
         newAddress: String? = nil, application: String? = nil
@@ -84,7 +84,7 @@ public struct StanzaError: Error, Hashable, Sendable {
         self.application = application
     }
 
-    /// Reads the `<error/>` of a stanza, or a stanza of type "error"; nil if it is another element.
+    /// Reads the `<error/>` of a stanza, or a stanza of type "error"; nil for another element.
     public init?(_ element: Element) {
         let namespace = element.namespace
         guard let namespace, Namespace.ofStanzas.contains(namespace) else { return nil }
@@ -124,7 +124,7 @@ public struct StanzaError: Error, Hashable, Sendable {
     /// The `<error/>` element, without an application's own condition.
     public var element: Element { element(in: Namespace.client) }
 
-    /// The `<error/>` element in the namespace of the stanza that it is for.
+    /// The `<error/>` element in the namespace of its stanza.
     func element(in namespace: String?) -> Element {
         let error = Element("error", xmlns: namespace, attributes: ["type": kind.rawValue])
         if let by { error["by"] = "\(by)" }
@@ -139,7 +139,8 @@ public struct StanzaError: Error, Hashable, Sendable {
     /// The error as the answer to a stanza, without its payload.
     ///
     /// - Parameter stanza: an iq of type get or set, a message or a presence.
-    /// - Returns: the answer; nil for what must not be answered with an error: errors, results (RFC 6120, 8.3.1).
+    /// - Returns: the answer; nil for stanzas that must not be answered with an error: errors, results (RFC 6120,
+    ///   8.3.1).
     public func reply(to stanza: Element) -> Element? {
         let type = stanza["type"]
         guard StreamManagement.isStanza(stanza), type != "error", type != "result" else { return nil }

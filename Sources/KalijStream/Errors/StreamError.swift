@@ -31,7 +31,7 @@ public struct StreamError: Error, Hashable, Sendable {
         case unsupportedVersion = "unsupported-version"
     }
 
-    /// The condition; `.undefinedCondition` if the peer names none of those in the standard.
+    /// The condition; `.undefinedCondition` if the peer names no condition of the standard.
     public let condition: Condition
     /// The peer's words for people.
     public let text: String?
@@ -41,7 +41,7 @@ public struct StreamError: Error, Hashable, Sendable {
     /// The name of an application's own condition (RFC 6120, 4.9.4), as "handled-count-too-high".
     public let application: String?
 
-    /// An error with its parts.
+    /// Makes an error.
     public init(_ condition: Condition, text: String? = nil, otherHost: String? = nil, application: String? = nil) {
         self.condition = condition
         self.text = text
@@ -49,7 +49,7 @@ public struct StreamError: Error, Hashable, Sendable {
         self.application = application
     }
 
-    /// Reads `<stream:error/>`; nil if it is another element.
+    /// Reads `<stream:error/>`; nil for another element.
     public init?(_ element: Element) {
         guard element.isNamed("error", Namespace.stream) else { return nil }
         var condition = Condition.undefinedCondition
@@ -68,7 +68,7 @@ public struct StreamError: Error, Hashable, Sendable {
             application: application)
     }
 
-    /// The error as it is sent, and the end of the stream behind it (RFC 6120, 4.9.1.1).
+    /// The error in bytes, followed by the end of the stream (RFC 6120, 4.9.1.1).
     ///
     /// - Parameter details: an application's own condition.
     /// - Returns: bytes for an open stream.
@@ -83,8 +83,8 @@ public struct StreamError: Error, Hashable, Sendable {
 }
 
 extension StreamError {
-    /// Whether a stanza may be what the stream was ended for: by its size, or by what it holds. That is not the server's own end,
-    /// nor something about the stream as a whole.
+    /// Whether a stanza may have caused the end of the stream, by its size or its content. Other causes are the
+    /// server's own end, and faults of the stream as a whole.
     public var mayBlameStanza: Bool {
         switch condition {
         case .badFormat, .improperAddressing, .internalServerError, .invalidFrom, .invalidNamespace, .policyViolation,

@@ -2,9 +2,9 @@ import KalijAddress
 import KalijXML
 
 extension Negotiation {
-    /// What a negotiation is told by its owner, who has the socket, the parser, the disk and the clock.
+    /// The input of a negotiation, from its owner. The owner has the socket, the parser, the disk and the clock.
     ///
-    /// There is no timer in it: an owner that waited long enough drops the negotiation and the connection.
+    /// A negotiation has no timer: an owner that waited long enough drops the negotiation and the connection.
     public enum Event {
         /// The connection is up; `secured` if inside TLS with a verified certificate already (direct TLS, XEP-0368).
         case connected(secured: Bool)
@@ -16,48 +16,50 @@ extension Negotiation {
         case element(Element)
         /// The server closed the stream or the connection.
         case closed
-        /// Answers `.choose`: go on with a former session. Everything that `handled` counts must be stored so that it
-        /// survives a power failure.
+        /// Answers `.choose`: go on with a former session. Every stanza counted in `handled` must be stored in a way
+        /// that survives a power failure.
         case resume(id: String, handled: HandledCount)
-        /// Answers `.choose` or `.resumeFailed`: start a new session; the server names the resource if it is nil.
+        /// Answers `.choose` or `.resumeFailed`: start a new session; for a nil resource the server chooses the name.
         case bind(resource: String?)
         /// Answers `.bound`, if the server offers stream management; `maximum` is the preferred time in seconds for
-        /// which the server keeps the session of a lost connection.
-        /// Stanzas that are sent after it count among ours; wait for `.enabled` to be stored before sending any.
+        /// which the server keeps the session of a lost connection. Later stanzas of ours are counted; wait for
+        /// `.enabled` to be stored before sending any.
         case enableStreamManagement(resumable: Bool, maximum: Int?)
         /// Answers `.bound`: go on without stream management.
         case withoutStreamManagement
     }
 
-    /// What the owner has to do, in this order.
+    /// The owner's tasks, in this order.
     public enum Action {
         /// Write these bytes.
         case send([UInt8])
-        /// Throw away what was received and not yet parsed, then start TLS and verify the certificate; answer with
-        /// `.secured`. What was read before TLS may be anyone's.
+        /// Throw away received bytes that are not yet parsed, then start TLS and verify the certificate; answer with
+        /// `.secured`. Bytes read before TLS may be anyone's.
         case startTLS
-        /// Begin to parse a new stream; drop what was received and not yet parsed.
+        /// Begin to parse a new stream; drop received bytes that are not yet parsed.
         case restartParser
         /// The server and we have proven to each other that we know the password. To be stored: the mechanism, as the
-        /// weakest that is accepted from now on, and the keys (nil with PLAIN).
+        /// weakest accepted from now on, and the keys (nil with PLAIN).
         case authenticated(SASLMechanism, keys: SCRAMKeys?)
         /// Answer with `.resume` (at most once) or `.bind`.
         case choose(StreamFeatures)
-        /// The former session goes on; `handled` of its stanzas have reached the server.
+        /// The former session goes on; `handled` of our stanzas have reached the server.
         case resumed(handled: HandledCount)
-        /// The former session is lost; answer with `.bind`. `handled` of its stanzas had reached the server, if it says.
+        /// The former session is lost; answer with `.bind`. `handled` of our stanzas had reached the server; nil if the
+        /// server does not say.
         case resumeFailed(handled: HandledCount?, condition: String)
         /// A new session under this address. Answer with `.enableStreamManagement` or `.withoutStreamManagement`, if
         /// the server offered stream management.
         case bound(JID)
-        /// A stanza that came after `.bound` and before the counters started: to be handled, never to be counted.
+        /// A stanza received after `.bound` and before the counters started: to be handled, never to be counted.
         case stanza(Element)
         /// Stream management is on and both counters are zero; without an `id` the session cannot be resumed. `maximum`
-        /// is the time in seconds for which the server keeps it, `location` where to connect to first for it.
+        /// is the time in seconds for which the server keeps the session, `location` the address to try first when
+        /// resuming.
         case enabled(id: String?, maximum: Int?, location: String?)
         /// The session goes on without stream management.
         case enableFailed(condition: String)
-        /// The end of the negotiation: from the next element on it is `StreamManagement`'s turn.
+        /// The end of the negotiation: from the next element on, `StreamManagement` reads the stream.
         case established
     }
 }

@@ -3,17 +3,17 @@ import KalijXML
 
 /// The way from a connection to a session: RFC 6120 (STARTTLS, SASL, binding) and XEP-0198 (resuming, enabling).
 ///
-/// A value without socket, clock and disk. Its owner tells it what happened and does what it answers:
+/// A value without socket, clock and disk. The owner passes events in and carries out the returned actions:
 ///
 /// ```swift
 /// var negotiation = Negotiation(configuration)
 /// for action in try negotiation.handle(.connected(secured: true)) { ... }
 /// ```
 ///
-/// Nothing is said about the account outside TLS, and nobody is authenticated there. After an error every further event
-/// is one, too.
+/// Outside TLS nothing is said about the account, and nobody is authenticated. After an error every further event is an
+/// error, too.
 public struct Negotiation: Sendable {
-    /// What a negotiation starts from.
+    /// The starting point of a negotiation.
     public struct Configuration: Sendable {
         /// The account; a resource is ignored.
         public var account: JID
@@ -21,12 +21,12 @@ public struct Negotiation: Sendable {
         public var credentials: Credentials
         /// At least 16 random bytes as printable ASCII without commas (Base64, say), new for each negotiation.
         public var nonce: String
-        /// The mechanism of an earlier login: nothing weaker is accepted. Nil before the first one.
+        /// The mechanism of an earlier login: no weaker mechanism is accepted. Nil before the first login.
         public var weakestMechanism: SASLMechanism?
         /// The language for the server's messages to people (RFC 5646).
         public var language: String
 
-        /// A configuration with its parts.
+        /// Makes a configuration.
         public init(
             account: JID, credentials: Credentials, nonce: String, weakestMechanism: SASLMechanism? = nil,
             language: String = "en"
@@ -39,7 +39,7 @@ public struct Negotiation: Sendable {
         }
     }
 
-    /// What a stream is good for so far.
+    /// The security of a stream so far.
     enum Phase: Sendable {
         case plain, secured, authenticated
     }
@@ -62,20 +62,20 @@ public struct Negotiation: Sendable {
 
     let configuration: Configuration
     var stage = Stage.new
-    /// A fault of the server's header, kept back because a stream error that follows would explain more.
+    /// A fault of the server's header, kept back because a following stream error would explain more.
     private var headerProblem: NegotiationError?
-    /// Whether `<resume/>` was sent and not answered. Still tells after an error: a connection that ends here counts
-    /// towards a failed resume.
+    /// Whether `<resume/>` was sent and not answered. Still valid after an error: a connection that ends in between
+    /// counts as a failed attempt to resume.
     public internal(set) var isResumePending = false
 
-    /// A negotiation for a connection that is about to be made.
+    /// Makes a negotiation for a new connection.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
     }
 
     /// Takes an event.
     ///
-    /// - Returns: what to do now, in this order.
+    /// - Returns: the next actions, in this order.
     /// - Throws: `NegotiationError`; the connection is of no more use.
     public mutating func handle(_ event: Event) throws(NegotiationError) -> [Action] {
         do { return try take(event) } catch {
@@ -138,7 +138,7 @@ public struct Negotiation: Sendable {
     private mutating func received(_ element: Element) throws(NegotiationError) -> [Action] {
         switch stage {
         case .established, .over, .new: throw misuse("no element belongs here")
-        // The parser was to be emptied before TLS: what still comes was sent in the clear.
+        // The parser was to be emptied before TLS: an element here was sent in the clear.
         case .securing: throw unexpected(element)
         default: break
         }
@@ -168,7 +168,7 @@ public struct Negotiation: Sendable {
 }
 
 extension Negotiation.Stage: CustomStringConvertible {
-    /// What we are doing, behind "while we were".
+    /// The present activity, worded to follow "while we were".
     var description: String {
         switch self {
         case .new: "not connected"

@@ -6,11 +6,11 @@ public enum NegotiationError: Error, Hashable, Sendable {
     case closed(during: String)
     /// The server ended the stream with an error.
     case stream(StreamError)
-    /// The server's stream header is not one that we can go on with.
+    /// The server's stream header is of no use to us.
     case invalidHeader(String)
     /// The server offers no STARTTLS, or somebody took the offer away (RFC 7590, 3.1).
     case tlsNotOffered
-    /// The server refused STARTTLS after offering it (RFC 6120, 5.4.2.2).
+    /// The server refused STARTTLS after offering STARTTLS (RFC 6120, 5.4.2.2).
     case tlsRefused
     /// We could not, or would not, authenticate.
     case authentication(AuthenticationError)
@@ -18,9 +18,9 @@ public enum NegotiationError: Error, Hashable, Sendable {
     case sasl(SASLError)
     /// The server refused to bind a resource (RFC 6120, 7.6.2).
     case bind(StanzaError)
-    /// The server bound an address that is not the account's.
+    /// The server bound an address of another account.
     case boundElsewhere(JID)
-    /// An answer lacks something that it must have.
+    /// An answer lacks a required part.
     case invalidAnswer(String)
     /// An element that has no place here.
     case unexpected(element: String, during: String)

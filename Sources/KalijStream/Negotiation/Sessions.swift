@@ -1,7 +1,7 @@
 import KalijAddress
 import KalijXML
 
-/// A former session resumed (XEP-0198, 5), or a new one bound (RFC 6120, 7) and enabled (XEP-0198, 3).
+/// A former session resumed (XEP-0198, 5), or a new session bound (RFC 6120, 7) and enabled (XEP-0198, 3).
 extension Negotiation {
     mutating func choose(_ element: Element) throws(NegotiationError) -> [Action] {
         guard let features = StreamFeatures(element) else { throw unexpected(element) }
@@ -43,7 +43,7 @@ extension Negotiation {
 
     // MARK: - Binding
 
-    /// The one iq of a negotiation; no other can be on the stream yet.
+    /// The only iq of a negotiation; no other can be on the stream yet.
     private static let bindID = "bind"
 
     mutating func bind(resource: String?) throws(NegotiationError) -> [Action] {
@@ -83,7 +83,7 @@ extension Negotiation {
         return [.send(StreamManagement.enable(resumable: resumable, maximum: maximum))]
     }
 
-    /// Stanzas may come as soon as a resource is bound; those before `<enabled/>` are not counted (XEP-0198, 4).
+    /// Stanzas may arrive as soon as a resource is bound; stanzas before `<enabled/>` are not counted (XEP-0198, 4).
     mutating func uncounted(_ element: Element) throws(NegotiationError) -> [Action] {
         if StreamManagement.isStanza(element) { return [.stanza(element)] }
         guard case .enabling = stage else { throw unexpected(element) }

@@ -1,6 +1,6 @@
 import KalijXML
 
-/// What a server offers: `<stream:features/>` (RFC 6120, 4.3.2).
+/// The offers of a server: `<stream:features/>` (RFC 6120, 4.3.2).
 public struct StreamFeatures: Hashable, Sendable {
     private struct Feature: Hashable, Sendable {
         let name: String
@@ -8,13 +8,13 @@ public struct StreamFeatures: Hashable, Sendable {
     }
 
     private let features: Set<Feature>
-    /// The names of the SASL mechanisms, as the server wrote them (RFC 6120, 6.3.3).
+    /// The names of the SASL mechanisms, as written by the server (RFC 6120, 6.3.3).
     public let mechanisms: [String]
-    /// The most bytes of a stanza that the server takes (XEP-0478, 2.1); nil if the server does not say. At least 10,000, which
+    /// The server's limit for a stanza in bytes (XEP-0478, 2.1); nil if the server does not say. At least 10,000, as
     /// RFC 6120, 13.12 demands of every server.
     public let largestStanza: Int?
 
-    /// Reads the element; nil if it is another one.
+    /// Reads the element; nil for another element.
     public init?(_ element: Element) {
         guard element.isNamed("features", Namespace.stream) else { return nil }
         features = Set(element.children.map { Feature(name: $0.name, namespace: $0.namespace) })

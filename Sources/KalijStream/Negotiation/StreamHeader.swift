@@ -22,7 +22,7 @@ enum StreamHeader {
             }
     }
 
-    /// What is wrong with the server's header; nil if nothing is.
+    /// The fault of the server's header; nil if there is none.
     static func problem(in header: Element, domain: String) -> String? {
         guard header.isNamed("stream", Namespace.stream) else {
             return "<\(header.name.prefix(40))> is no XMPP stream"
@@ -34,7 +34,7 @@ enum StreamHeader {
         guard numbers.count == 2, let major = UInt(numbers[0]), UInt(numbers[1]) != nil, major >= 1 else {
             return "version \"\(version.prefix(20))\" is not supported"
         }
-        // RFC 6120, 4.7.1, wants a "from"; a server that leaves it out has still been found under this name.
+        // RFC 6120, 4.7.1, wants a "from"; a server without "from" has still been found under this name.
         if let from = header["from"] {
             let sender = JID.received(from)
             guard sender.local == nil, sender.isBare, sender.domain == domain else {

@@ -1,20 +1,20 @@
 import KalijAddress
 import KalijXML
 
-/// A request or the answer to one (RFC 6120, 8.2.3): a view over the element.
+/// A request or the answer to a request (RFC 6120, 8.2.3): a view over the element.
 public struct IQStanza: Stanza {
-    /// What it is (RFC 6120, 8.2.3).
+    /// The kind of an iq (RFC 6120, 8.2.3).
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// Asks for information; is to be answered.
         case get
         /// Gives information or asks for a change; is to be answered.
         case set
-        /// The answer to a request that succeeded.
+        /// The answer to a successful request.
         case result
-        /// The answer to a request that failed.
+        /// The answer to a failed request.
         case error
 
-        /// Whether it has to be answered, with a result or an error.
+        /// Whether an answer is needed: a result or an error.
         public var isRequest: Bool { self == .get || self == .set }
     }
 
@@ -22,8 +22,8 @@ public struct IQStanza: Stanza {
 
     /// A view of an element.
     ///
-    /// - Throws: `StanzaFormatError` if it is no iq, or against the rules of RFC 6120, 8.2.3: it has an id and one of
-    ///   the four types, a request has exactly one payload, a result at most one.
+    /// - Throws: `StanzaFormatError` if the element is no iq, or breaks the rules of RFC 6120, 8.2.3: an iq has an id
+    ///   and one of the four types, a request has exactly one payload, a result at most one.
     public init(_ element: Element) throws(StanzaFormatError) {
         try element.requireStanza("iq")
         guard let type = element["type"], let kind = Kind(rawValue: type) else {
@@ -35,14 +35,14 @@ public struct IQStanza: Stanza {
         self.element = element
     }
 
-    /// A new request in a tree of its own.
+    /// Makes a request in a new tree.
     ///
     /// - Parameters:
     ///   - kind: `.get` or `.set`.
-    ///   - payload: what is asked, copied in.
-    ///   - recipient: whom; nil for the account's own server.
-    ///   - id: what its answer will be known by.
-    ///   - namespace: that of the stream, `jabber:client` or that of servers or components.
+    ///   - payload: the question, copied in.
+    ///   - recipient: the recipient; nil for the account's own server.
+    ///   - id: the id of the later answer.
+    ///   - namespace: the namespace of the stream, `jabber:client` or the namespace of servers or components.
     public init(
         _ kind: Kind, _ payload: Element, to recipient: JID? = nil, id: String, namespace: String = "jabber:client"
     ) {
@@ -51,22 +51,22 @@ public struct IQStanza: Stanza {
         self.to = recipient
     }
 
-    /// What it is; ``Kind/error``, which nothing answers, if the type was changed to an unknown one.
+    /// The kind; ``Kind/error``, never answered, if the type was changed to an unknown type.
     public var kind: Kind {
         get { element["type"].flatMap(Kind.init(rawValue:)) ?? .error }
         nonmutating set { element["type"] = newValue.rawValue }
     }
 
-    /// What is asked or answered, as a reference: the child element. Of an error, the request's if it is sent along; an
+    /// The question or answer, as a reference: the child element. In an error, the request's payload if sent along; an
     /// `<error/>` is no payload.
     public var payload: Element? {
         element.children.first { kind != .error || !($0.isNamed("error") && $0.namespace == element.namespace) }
     }
 
-    /// The answer that the request succeeded: addresses swapped, the id kept.
+    /// The answer for a successful request: addresses swapped, the id kept.
     ///
-    /// - Parameter payload: what is answered, copied in.
-    /// - Returns: a new tree in the same namespace; nil if this is no request.
+    /// - Parameter payload: the answer's content, copied in.
+    /// - Returns: a new tree in the same namespace; nil if this iq is no request.
     public func result(_ payload: Element? = nil) -> Element? {
         guard kind.isRequest else { return nil }
         let answer = answer(type: Kind.result.rawValue)

@@ -1,6 +1,6 @@
 import KalijXML
 
-/// The texts of one name in a stanza, such as its bodies, each in another language (RFC 6121, 5.2.3): a view that
+/// The texts of one name in a stanza, such as the bodies, each in another language (RFC 6121, 5.2.3): a view that
 /// changes the stanza.
 ///
 /// ```swift
@@ -13,11 +13,11 @@ public struct LocalizedTexts {
 
     private var elements: [Element] { stanza.children(name) }
 
-    /// The languages in order, nil for a text that has neither a language of its own nor one of the stanza.
+    /// The languages in order; nil for a text without a language in a stanza without a language.
     public var languages: [String?] { elements.map { $0["xml:lang"] ?? stanza["xml:lang"] } }
 
-    /// The text in a language, whose tag is compared without regard to case; nil for the text that names no language.
-    /// Setting nil removes it.
+    /// The text in a language, compared without regard to case; nil for the text without a language. Setting nil
+    /// removes the text.
     public subscript(_ language: String?) -> String? {
         get { element(language)?.text }
         nonmutating set {
@@ -32,23 +32,23 @@ public struct LocalizedTexts {
         }
     }
 
-    /// The text that serves a reader of this language: `de-AT`, else `de` (RFC 4647, 3.4), else ``standard``.
+    /// The best text for a reader of this language: `de-AT`, else `de` (RFC 4647, 3.4), else ``standard``.
     public func best(for language: String) -> String? {
         var tag = language[...]
         while !tag.isEmpty {
             if let found = element(String(tag)) { return found.text }
             guard let end = tag.lastIndex(of: "-") else { break }
             tag = tag[..<end]
-            // A single character belongs to what stood behind it.
+            // A subtag of a single character is removed together with the subtag after it (RFC 4647, 3.4).
             if tag.dropLast().last == "-" { tag = tag.dropLast(2) }
         }
         return standard
     }
 
-    /// The text in the language of the stanza, else the first one; nil if there is none.
+    /// The text in the language of the stanza, else the first text; nil if there is none.
     public var standard: String? { (elements.first { $0["xml:lang"] == nil } ?? elements.first)?.text }
 
-    /// Makes one text of them, in the language of the stanza; nil removes them all.
+    /// Replaces all texts by one text, in the language of the stanza; nil removes all.
     func replace(with text: String?) {
         let elements = elements
         guard let text else { return elements.forEach { $0.remove() } }

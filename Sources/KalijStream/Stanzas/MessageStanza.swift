@@ -3,7 +3,7 @@ import KalijXML
 
 /// A message (RFC 6121, 5.2): a view over the element.
 public struct MessageStanza: Stanza {
-    /// What kind of conversation it belongs to (RFC 6121, 5.2.2).
+    /// The kind of a message's conversation (RFC 6121, 5.2.2).
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// A conversation of two.
         case chat
@@ -11,20 +11,20 @@ public struct MessageStanza: Stanza {
         case error
         /// A room.
         case groupchat
-        /// News, to which no answer is expected.
+        /// News, without an expected answer.
         case headline
         /// Outside of any conversation; an answer is expected.
         case normal
 
-        /// What the attribute `type` of a message means: ``normal`` without one, or with an unknown one.
+        /// The meaning of a message's attribute `type`: ``normal`` for no type, or for an unknown type.
         public init(type: String?) { self = type.flatMap(Kind.init(rawValue:)) ?? .normal }
     }
 
-    /// What a conversation is identified by (RFC 6121, 5.2.5).
+    /// The identity of a conversation (RFC 6121, 5.2.5).
     public struct Thread: Hashable, Sendable {
-        /// The id that the first message of the conversation gave it.
+        /// The id given by the first message of the conversation.
         public var id: String
-        /// The id of the conversation that it came out of; nil if there is none.
+        /// The id of the conversation from which this conversation split off; nil if there is none.
         public var parent: String?
 
         /// A conversation.
@@ -38,14 +38,14 @@ public struct MessageStanza: Stanza {
         self.element = element
     }
 
-    /// A new message in a tree of its own.
+    /// Makes a message in a new tree.
     ///
     /// - Parameters:
-    ///   - kind: what kind of conversation it belongs to.
-    ///   - recipient: whom it is for; nil for the account itself.
-    ///   - id: what the sender knows it by.
-    ///   - body: its text, in the language of the stream.
-    ///   - namespace: that of the stream, `jabber:client` or that of servers or components.
+    ///   - kind: the kind of the conversation.
+    ///   - recipient: the recipient; nil for the account itself.
+    ///   - id: the sender's id for the message.
+    ///   - body: the text, in the language of the stream.
+    ///   - namespace: the namespace of the stream, `jabber:client` or the namespace of servers or components.
     public init(
         _ kind: Kind = .normal, to recipient: JID? = nil, id: String? = nil, body: String? = nil,
         namespace: String = "jabber:client"
@@ -57,15 +57,14 @@ public struct MessageStanza: Stanza {
         self.body = body
     }
 
-    /// What kind of conversation it belongs to: ``Kind/normal`` if it has no type or an unknown one, as RFC 6121,
-    /// 5.2.2, asks.
+    /// The kind of the conversation: ``Kind/normal`` for no type or an unknown type, as RFC 6121, 5.2.2, asks.
     public var kind: Kind {
         get { Kind(type: element["type"]) }
         nonmutating set { element["type"] = newValue == .normal ? nil : newValue.rawValue }
     }
 
-    /// The text, in the language of the stanza or else the first; nil if there is none. Setting it replaces the texts
-    /// in all languages.
+    /// The text, in the language of the stanza or else the first; nil if there is none. Setting the body replaces the
+    /// texts in all languages.
     public var body: String? {
         get { bodies.standard }
         nonmutating set { bodies.replace(with: newValue) }
@@ -74,8 +73,8 @@ public struct MessageStanza: Stanza {
     /// The text in each of its languages.
     public var bodies: LocalizedTexts { LocalizedTexts(stanza: element, name: "body") }
 
-    /// The subject, as ``body`` (RFC 6121, 5.2.4). In a room, a subject without a body changes the room's; an empty one
-    /// removes it, so that "" and nil differ.
+    /// The subject, like ``body`` (RFC 6121, 5.2.4). In a room, a subject without a body changes the room's subject; an
+    /// empty subject removes it, so "" and nil differ.
     public var subject: String? {
         get { subjects.standard }
         nonmutating set { subjects.replace(with: newValue) }
@@ -84,7 +83,7 @@ public struct MessageStanza: Stanza {
     /// The subject in each of its languages.
     public var subjects: LocalizedTexts { LocalizedTexts(stanza: element, name: "subject") }
 
-    /// The conversation that it belongs to; nil if it does not say.
+    /// The conversation of the message; nil if the message does not say.
     public var thread: Thread? {
         get { element.child("thread").map { Thread(id: $0.text, parent: $0["parent"]) } }
         nonmutating set {

@@ -3,7 +3,7 @@ import KalijXML
 
 /// A presence (RFC 6121, 4.7): a view over the element.
 public struct PresenceStanza: Stanza {
-    /// What it says or asks (RFC 6121, 4.7.1).
+    /// The meaning of a presence (RFC 6121, 4.7.1).
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// The sender is there: a presence without a type.
         case available = ""
@@ -39,8 +39,8 @@ public struct PresenceStanza: Stanza {
 
     /// A view of an element.
     ///
-    /// - Throws: `StanzaFormatError` if it is no presence, or one of a type that the standard does not know, which is
-    ///   to be answered with `bad-request` (RFC 6121, 4.7.1).
+    /// - Throws: `StanzaFormatError` if the element is no presence, or has a type unknown to the standard; such a
+    ///   presence is to be answered with `bad-request` (RFC 6121, 4.7.1).
     public init(_ element: Element) throws(StanzaFormatError) {
         try element.requireStanza("presence")
         if let type = element["type"], type.isEmpty || Kind(rawValue: type) == nil {
@@ -49,32 +49,32 @@ public struct PresenceStanza: Stanza {
         self.element = element
     }
 
-    /// A new presence in a tree of its own.
+    /// Makes a presence in a new tree.
     ///
     /// - Parameters:
-    ///   - kind: what it says or asks.
-    ///   - recipient: whom it is for; nil for all who may see the account's presence.
-    ///   - namespace: that of the stream, `jabber:client` or that of servers or components.
+    ///   - kind: the meaning.
+    ///   - recipient: the recipient; nil for all who may see the account's presence.
+    ///   - namespace: the namespace of the stream, `jabber:client` or the namespace of servers or components.
     public init(_ kind: Kind = .available, to recipient: JID? = nil, namespace: String = "jabber:client") {
         element = Element("presence", xmlns: namespace)
         self.kind = kind
         self.to = recipient
     }
 
-    /// What it says or asks; ``Kind/error``, which nothing answers, if the type was changed to an unknown one.
+    /// The meaning; ``Kind/error``, never answered, if the type was changed to an unknown type.
     public var kind: Kind {
         get { Kind(rawValue: element["type"] ?? "") ?? .error }
         nonmutating set { element["type"] = newValue == .available ? nil : newValue.rawValue }
     }
 
-    /// How available the sender is; nil if it says nothing more than that it is there, or something unknown.
+    /// How available the sender is; nil if the sender is only there, or for an unknown value.
     public var show: Show? {
         get { (element.child("show")?.text).flatMap(Show.init(rawValue:)) }
         nonmutating set { set("show", newValue?.rawValue) }
     }
 
-    /// A description for people, in the language of the stanza or else the first (RFC 6121, 4.7.2.2). Setting it
-    /// replaces those in all languages.
+    /// A description for people, in the language of the stanza or else the first (RFC 6121, 4.7.2.2). Setting the
+    /// status replaces the descriptions in all languages.
     public var status: String? {
         get { statuses.standard }
         nonmutating set { statuses.replace(with: newValue) }
@@ -83,8 +83,8 @@ public struct PresenceStanza: Stanza {
     /// The description in each of its languages.
     public var statuses: LocalizedTexts { LocalizedTexts(stanza: element, name: "status") }
 
-    /// The priority of the resource, from -128 to 127 (RFC 6121, 4.7.2.3): 0 if there is none or it is no such number.
-    /// Messages for the bare address do not go to a resource with a negative one.
+    /// The priority of the resource, from -128 to 127 (RFC 6121, 4.7.2.3): 0 if missing or not such a number. Messages
+    /// for the bare address do not go to a resource with a negative priority.
     public var priority: Int8 {
         get { (element.findFirst("priority#|int") as Int?).flatMap(Int8.init(exactly:)) ?? 0 }
         nonmutating set { set("priority", newValue == 0 ? nil : String(newValue)) }

@@ -3,7 +3,7 @@
 public enum StanzaFormatError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The element is called otherwise, or is in no namespace of stanzas.
     case notThisStanza(String, found: String, namespace: String?)
-    /// The type is none of those that the standard lists; nil if there is none but has to be one.
+    /// The type is not in the standard's list; nil if a required type is missing.
     case unknownType(stanza: String, type: String?)
     /// An iq without an id.
     case missingID
