@@ -1,14 +1,14 @@
 import Glibc
 
-/// Tells a process to look into the database, without polling and without a lost signal: the one that drives, or the one
-/// that receives letters at another address of the ``Mailbox``.
+/// Tells a process to look into the database, without polling and without a lost signal. The process is the driver, or
+/// a receiver of letters at another address of the ``Mailbox``.
 ///
-/// A writer connects to a Unix socket *before* it commits; the listener looks when that connection closes. It closes when
-/// the writer has committed, and also when the writer dies right after its commit. A writer that waits for an answer
-/// closes its direction alone; the end of the other one is the answer. A frozen writer does not close anything: so a
-/// listener also looks a while after a connection was made.
+/// A writer connects to a Unix socket *before* its commit; the listener looks when the connection closes. The
+/// connection closes after the writer's commit, and also when the writer dies right after the commit. A writer waiting
+/// for an answer closes only its own direction; the end of the other direction is the answer. A frozen writer closes
+/// nothing: so a listener also looks some time after a connection was made.
 public enum Doorbell {
-    /// The end of who is told: a listening socket.
+    /// The listening end: a socket.
     public final class Listener: SignalListener {
         /// Readable when someone rings; for an event loop.
         public let descriptor: Int32
@@ -22,8 +22,9 @@ public enum Doorbell {
             guard directory >= 0 else { throw DoorbellError("opening \(path)") }
             unlinkat(directory, address.socketName, 0)
             descriptor = Doorbell.socket()
-            // The mode of the socket's file is that of the descriptor when it gets its name, less the umask, which belongs to
-            // the whole process: so the file is never open to others, and afterwards the owner has the right to it.
+            // The file of the socket gets its mode from the descriptor, less the umask. The umask belongs to the whole
+            // process and stays untouched: so the file is never open to others. Afterwards the owner gets the full
+            // right.
             guard descriptor >= 0, fchmod(descriptor, 0o600) == 0,
                 Doorbell.with(directory, address, { bind(descriptor, $0, $1) }) == 0,
                 fchmodat(directory, address.socketName, 0o600, 0) == 0, listen(descriptor, 64) == 0
@@ -35,13 +36,14 @@ public enum Doorbell {
             }
         }
 
-        // The socket's name stays: it refuses connections now, and by this time it may be the next driver's.
+        // The socket's file stays: the socket refuses connections now, and the file may already be the next driver's.
         deinit {
             close(descriptor)
             close(directory)
         }
 
-        /// The next ringer's connection, which becomes readable when it closes; nil if nobody waits. The caller closes it.
+        /// The next writer's connection, readable when the writer closes; nil if nobody waits. The caller closes the
+        /// connection.
         public func accept() -> Int32? {
             let connection = Doorbell.accept(descriptor)
             guard connection >= 0 else { return nil }
@@ -51,7 +53,7 @@ public enum Doorbell {
         }
     }
 
-    /// A ringer's end: rings when it is let go, or when its process dies.
+    /// A writer's end: rings when the object is freed, or when the process dies.
     public final class Bell: KalijRoles.Bell {
         private let descriptor: Int32
         init(_ descriptor: Int32) { self.descriptor = descriptor }
@@ -61,7 +63,7 @@ public enum Doorbell {
         public func ring() { shutdown(descriptor, Int32(SHUT_WR)) }
 
         /// Waits until the listener hangs up, or is dead.
-        /// - Returns: false if it does not within `seconds`.
+        /// - Returns: false if the listener has not hung up within `seconds`.
         @discardableResult
         public func awaitHangUp(within seconds: Double) -> Bool {
             var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -69,25 +71,26 @@ public enum Doorbell {
         }
     }
 
-    /// Somebody's end who waits for what the driver does: told whenever something that was waited for has happened.
+    /// The end of a process that waits for the driver's work. The driver signals whenever an awaited event may have
+    /// happened.
     public final class Ear {
         private let descriptor: Int32
 
         init(_ descriptor: Int32) { self.descriptor = descriptor }
         deinit { close(descriptor) }
 
-        /// What was heard.
+        /// The result of a wait.
         public enum Heard: Sendable {
             /// Something may have happened since the last time: look.
             case something
             /// The driver has let go, or is dead.
             case end
-            /// Nothing in that time.
+            /// Nothing in this time.
             case nothing
         }
 
-        /// Waits for at most `seconds`. The first time returns as soon as the driver listens: what happens from then on
-        /// is told.
+        /// Waits for at most `seconds`. The first call returns as soon as the driver listens: the driver signals all
+        /// later events.
         public func wait(seconds: Double) -> Heard {
             var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let milliseconds = Int32(min(max(0, seconds * 1000), 3_600_000).rounded(.up))  // fits: an hour at most
@@ -99,7 +102,7 @@ public enum Doorbell {
         }
     }
 
-    /// Listens to the process that drives in `directory`; nil if none does.
+    /// Listens to the driver of `directory`; nil if there is none.
     public static func ear(directory path: String) -> Ear? {
         guard let descriptor = connected(path, .driver) else { return nil }
         var byte = Doorbell.tell
@@ -110,7 +113,7 @@ public enum Doorbell {
         return Ear(descriptor)
     }
 
-    /// Takes hold of the bell of the process that listens at `address` in `directory`; nil if none does.
+    /// Connects to the process that listens at `address` in `directory`; nil if there is none.
     public static func bell(directory path: String, at address: Address = .driver) -> Bell? {
         connected(path, address).map(Bell.init)
     }
@@ -128,13 +131,13 @@ public enum Doorbell {
         return descriptor
     }
 
-    /// What an ear says to be told.
+    /// The first byte from a process that wants signals.
     public static let tell: UInt8 = 2
 
-    /// Tells an ear at the driver's end of its connection.
+    /// Signals at the driver's end of the connection.
     public static func tell(_ connection: Int32) {
         var byte = tell
-        // The connection does not block; if it is full there is something to be read already.
+        // The connection does not block; a full connection already holds a signal.
         _ = send(connection, &byte, 1, Int32(MSG_NOSIGNAL))
     }
 
@@ -146,14 +149,14 @@ public enum Doorbell {
         Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
     }
 
-    /// Calls `body` with the socket's address, by way of the directory's descriptor: a path may be longer than the
-    /// 107 bytes that an address holds.
+    /// Calls `body` with the socket's address, by way of the directory's descriptor: a path may be longer than the 107
+    /// bytes of an address.
     private static func with(
         _ directory: Int32, _ address: Address, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) -> Int32 {
         var name = sockaddr_un()
         name.sun_family = sa_family_t(AF_UNIX)
-        // The path is ASCII, at most 45 bytes, and the name starts zeroed, so it stays terminated.
+        // The path is ASCII, at most 45 bytes, and the name starts zeroed, so the terminating zero stays.
         withUnsafeMutableBytes(of: &name.sun_path) {
             $0.copyBytes(from: "/proc/self/fd/\(directory)/\(address.socketName)".utf8)
         }

@@ -8,11 +8,11 @@ import KalijStore
 
 /// The right to drive the accounts of a directory.
 ///
-/// A row with a number and its owner is the final word: each step checks it in its own transaction, so nothing that a
-/// stale owner does can commit. The owner of number N also holds a lock on byte N of a file, which the system frees
-/// however the process dies, so that others see whether the owner lives without asking it.
+/// A row with a number and its owner is the final word: each step checks the row in its own transaction, so no stale
+/// owner can commit. The owner of number N also holds a lock on byte N of a file. The system frees the lock however the
+/// process dies, so others see whether the owner lives without asking the owner.
 public final class Fence {
-    /// Who drives: this process, under its number.
+    /// The driver: this process, under its number.
     public let owner: Owner
     private let lock: LockFile
 
@@ -21,18 +21,19 @@ public final class Fence {
         self.lock = lock
     }
 
-    /// The table a fence needs; its form never changes, because it is read before migrations run.
+    /// The fence's table; the form never changes, because the table is read before migrations run.
     public static let schema = """
         CREATE TABLE IF NOT EXISTS fence(id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL,
             role TEXT NOT NULL, pid INTEGER NOT NULL, since INTEGER NOT NULL, let_go INTEGER NOT NULL)
         """
 
-    /// Takes the fence of `database` if its last owner let go or died, or raises it over the head of one that is given up.
+    /// Takes the fence of `database` if its last owner let go or died. Raises the fence over an owner that the caller
+    /// has given up.
     /// - Parameters:
-    ///   - database: the accounts' database, which has the ``schema``.
-    ///   - role: what this process is there for.
-    ///   - abandoned: an owner that does not answer: it may live and hold its lock, its next step is refused.
-    ///   - lockPath: the lock file, the same for all processes that share the database.
+    ///   - database: the accounts' database, with the ``schema``.
+    ///   - role: the purpose of this process.
+    ///   - abandoned: an owner that does not answer: the owner may live and hold its lock; its next step is refused.
+    ///   - lockPath: the lock file, the same for all processes of the database.
     ///   - now: milliseconds since 1970.
     /// - Returns: the fence, and the owner before, if there was one.
     /// - Throws: `FenceError.held` if another process drives; `StoreError`.
@@ -62,13 +63,14 @@ public final class Fence {
     }
 
     /// Gives the fence back after everything was let go in order: the next owner need not be careful.
-    /// - Throws: `StoreError`; then it is given back all the same, as if this process had died, and the next owner is careful.
+    /// - Throws: `StoreError`; the fence is given back all the same, as if this process had died, and the next owner is
+    ///   careful.
     public func letGo(_ database: Database) throws {
         defer { lock.unlock(byte: owner.number) }
         try database.run("UPDATE fence SET let_go = 1 WHERE number = ?", [.integer(owner.number)])
     }
 
-    /// Who drives now: the last owner, if it lives.
+    /// The present driver: the last owner, if alive.
     public static func current(in database: Database, lockPath: String) throws -> Owner? {
         guard let lock = try LockFile(reading: lockPath), let owner = try read(database) else { return nil }
         return lock.isHeld(byte: owner.number) ? owner : nil

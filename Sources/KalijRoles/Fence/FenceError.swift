@@ -1,8 +1,8 @@
 /// Why the fence could not be taken or is no longer ours.
 public enum FenceError: Error, CustomStringConvertible, Sendable {
-    /// Another process, which lives, drives.
+    /// Another, living process drives.
     case held(Owner)
-    /// Another process has raised the fence since; whatever this one still does is refused.
+    /// Another process has raised the fence since; all further steps of this process are refused.
     case stale(mine: Int64, now: Int64)
     /// The lock file cannot be used.
     case lockFile(path: String, reason: String)

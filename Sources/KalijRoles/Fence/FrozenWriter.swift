@@ -5,18 +5,20 @@
     import Darwin
 #endif
 
-/// A process that is frozen within a transaction, or while it closes the database, and keeps SQLite's lock: nobody can commit
-/// until it goes on.
+/// A process frozen within a transaction, or while closing the database, that holds SQLite's lock: nobody can commit
+/// until the process goes on.
 ///
-/// It is killed. Dying at any point is harmless by design, waiting for it is not. That holds for the processes that share the
-/// directory: so only a process of our own user is, which has this very file open and locked. Where no process may kill another,
-/// nothing is ever found here, and `prepareForFreeze` has to see to it that none is frozen within a transaction.
+/// Such a process is killed: dying at any point is harmless by design, waiting is not. That holds only for the
+/// processes of the directory: so only a process of our own user is killed, with this very file open and locked. On
+/// systems where no process may kill another, nothing is ever found here, and `prepareForFreeze` has to make sure that
+/// no process is frozen within a transaction.
 public enum FrozenWriter {
-    /// Kills the process that holds the write lock of the database at `path`, if it is a process of our user.
+    /// Kills the process with the write lock of the database at `path`, if the process belongs to our user.
     /// - Parameters:
     ///   - path: the database's file.
-    ///   - ifStopped: only if a signal has stopped it; else also one that is slow, or stuck in a system call.
-    /// - Returns: the process that was killed; nil if no process holds the lock, or it may not be killed.
+    ///   - ifStopped: only if a signal has stopped the process; else also a slow process, or a process stuck in a
+    ///     system call.
+    /// - Returns: the killed process; nil if no process holds the lock, or the holder may not be killed.
     public static func kill(database path: String, ifStopped: Bool = false) -> Int32? {
         #if canImport(Glibc)
             for _ in 0..<attempts {
@@ -29,29 +31,32 @@ public enum FrozenWriter {
     }
 
     #if canImport(Glibc)
-        /// Where SQLite's lock on the right to write is in the -shm file: WAL_WRITE_LOCK behind UNIX_SHM_BASE (os_unix.c).
+        /// The place of SQLite's write lock in the -shm file: WAL_WRITE_LOCK, counted from UNIX_SHM_BASE (os_unix.c).
         private static let writeLock: Int64 = 120
-        /// UNIX_SHM_DMS: who holds it for writing is the first to open the database, and empties the -shm file.
+        /// UNIX_SHM_DMS: the holder of this lock for writing is the first to open the database, and empties the -shm
+        /// file.
         private static let firstOpening: Int64 = 128
-        /// Where its locks on the database itself begin (PENDING_BYTE): who holds them for writing keeps everybody out. The last
-        /// one that closes a database does, while it moves the write-ahead log into it.
+        /// The beginning of SQLite's locks on the database itself (PENDING_BYTE): a holder for writing keeps everybody
+        /// out. The last process to close a database takes these locks while moving the write-ahead log into the
+        /// database.
         private static let databaseLocks: Int64 = 0x4000_0000
-        /// The list of locks comes in pages, and while others lock and unlock between two of them a line can be left out (1 of 80
-        /// in 12 KB of them): so it is read some times before nobody is said to be there.
+        /// The list of locks comes in pages. A line can be left out while others lock and unlock between two pages (1
+        /// of 80 in a list of 12 KB): so the list is read several times before the answer is "nobody".
         private static let attempts = 5
 
         /// A process that may keep others from writing.
         private struct Candidate {
             let pid: Int32
-            /// What it may have locked.
+            /// The file that may be locked.
             let file: FileIdentity
-            /// Which bytes of it are in the way.
+            /// Which locked bytes are in the way.
             let isInWay: (Int64) -> Bool
         }
 
-        /// Kills `candidate` if it is in the way.
+        /// Kills `candidate` if its lock is in the way.
         private static func kill(_ candidate: Candidate, ifStopped: Bool) -> Bool {
-            // First: the descriptor is of the process that is looked at, or of one that has ended, and then nobody is killed.
+            // Before the checks: so the descriptor belongs to the checked process, or to a process that has ended, and
+            // then nobody is killed.
             let descriptor = pidfd_open(candidate.pid, 0)
             guard descriptor >= 0 else { return false }
             defer { close(descriptor) }
@@ -63,7 +68,7 @@ public enum FrozenWriter {
             return true
         }
 
-        /// The process that keeps others from writing; nil if there is none of our user.
+        /// The process that keeps others from writing; nil if no process of our user does.
         static func holder(of path: String) -> Int32? {
             for _ in 0..<attempts {
                 if let candidate = candidates(path).first(where: { isOurs($0.pid) && isInWay($0) }) {
@@ -73,9 +78,9 @@ public enum FrozenWriter {
             return nil
         }
 
-        /// Whoever has locked a file with the database's inode number, from proc_locks(5): asking the file itself would need a
-        /// descriptor of it, and closing that would free the locks of our own connections. The device there need not be the one
-        /// that stat(2) tells (btrfs, overlayfs), so that the file is confirmed by ``isInWay(_:)``.
+        /// The processes with a lock on a file with the database's inode number, from proc_locks(5): asking the file
+        /// itself would need a descriptor, and closing the descriptor would free the locks of our own connections. The
+        /// device in the list may differ from stat(2)'s (btrfs, overlayfs), so ``isInWay(_:)`` confirms the file.
         private static func candidates(_ path: String) -> [Candidate] {
             let isLocking: (Int64) -> Bool = { $0 == writeLock || $0 == firstOpening }
             let places: [(file: FileIdentity?, isInWay: (Int64) -> Bool)] = [
@@ -90,7 +95,7 @@ public enum FrozenWriter {
             }
         }
 
-        /// A line of a list of locks: that of a process on bytes of a file, for writing.
+        /// A line of a list of locks: a process's lock on bytes of a file, for writing.
         private struct Lock {
             let pid: Int32
             let inode: ino_t
@@ -107,15 +112,14 @@ public enum FrozenWriter {
             }
         }
 
-        /// Whether the process is of our user: whatever another one's is doing with the file, it is not one that may die at any
-        /// point.
+        /// Whether the process belongs to our user. Another user's process is not made to die at any point.
         private static func isOurs(_ pid: Int32) -> Bool {
             var status = stat()
             return stat("/proc/\(pid)", &status) == 0 && status.st_uid == geteuid()
         }
 
-        /// Whether the process has that very file open, by device and inode, and has locked it with that descriptor
-        /// (proc_pid_fdinfo(5)).
+        /// Whether the process has that very file open, by device and inode, and has locked the file with that
+        /// descriptor (proc_pid_fdinfo(5)).
         private static func isInWay(_ candidate: Candidate) -> Bool {
             names(in: "/proc/\(candidate.pid)/fd").contains { name in
                 guard FileIdentity("/proc/\(candidate.pid)/fd/\(name)") == candidate.file else { return false }
@@ -131,7 +135,7 @@ public enum FrozenWriter {
             defer { closedir(directory) }
             var names: [String] = []
             while let entry = readdir(directory) {
-                // The name is within the entry, which readdir keeps until the next call, and ends with a zero.
+                // The name is within the entry and ends with a zero; readdir keeps the entry until the next call.
                 let name = withUnsafePointer(to: &entry.pointee.d_name) {
                     $0.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: $0.pointee)) {
                         String(cString: $0)
@@ -142,7 +146,7 @@ public enum FrozenWriter {
             return names
         }
 
-        /// From proc_pid_stat(5): the state stands behind the name, which is in parentheses and may hold some.
+        /// From proc_pid_stat(5): the state stands after the name; the name is in parentheses and may hold parentheses.
         private static func isStopped(_ pid: Int32) -> Bool {
             let status = readAll("/proc/\(pid)/stat")
             guard let end = status.lastIndex(of: ")") else { return false }

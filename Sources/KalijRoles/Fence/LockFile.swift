@@ -4,10 +4,10 @@
     import Darwin
 #endif
 
-/// A file of which each byte can be locked by one process; the system frees the lock when that process dies.
+/// A file in which each byte can be locked by one process; the system frees the lock when the process dies.
 ///
-/// Open-file-description locks: unlike POSIX record locks they are not lost when another descriptor of the file is
-/// closed, and unlike `flock` they can be asked for without being taken.
+/// Open-file-description locks: unlike POSIX record locks they survive the closing of another descriptor of the file,
+/// and unlike `flock` they can be queried without being taken.
 final class LockFile {
     private let descriptor: Int32
 
@@ -18,7 +18,7 @@ final class LockFile {
         }
     }
 
-    /// To see who holds what, also where nothing can be written; nil if there is no such file.
+    /// For queries only, also where nothing can be written; nil if there is no such file.
     init?(reading path: String) throws(FenceError) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0 {
@@ -29,7 +29,8 @@ final class LockFile {
 
     deinit { close(descriptor) }
 
-    /// Locks byte `number`; false if another process holds it, or, of a lock that is shared, has locked it for itself alone.
+    /// Locks byte `number`; false if another process holds the byte exclusively, or, for an exclusive lock, holds the
+    /// byte at all.
     func lock(byte number: Int64, shared: Bool = false) -> Bool {
         apply(Self.set, shared ? F_RDLCK : F_WRLCK, number) != nil
     }
@@ -53,7 +54,7 @@ final class LockFile {
     }
 
     #if canImport(Glibc)
-        // F_OFD_GETLK and F_OFD_SETLK of <fcntl.h>, which defines them for _GNU_SOURCE only.
+        // F_OFD_GETLK and F_OFD_SETLK of <fcntl.h>, defined there for _GNU_SOURCE only.
         private static let get: Int32 = 36
         private static let set: Int32 = 37
     #else

@@ -1,25 +1,25 @@
-/// What a process is for.
+/// The purpose of a process.
 public enum Role: String, Sendable, Codable {
     /// The user's own process: stays online.
     case main
-    /// Woken by a push: fetches what is new and ends.
+    /// Started by a push: fetches new messages and ends.
     case wake
     /// Hands something over to be sent.
     case share
-    /// Sends what is left and ends.
+    /// Sends the remaining stanzas and ends.
     case background
 }
 
-/// Who drives the accounts of a directory, or did so last.
+/// The present or last driver of a directory's accounts.
 public struct Owner: Sendable, Equatable {
-    /// The fence's number: grows by one with each taking over.
+    /// The fence's number: grows by one with each new owner.
     public let number: Int64
-    /// What its process is there for.
+    /// The purpose of the process.
     public let role: Role
-    /// Its process.
+    /// The process.
     public let pid: Int32
     /// Milliseconds since 1970.
     public let since: Int64
-    /// Whether the owner let everything go before it ended.
+    /// Whether the owner let everything go before its end.
     public let letGo: Bool
 }

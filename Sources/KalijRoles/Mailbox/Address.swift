@@ -1,4 +1,4 @@
-/// Where letters go, and where a process that receives them is rung.
+/// An address for letters, and for the signal to their receiver.
 public struct Address: Hashable, Sendable, CustomStringConvertible {
     let name: String
 
@@ -10,6 +10,6 @@ public struct Address: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { name }
 
-    /// The name of its socket in the directory.
+    /// The name of the address's socket in the directory.
     var socketName: String { name + ".sock" }
 }

@@ -1,31 +1,31 @@
 /// A letter between the processes of a directory.
 public struct Letter: Sendable, Equatable {
-    /// The row: unique in its directory.
+    /// The row: unique in the directory.
     public let id: Int64
-    /// What the process that sent it is there for.
+    /// The purpose of the sender.
     public let role: Role
-    /// The process that sent it.
+    /// The sender's process.
     public let pid: Int32
-    /// What it says: a ``Notice/name``.
+    /// The kind of the letter: a ``Notice/name``.
     public let name: String
-    /// What the notice has with it.
+    /// The content of the notice.
     public let payload: [UInt8]
-    /// Until when its sender waits for a reply, in milliseconds since 1970; nil if it does not.
+    /// The end of the sender's wait for a reply, in milliseconds since 1970; nil if the sender does not wait.
     public let replyBy: Int64?
 }
 
-/// What one process says to another.
+/// A message from process to process.
 public struct Notice: Sendable, Equatable {
-    /// What it says; the receiver tells notices apart by it.
+    /// The kind of the notice, for the receiver.
     public let name: String
-    /// What it has with it.
+    /// The content.
     public let payload: [UInt8]
-    /// For how many milliseconds it may wait to be received.
+    /// How long the notice stays valid before it is received, in milliseconds.
     public let lifetime: Int64
-    /// How many milliseconds its sender waits for a reply; nil if it does not.
+    /// How long the sender waits for a reply, in milliseconds; nil if the sender does not wait.
     public let replyWithin: Int64?
 
-    /// One of the program's own; times are milliseconds.
+    /// Makes a notice of the program's own; times are milliseconds.
     public init(_ name: String, payload: [UInt8] = [], lifetime: Int64 = 60_000, replyWithin: Int64? = nil) {
         self.name = name
         self.payload = payload
@@ -33,33 +33,32 @@ public struct Notice: Sendable, Equatable {
         self.replyWithin = replyWithin
     }
 
-    /// Asks a process that drives to let everything go: the reply is ``stopped``.
+    /// Asks the driver to let everything go: the reply is ``stopped``.
     public static let pleaseStop = Notice("pleaseStop", lifetime: 5000, replyWithin: 5000)
     /// Everything was let go.
     public static let stopped = Notice("stopped")
-    /// Something was committed that is to be sent.
+    /// Something to be sent was committed.
     public static let outboxChanged = Notice("outboxChanged")
-    /// The push service has woken a process: whoever drives looks at the stream; the reply is its ``DriverStatus``.
+    /// The push service has started a process: the driver checks its stream; the reply is its ``DriverStatus``.
     public static let pushArrived = Notice("pushArrived", lifetime: 30_000, replyWithin: 5000)
-    /// A process that drove before has just noticed that it does not any more: whoever drives looks whether its connections
-    /// live.
+    /// A former driver has just noticed its loss of the fence: the driver checks whether its connections live.
     public static let connectionInDoubt = Notice("connectionInDoubt", lifetime: 30_000)
-    /// Asks whether the process that drives still reads: the reply is its ``DriverStatus``.
+    /// Asks whether the driver still reads letters: the reply is its ``DriverStatus``.
     public static let status = Notice("status", lifetime: 5000, replyWithin: 5000)
 }
 
-/// What a process that drives says of itself, from the thread that runs steps.
+/// A driver's description of itself, from the thread of the steps.
 public struct DriverStatus: Sendable, Equatable {
-    /// What it drives for.
+    /// The purpose of the driver.
     public let role: Role
-    /// Its process.
+    /// The driver's process.
     public let pid: Int32
     /// How many accounts have a session at the moment.
     public let online: Int
     /// How many accounts there are.
     public let accounts: Int
 
-    /// What a process says of itself.
+    /// Makes a status.
     public init(role: Role, pid: Int32, online: Int, accounts: Int) {
         self.role = role
         self.pid = pid
@@ -67,7 +66,7 @@ public struct DriverStatus: Sendable, Equatable {
         self.accounts = accounts
     }
 
-    /// Reads what ``payload`` wrote; nil if it is something else.
+    /// Reads the bytes of ``payload``; nil for anything else.
     public init?(payload: [UInt8]) {
         let words = String(decoding: payload, as: UTF8.self).split(separator: " ")
         guard words.count == 4, let role = Role(rawValue: String(words[0])), let pid = Int32(words[1]),
@@ -76,6 +75,6 @@ public struct DriverStatus: Sendable, Equatable {
         self.init(role: role, pid: pid, online: online, accounts: accounts)
     }
 
-    /// As it goes into a reply.
+    /// The form in a reply.
     public var payload: [UInt8] { Array("\(role.rawValue) \(pid) \(online) \(accounts)".utf8) }
 }

@@ -6,15 +6,15 @@ import KalijStore
     import Darwin
 #endif
 
-/// A mailbox that was damaged: set aside, and another one made in its place.
+/// A damaged mailbox, set aside and replaced by a new mailbox.
 public struct MailboxDamage: Sendable, Equatable {
-    /// What was wrong with it.
+    /// The damage.
     public let reason: String
-    /// Where it is now.
+    /// The new path of the damaged mailbox.
     public let path: String
-    /// How many parcels of it are in the new one.
+    /// How many of its parcels are in the new mailbox.
     public let recovered: Int
-    /// How many parcels could not be read; nil if not even that can be told.
+    /// How many parcels could not be read; nil if unknown.
     public let lost: Int?
 }
 
@@ -26,21 +26,22 @@ extension StoreError {
         guard code == .cannotOpen else { return false }
         let path = Mailbox.databasePath(in: directory)
         var status = stat()
-        // Only what stands in its place itself: the directory must be there, and of use.
+        // Only the file itself counts: the directory must be there, and usable.
         guard access(directory, R_OK | W_OK | X_OK) == 0, lstat(path, &status) == 0 else { return false }
         return status.st_mode & S_IFMT != S_IFREG || access(path, R_OK | W_OK) != 0
     }
 }
 
 extension Mailbox {
-    /// What is locked while the mailbox is opened, and while it is set aside: numbers of the fence begin with 1.
+    /// The byte locked while the mailbox is opened, and while the mailbox is set aside: numbers of the fence begin with
+    /// 1.
     private static let lockedByte: Int64 = 0
 
-    /// Runs `body`, which opens the mailbox, while nobody sets it aside.
+    /// Runs `body` to open the mailbox, while nobody sets the mailbox aside.
     static func whileInPlace<Result>(_ directory: String, _ body: () throws -> Result) throws -> Result {
         guard let lock = try? LockFile(path: lockPath(in: directory)) else { return try body() }
         _ = lockPlace(lock, shared: true)
-        // The lock goes with the object, which optimized code may free before `body` runs.
+        // The lock is freed with the object, and optimized code may free the object before `body` runs.
         return try withExtendedLifetime(lock) { try body() }
     }
 
@@ -56,28 +57,29 @@ extension Mailbox {
 
     private static func lockPath(in directory: String) -> String { directory + "/driver.lock" }
 
-    /// A process that does not hold the fence has found the mailbox damaged: whoever does is to look, when it is rung next. It need
-    /// not have noticed, because its connection has the first page at hand.
+    /// Called by a process without the fence that has found the mailbox damaged. The holder of the fence checks the
+    /// mailbox at its next signal: the holder need not have noticed the damage, because its connection has the first
+    /// page in memory.
     public static func report(damageIn directory: String) {
         let file = creat(reportPath(in: directory), 0o600)
         if file >= 0 { close(file) }
     }
 
-    /// Whether that was reported since the last look.
+    /// Whether damage was reported since the last call.
     public static func takeReport(in directory: String) -> Bool { unlink(reportPath(in: directory)) == 0 }
 
     private static func reportPath(in directory: String) -> String { directory + "/mailbox.damaged" }
 
-    /// Sets the mailbox of `directory` aside as `mailbox.db.damaged-TIME`, if it is damaged, and makes another one that has the
-    /// parcels which could be read. What is in the letters was for processes that find out otherwise.
+    /// Sets the mailbox of `directory` aside as `mailbox.db.damaged-TIME`, if damaged, and makes a new mailbox with the
+    /// readable parcels. Letters are not kept: their receivers find out in other ways.
     ///
-    /// Only for the holder of the directory's fence. A process that has the damaged one open may go on writing to it: it looks
-    /// afterwards (``ParcelShelf/isInPlace``).
+    /// Only for the holder of the directory's fence. A process with the damaged mailbox open may go on writing there,
+    /// and checks afterwards (``ParcelShelf/isInPlace``).
     /// - Parameters:
     ///   - place: how far the parcels were taken over.
     ///   - now: milliseconds since 1970, for the name.
     ///   - directory: the path.
-    /// - Returns: what was done; nil if the mailbox is in order.
+    /// - Returns: the result; nil if the mailbox is in order.
     /// - Throws: `StoreError`: `.busy` if processes are opening the mailbox all the time.
     public static func setAsideIfDamaged(
         _ directory: String, taken place: ParcelShelf.Place?, now: Int64
@@ -102,7 +104,7 @@ extension Mailbox {
         return MailboxDamage(reason: reason, path: aside, recovered: parcels.count, lost: lost)
     }
 
-    /// What is wrong with it; nil if it is in order.
+    /// The damage; nil if the mailbox is in order.
     private static func damage(_ directory: String) throws -> String? {
         do {
             let database = try openLocked(directory, .process)
@@ -124,14 +126,14 @@ extension Mailbox {
     private static var lastError: String { String(cString: strerror(errno)) }
 }
 
-/// Reads what can be read of a damaged mailbox that was set aside.
+/// Reads the readable parts of a damaged mailbox that was set aside.
 struct Salvage {
     private let path: String
 
     init(_ path: String) { self.path = path }
 
-    /// The parcels that were not taken over.
-    /// - Returns: those that could be read, and how many could not; nil if that cannot be told.
+    /// The parcels not yet taken over.
+    /// - Returns: the readable parcels, and the number of the others; nil if unknown.
     func parcels(taken place: ParcelShelf.Place?) -> (readable: [Parcel], lost: Int?) {
         for attempt in [path, withFreshHeader()].compactMap({ $0 }) {
             defer { if attempt != path { remove(attempt) } }
@@ -141,19 +143,20 @@ struct Salvage {
             let shelf = ParcelShelf(database)
             let taken = (try? shelf.last(place)) ?? 0
             let found = readAll(shelf, after: taken)
-            // Numbers are never given twice, and only what was taken over is removed: what is missing could not be read.
+            // Numbers are never given twice, and only parcels already taken over are removed: every missing number is a
+            // parcel that could not be read.
             let first = max(taken, (try? shelf.firstRemaining()) ?? taken)
             return (found, max(0, Int(clamping: last &- first) - found.count))
         }
         return ([], nil)
     }
 
-    /// The last number that was given to a parcel.
+    /// The last number given to a parcel.
     private static func last(in database: Database) throws -> Int64 {
         try database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'parcel'").first([]) { $0.integer() } ?? 0
     }
 
-    /// From both ends: between them is what cannot be read.
+    /// From both ends: the unreadable part is in between.
     private func readAll(_ shelf: ParcelShelf, after taken: Int64) -> [Parcel] {
         var found: [Int64: Parcel] = [:]
         for isForward in [true, false] {
@@ -162,7 +165,8 @@ struct Salvage {
         return found.values.sorted { $0.id < $1.id }
     }
 
-    /// A copy whose first page is that of a new mailbox: the page says what the others hold, and is the same in all of one version.
+    /// A copy with the first page of a new mailbox: that page describes the other pages, and is the same in all
+    /// mailboxes of a version.
     private func withFreshHeader() -> String? {
         let (copy, model) = (path + "-copy", path + "-model")
         defer { remove(model) }
@@ -171,7 +175,7 @@ struct Salvage {
             var bytes = Self.bytes(path, limit: 64 << 20), bytes.count > 4096
         else { return nil }
         bytes.replaceSubrange(0..<4096, with: page)
-        // Where these two differ the size of the file counts, not the one that the header tells.
+        // If these two numbers differ, SQLite uses the size of the file, not the size in the header.
         bytes[27] = bytes[95] &+ 1
         guard Self.write(bytes, to: copy) else { return nil }
         if let log = Self.bytes(path + "-wal", limit: 64 << 20), !log.isEmpty { _ = Self.write(log, to: copy + "-wal") }

@@ -6,27 +6,28 @@ import KalijStore
     import Darwin
 #endif
 
-/// Letters between the processes of a directory: rows of a small database of its own, so that nobody who writes one waits
-/// for a writer of the accounts' database.
+/// Letters between the processes of a directory: rows of a small database of its own, so that no writer of a letter
+/// waits for a writer of the accounts' database.
 ///
-/// Each letter is received at most once, by the process that has said last that it receives for its address
-/// (``announce(_:number:)``), and expires if nobody wants it. A writer is connected to the receiver's ``Doorbell``
-/// before it commits, and looks in its transaction whether that is still the receiver: so the receiver of a committed letter
-/// either is rung when the connection closes, also by the writer's death, or has found it. `Documentation/Models` shows it.
+/// Each letter is received at most once, by the process that was the last to announce itself for the address
+/// (``announce(_:number:)``), and expires if nobody takes it. A writer connects to the receiver's ``Doorbell`` before
+/// its commit, and checks in its transaction that this process is still the receiver. So the receiver of a committed
+/// letter gets a signal when the connection closes, also by the writer's death, or has found the letter before.
+/// `Documentation/Models` proves this.
 public final class Mailbox {
     private let database: Database
     private let directory: String
     private let signals: any Signals
-    /// The damaged mailbox that was in this place before, if there was one.
+    /// The damaged mailbox found in this place before, if there was one.
     public var damage: MailboxDamage?
     /// Times ``patience`` for another writer.
     private var attempts: Int
 
-    /// Opens the mailbox of `directory`, which exists; creates it if need be.
+    /// Opens the mailbox of `directory`; creates the mailbox if missing. The directory exists.
     /// - Parameters:
     ///   - directory: the path.
-    ///   - signals: how its receivers are told to look.
-    ///   - busySeconds: how long it waits for another process that writes to it before it throws.
+    ///   - signals: how receivers are told to look.
+    ///   - busySeconds: how long to wait for another writing process before throwing.
     public init(
         directory: String, signals: any Signals = Platform.linux.signals, busySeconds: Double = 10
     ) throws {
@@ -45,12 +46,12 @@ public final class Mailbox {
         try whileInPlace(directory) { try openLocked(directory, durability, attempts: attempts) }
     }
 
-    /// Opens it where nobody else can set it aside.
+    /// Opens the mailbox; the caller's lock keeps others from setting the mailbox aside.
     static func openLocked(
         _ directory: String, _ durability: Database.Durability, attempts: Int = 10
     ) throws -> Database {
         let path = databasePath(in: directory)
-        // One that is frozen while it closes the database keeps it from being opened.
+        // A process frozen while closing the database keeps others from opening.
         return try unblocking(path, attempts: attempts) {
             let database = try Database(path: path, durability: durability, busySeconds: patience)
             if try schema.state(of: database) != .current { try schema.migrate(database) }
@@ -58,7 +59,7 @@ public final class Mailbox {
         }
     }
 
-    /// Makes an empty one, and closes it.
+    /// Makes an empty mailbox, and closes it.
     static func make(at path: String) throws {
         let database = try Database(path: path, durability: .process)
         try schema.migrate(database)
@@ -70,11 +71,11 @@ public final class Mailbox {
         return try Database(reading: databasePath(in: directory))
     }
 
-    /// Seconds for another writer, who is at it for milliseconds.
+    /// Seconds for another writer; a writer normally takes milliseconds.
     private static let patience = 1.0
 
-    /// Runs `body`, which writes. A writer that is frozen within its transaction is killed: nobody else could write until it
-    /// goes on; one that is only slow is waited for.
+    /// Runs `body`, which writes. A writer frozen within its transaction is killed: nobody else could write until then.
+    /// A slow writer is waited for.
     static func unblocking<Result>(
         _ database: Database, attempts: Int = 10, _ body: () throws -> Result
     ) throws -> Result {
@@ -96,15 +97,15 @@ public final class Mailbox {
     /// The mailbox's database in `directory`.
     public static func databasePath(in directory: String) -> String { directory + "/mailbox.db" }
 
-    /// Changes how long it waits for another process that writes, before it throws.
+    /// Changes how long to wait for another writing process before throwing.
     public func wait(atMost seconds: Double) {
-        // One that is frozen is killed after half of a short time, and there is an attempt left.
+        // A frozen writer is killed after half of a short time, and one attempt is left.
         let each = min(Self.patience, seconds / 2)
         attempts = max(1, Int(seconds / each) - 1)  // traps: a program's own number of seconds, not 0
         database.wait(atMost: each)
     }
 
-    /// Throws if what is there cannot be read: a look at each table, which costs as much for any number of rows.
+    /// Throws if the content cannot be read: a look at each table, at the same cost for any number of rows.
     public func check() throws {
         let looks: [StaticString] = [
             "SELECT number FROM receiver LIMIT 1", "SELECT id FROM letter LIMIT 1", "SELECT letter FROM reply LIMIT 1",
@@ -113,7 +114,7 @@ public final class Mailbox {
         for look in looks { _ = try database.statement(look).first { _ in true } }
     }
 
-    /// Waits until nobody else is within a transaction that writes.
+    /// Waits until nobody else is within a writing transaction.
     /// - Throws: `StoreError.busy` if somebody is for longer than a second.
     public func awaitWriters() throws {
         try database.transaction {}
@@ -145,13 +146,13 @@ public final class Mailbox {
         INSERT INTO shelf VALUES (lower(hex(randomblob(16))));
         """
 
-    /// What waits for whoever drives, over the same connection: to be taken over, not to be left.
+    /// The parcels for the driver, over the same connection: for taking over, not for adding.
     public var shelf: ParcelShelf { ParcelShelf(database) }
 
     // MARK: Receiving
 
-    /// Says that this process receives for `address` from now on, under a number that is higher than those before. It
-    /// listens there already (``Doorbell/Listener``), and looks (``receive(_:as:now:)``) afterwards.
+    /// Announces this process as the receiver for `address` from now on, under a number higher than those before. The
+    /// process listens there already (``Doorbell/Listener``), and looks (``receive(_:as:now:)``) afterwards.
     public func announce(_ address: Address, number: Int64) throws {
         try Self.unblocking(database, attempts: attempts) {
             try database.run(
@@ -162,11 +163,11 @@ public final class Mailbox {
         }
     }
 
-    /// Takes the letters for `address`, oldest first; none if another process has said since that it receives.
+    /// Takes the letters for `address`, oldest first; none if another process has announced itself since.
     /// - Parameters:
-    ///   - address: where they were sent.
-    ///   - number: what was announced.
-    ///   - now: milliseconds since 1970; what has expired by then is thrown away.
+    ///   - address: the address of the letters.
+    ///   - number: the announced number.
+    ///   - now: milliseconds since 1970; letters expired by then are thrown away.
     public func receive(_ address: Address, as number: Int64, now: Int64) throws -> [Letter] {
         // Most rings are for something else; a look costs no write then.
         let waits = try database.statement("SELECT 1 FROM letter WHERE address = ? LIMIT 1")
@@ -176,7 +177,8 @@ public final class Mailbox {
     }
 
     /// Ends receiving, unless letters wait.
-    /// - Returns: the letters that are left: then this process goes on receiving, and has them to handle.
+    /// - Returns: the remaining letters: if there are any, this process stays the receiver and has to handle the
+    ///   letters.
     public func withdraw(_ address: Address, as number: Int64, now: Int64) throws -> [Letter] {
         try transaction {
             let letters = try take(address, as: number, now: now)
@@ -211,7 +213,7 @@ public final class Mailbox {
         }
     }
 
-    /// Answers `letter`; its sender is told by the end of its connection. Nothing happens if it does not wait any more.
+    /// Answers `letter`; the end of the connection tells the sender. Nothing happens if the sender no longer waits.
     public func reply(to letter: Letter, _ payload: [UInt8], now: Int64) throws {
         guard let replyBy = letter.replyBy, replyBy > now else { return }
         try Self.unblocking(database, attempts: attempts) {
@@ -225,15 +227,15 @@ public final class Mailbox {
 
     /// Leaves a letter for whoever receives at `address`.
     /// - Parameters:
-    ///   - message: what to say.
-    ///   - address: to whom.
+    ///   - message: the notice.
+    ///   - address: the receiver.
     ///   - role: the sender's.
     ///   - now: milliseconds since 1970.
-    /// - Returns: what was sent; it rings when it is let go, or when this process dies. Nil if nobody receives: then
-    ///   nothing was left.
+    /// - Returns: the sent letter; signals when freed, or when this process dies. Nil if nobody receives: then nothing
+    ///   was left.
     /// - Throws: `StoreError`.
     public func send(_ message: Notice, to address: Address, from role: Role, now: Int64) throws -> Sent? {
-        // It can change between the look and the connection, but not for ever.
+        // The receiver can change between the look and the connection, but not for ever.
         for _ in 0..<16 {
             guard let number = try receiver(of: address),
                 let bell = signals.bell(directory: directory, at: address)
@@ -267,9 +269,9 @@ public final class Mailbox {
 
     /// A letter on its way.
     public struct Sent {
-        /// Its row.
+        /// The row.
         public let id: Int64
-        /// What tells its receiver to look, and this process that the receiver has answered or is gone.
+        /// Tells the receiver to look, and this process that the receiver has answered or is gone.
         public let bell: any Bell
     }
 
@@ -290,7 +292,7 @@ public final class Mailbox {
     }
 
     /// Takes a letter back.
-    /// - Returns: false if it was received.
+    /// - Returns: false if already received.
     public func takeBack(_ sent: Sent) throws -> Bool {
         try Self.unblocking(database, attempts: attempts) {
             try database.run("DELETE FROM letter WHERE id = ?", [.integer(sent.id)])

@@ -1,33 +1,33 @@
 import KalijStore
 
-/// Something that a process commits for whoever drives next to take over: it waits in the mailbox for as long as it takes.
+/// Content committed by a process for the next driver: a parcel waits in the mailbox for any length of time.
 public struct Parcel: Sendable, Equatable {
     /// The row: numbers grow, and are never given twice in the same mailbox.
     public let id: Int64
-    /// Whom it is from: the account.
+    /// The sender: the account.
     public let sender: String
-    /// What it is.
+    /// The kind of the parcel.
     public let name: String
-    /// What is in it, in the form that its name stands for.
+    /// The content, in the form of the kind.
     public let payload: [UInt8]
-    /// When it was committed, in milliseconds since 1970.
+    /// The time of the commit, in milliseconds since 1970.
     public let at: Int64
 }
 
-/// The parcels of a directory, in the mailbox: nobody who commits one waits for a writer of the accounts' database.
+/// The parcels of a directory, in the mailbox: nobody committing a parcel waits for a writer of the accounts' database.
 ///
-/// Whoever drives takes them over in order, in a transaction of the other database that also writes down the number of the last
-/// one (``Place``), and removes them here once that one can no longer be forgotten. So each is taken over exactly once, whenever a
-/// process dies or the machine loses power.
+/// The driver takes parcels over in order, in a transaction of the other database that also writes the number of the
+/// last parcel (``Place``). The driver removes parcels here once that number can no longer be lost. So each parcel is
+/// taken over exactly once, whenever a process dies or the machine loses power.
 public final class ParcelShelf {
     /// How far the parcels of a mailbox were taken over: a value for the other database.
     public struct Place: Sendable, Equatable {
-        /// Which mailbox; one that was lost and made anew counts from the begin.
+        /// The name of the mailbox; a new mailbox, made after a loss, counts from the beginning.
         public let mailbox: String
-        /// The last one that was taken over; 0 is none.
+        /// The last parcel taken over; 0 for none.
         public let last: Int64
 
-        /// As it was read from the other database.
+        /// A place read from the other database.
         public init(mailbox: String, last: Int64) {
             self.mailbox = mailbox
             self.last = last
@@ -42,11 +42,11 @@ public final class ParcelShelf {
         file = FileIdentity(database.path)
     }
 
-    /// Whether the mailbox is still in its place: one that was damaged is set aside, and what was left in it since then is to be left
-    /// once more. What was left before is found there.
+    /// Whether the mailbox is still in its place: a damaged mailbox is set aside, and parcels added since then have to
+    /// be added once more. Parcels added before are found by the salvage.
     public var isInPlace: Bool { file != nil && file == FileIdentity(database.path) }
 
-    /// Opens the mailbox of `directory`, which exists, to leave something; creates it if need be.
+    /// Opens the mailbox of `directory` for adding parcels; creates the mailbox if missing. The directory exists.
     public convenience init(directory: String) throws { self.init(try Mailbox.open(directory, .machine)) }
 
     /// Opens the mailbox of `directory` for reading only; nil if there is none yet.
@@ -55,7 +55,8 @@ public final class ParcelShelf {
         self.init(database)
     }
 
-    /// Commits a parcel; not for ``Mailbox/shelf``, which does not sync. Once this returns, it is on the disk. Ring the driver's ``Doorbell`` around it.
+    /// Commits a parcel; not for ``Mailbox/shelf``, which does not sync. When this function returns, the parcel is on
+    /// the disk. Ring the driver's ``Doorbell`` around the call.
     /// - Throws: `StoreError`; then nothing was left.
     public func add(_ name: String, _ payload: [UInt8], from sender: String, now: Int64) throws -> Parcel {
         try Mailbox.unblocking(database) {
@@ -66,14 +67,14 @@ public final class ParcelShelf {
         }
     }
 
-    /// Puts in a parcel of another mailbox, under a number of this one.
+    /// Adds a parcel of another mailbox, under a number of this mailbox.
     func insert(_ parcel: Parcel) throws {
         try database.run(
             "INSERT INTO parcel(sender, name, payload, at) VALUES (?, ?, ?, ?)",
             [.text(parcel.sender), .text(parcel.name), .blob(parcel.payload), .integer(parcel.at)])
     }
 
-    /// Reads what can be read, from one end on until it cannot.
+    /// Reads parcels from one end on, until a row cannot be read.
     func each(after last: Int64, forward: Bool, _ body: (Parcel) -> Void) {
         let statement: StaticString =
             forward
@@ -88,36 +89,36 @@ public final class ParcelShelf {
         }
     }
 
-    /// The number of the last one that was removed, as far as can be told.
+    /// The number of the last removed parcel, as far as known.
     func firstRemaining() throws -> Int64? {
         try database.prepare("SELECT min(id) - 1 FROM parcel").first { $0.optionalInteger() } ?? nil
     }
 
-    /// Which mailbox this is, for a ``Place``.
+    /// The name of this mailbox, for a ``Place``.
     public func name() throws -> String {
         try database.statement("SELECT name FROM shelf").first { $0.text() } ?? ""
     }
 
-    /// How far the parcels were taken over, according to what was written down last in the other database.
-    /// - Returns: the number of the last one.
+    /// How far the parcels were taken over, according to the last place in the other database.
+    /// - Returns: the number of the last parcel.
     public func last(_ place: Place?) throws -> Int64 {
         guard let place, try place.mailbox == name() else { return 0 }
         return place.last
     }
 
-    /// Whether there is a parcel behind the one with the number `last`.
+    /// Whether there is a parcel after the number `last`.
     public func hasParcels(after last: Int64) throws -> Bool {
         try database.statement("SELECT 1 FROM parcel WHERE id > ? LIMIT 1").first([.integer(last)]) { _ in true }
             ?? false
     }
 
-    /// Whether there is one up to the number `last`.
+    /// Whether there is a parcel up to the number `last`.
     public func hasParcels(through last: Int64) throws -> Bool {
         try database.statement("SELECT 1 FROM parcel WHERE id <= ? LIMIT 1").first([.integer(last)]) { _ in true }
             ?? false
     }
 
-    /// The parcels behind the one with the number `last`, oldest first.
+    /// The parcels after the number `last`, oldest first.
     public func parcels(after last: Int64, limit: Int = .max) throws -> [Parcel] {
         try database.statement(
             "SELECT id, sender, name, payload, at FROM parcel WHERE id > ? ORDER BY id LIMIT ?"
@@ -128,7 +129,7 @@ public final class ParcelShelf {
         }
     }
 
-    /// The first ones up to the number `last` were taken over for good.
+    /// Removes the parcels up to the number `last`, taken over for good.
     public func remove(through last: Int64) throws {
         try Mailbox.unblocking(database) {
             try database.run("DELETE FROM parcel WHERE id <= ?", [.integer(last)])

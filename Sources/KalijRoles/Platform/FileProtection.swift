@@ -4,17 +4,17 @@
     import Darwin
 #endif
 
-/// How a directory of accounts, and so every file that is made in it, is kept from others.
+/// How a directory of accounts, with every file inside, is kept from others.
 ///
-/// On Linux by its mode (``OwnerOnly``). On Apple's systems the directory also gets a protection class, which its files inherit:
-/// `completeUntilFirstUserAuthentication`, because a push may start a process while the device is locked.
+/// On Linux by its mode (``OwnerOnly``). On Apple's systems the directory also gets a protection class, inherited by
+/// its files: `completeUntilFirstUserAuthentication`, because a push may start a process while the device is locked.
 public protocol FileProtection: Sendable {
-    /// Makes one directory, whose parent exists.
-    /// - Throws: `SystemFailure`; one that exists is no failure.
+    /// Makes a directory; the parent exists.
+    /// - Throws: `SystemFailure`; an existing directory is no failure.
     func makeDirectory(_ path: String) throws(SystemFailure)
 }
 
-/// Linux's: only the owner may look into it. The database makes its files for the owner alone by itself.
+/// Linux's: only the owner may look inside. The database makes its files for the owner alone by itself.
 public struct OwnerOnly: FileProtection {
     /// The same for all directories.
     public init() {}
@@ -25,14 +25,14 @@ public struct OwnerOnly: FileProtection {
     }
 }
 
-/// What the system did not do with a file.
+/// A failed operation of the system on a file.
 public struct SystemFailure: Error, CustomStringConvertible, Sendable {
     /// The file.
     public let path: String
-    /// What the system says.
+    /// The system's reason.
     public let reason: String
 
-    /// What an application's own ``FileProtection`` throws.
+    /// For an application's own ``FileProtection``.
     public init(path: String, reason: String) {
         self.path = path
         self.reason = reason

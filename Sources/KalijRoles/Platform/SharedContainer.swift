@@ -4,12 +4,12 @@
     import Darwin
 #endif
 
-/// Where the processes of an application find what they share: all have to come to the same answer.
+/// The place of the files shared by an application's processes: all processes have to get the same answer.
 ///
-/// On Linux that is the user's directory for data (``UserData``); on Apple's systems the container of the app group that the
-/// application and its extensions belong to (`containerURL(forSecurityApplicationGroupIdentifier:)`).
+/// On Linux the user's directory for data (``UserData``); on Apple's systems the container of the app group of the
+/// application and its extensions (`containerURL(forSecurityApplicationGroupIdentifier:)`).
 public protocol SharedContainer: Sendable {
-    /// The directory, which need not exist; nil if there is no place for it.
+    /// The directory, which need not exist; nil if the system has no place.
     var path: String? { get }
 }
 
