@@ -193,8 +193,8 @@ package struct CatchUp {
 
     private typealias Cursor = (id: String, position: Int64)
 
-    /// Where a round begins that extends `range`: a few messages before its end; or, if messages wait for what the archive
-    /// says of them, at the newest that was known when the first of them left, if that is further back (rule 6).
+    /// Where a round begins that extends `range`: a few messages before its end. If messages that have left wait for
+    /// the archive, the round begins at the first one's anchor instead, where the anchor is further back (Rules.md, durability 6).
     private func cursor(
         _ range: ArchiveRange, _ unfinished: (cursor: String?, changedBehind: Int64)?
     ) throws -> Cursor {

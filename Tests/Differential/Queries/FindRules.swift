@@ -14,8 +14,8 @@ enum Answer: Equatable {
     }
 }
 
-/// The rules of Prosody's `stanza:find` that are not ours. With none of them, ``answer(_:asked:)`` is the contract's
-/// meaning of a query; with all of them, it is what Prosody does.
+/// The rules of Prosody's `stanza:find` that are not ours. With none of them, ``answer(_:asked:)`` is
+/// KalijXML's meaning of a query; with all of them, it is what Prosody does.
 struct FindRules: OptionSet, Hashable {
     var rawValue: UInt8
 

@@ -9,7 +9,7 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Rule 12: schema migrations are transactions, run under the fence, tested from every released version's database.
+/// Rules.md, durability 12: migrations are transactions, run under the fence, tested with a database of every released version.
 struct MigrationTests {
     private let scratch: ScratchDirectory
     private var directory: AccountDirectory { AccountDirectory(scratch.path) }

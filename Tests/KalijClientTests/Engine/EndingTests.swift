@@ -7,7 +7,7 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// `roles.md`: a process that is told to end "lets go within 1 s"; whoever else is at the databases meanwhile.
+/// Rules.md, roles 9: a process that is told to end lets everything go within a second, whoever else uses the databases.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct EndingTests {
     private let drive: Drive
     private let server: ScriptedServer

@@ -4,8 +4,8 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Rule 6: "A connection that ends between <resume/> and its answer twice in a row, or once with a stream error, is a failed
-/// resume without h" (measured: Prosody 0.12 after its queue limit, and for a stale h).
+/// Rules.md, durability 6: a connection that ends between <resume/> and its answer twice in a row, or once with a stream error,
+/// counts as a failed resume without h (measured: Prosody 0.12 after its queue limit, and for a stale h).
 @Suite(.timeLimit(.minutes(1)))
 struct LostSessionTests {
     @Test(

@@ -7,7 +7,7 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// `durability.md`, rule 3: "Effects leave after the commit"; only what is told to the server waits for a sync (rule 4).
+/// Rules.md, durability 3: effects leave after the commit; only what is told to the server waits for a sync (durability 4).
 @Suite(.timeLimit(.minutes(1))) struct NotifyingTests {
     private static let message = """
         <message from='romeo@localhost/x' to='juliet@localhost/test' type='chat' id='1'><body>one</body></message>\

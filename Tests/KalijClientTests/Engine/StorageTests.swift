@@ -11,8 +11,8 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Disk full during a step: the step is rolled back, nothing is acknowledged, and it goes on when there is room. What the
-/// machine is to blame for is never an attempt (rule 2).
+/// Disk full during a step: the step is rolled back, nothing is acknowledged, and the step is done when there is room. An error of
+/// the machine never counts as an attempt (Rules.md, durability 2).
 @Suite(.timeLimit(.minutes(1)))
 struct StorageTests {
     /// A driver on a database of its own, whose room the test decides on.

@@ -9,7 +9,7 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// `roles.md`, "Taking over": who drives is asked, and given up only if it does not answer within five seconds.
+/// Rules.md, roles 3 and 8: the owner is asked, and given up only if it does not answer within five seconds.
 @Suite struct TakingOverTests {
     private final class Time: Sendable {
         private let nanoseconds = Mutex<Int64>(0)

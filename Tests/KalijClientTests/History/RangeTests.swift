@@ -6,7 +6,7 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Rule 9: history is a set of ranges per archive; only a page extends a range; between them are gaps, which are listed.
+/// Rules.md, durability 9: history is a set of ranges per archive; only a page extends a range; between them are gaps, which are listed.
 struct RangeTests {
     @Test("only a page extends a range: what comes live is the tail behind it")
     func tail() throws {

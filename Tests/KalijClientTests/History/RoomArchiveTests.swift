@@ -6,7 +6,7 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Rule 9: ranges per archive (account, each room). A room's archive is read with the same code as the account's.
+/// Rules.md, durability 9: ranges of each archive (the account's, each room's). A room's archive is read with the same code as the account's.
 struct RoomArchiveTests {
     private static let room = "orchard@muc.example.org"
 

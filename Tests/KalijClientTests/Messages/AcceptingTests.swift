@@ -7,7 +7,7 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Rule 6: a message gets its id, which is also its origin-id, when it is accepted; then it is on the disk.
+/// Rules.md, durability 6: a message gets its id, which is also its origin-id, when it is accepted; then it is on the disk.
 struct AcceptingTests {
     @Test("an accepted message is a row and a stanza in the queue, which the next process finds")
     func accepted() throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Rule 7: the key of a received message is (archive, stanza-id, from, message id).
+/// Rules.md, durability 7: the key of a received message is (archive, stanza-id, from, message id).
 struct ReceivingTests {
     private static func live(_ body: String, from: String = "romeo@example.net/x", id: String = "m1", archive: String)
         -> String

@@ -7,7 +7,7 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Rule 2: no stanza blocks an account.
+/// Rules.md, durability 2: no stanza blocks an account.
 struct QuarantineTests {
     @Test("a stanza over a limit is set aside with its first 64 KiB and counts as handled")
     func skipped() throws {

@@ -7,8 +7,8 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Handling a stanza writes a few rows whatever the account's size (rule 11); what it costs is counted in pages of the
-/// write-ahead log, which does not depend on the machine.
+/// Handling a stanza writes a few rows whatever the account's size (Rules.md, durability 11). The cost is counted in pages of the
+/// write-ahead log: the number does not depend on the machine.
 struct PageTests {
     /// The most that a received message may cost, on average. One of the pages is that of its event.
     private static let threshold = 6.5

@@ -230,7 +230,7 @@ struct ResumingTests {
         #expect(try desk.text("SELECT anchor FROM message WHERE body = 'one'") == "a2")
     }
 
-    /// Rule 6: "receipts and markers are sent again, chat states and presence dropped, IQs invalidated".
+    /// Rules.md, durability 6: receipts and markers are sent again, chat states and presence dropped, requests invalidated.
     @Test("of what is no message of the user's, a lost session loses what is of the moment; the rest is sent again")
     func lasting() throws {
         let desk = try Desk.caughtUp()

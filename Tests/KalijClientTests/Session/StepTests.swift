@@ -7,8 +7,8 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Rule 1: everything that one stanza changes is in one transaction. Rule 5: counters are modulo 2^32 and committed with
-/// the stanza.
+/// Rules.md, durability 1: everything that one stanza changes is in one transaction. Durability 5: counters are modulo 2^32
+/// and committed with the stanza.
 struct StepTests {
     private static let hello = "<message from='romeo@example.net/x' type='chat' id='1'><body>hello</body></message>"
 

@@ -10,9 +10,9 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Stanzas that arrive together are handled in one transaction, each in a step of its own, or fifty results of a page. Rule 1:
-/// everything that one stanza changes is in one transaction; rule 3: effects leave after the commit; rule 4: no `h` without
-/// its commit.
+/// Stanzas that arrive together are handled in one transaction, each in a step of its own, or fifty results of a page. Rules.md,
+/// durability 1: everything that one stanza changes is in one transaction. Durability 3: effects leave after the commit.
+/// Durability 4: no `h` without its commit.
 struct TogetherTests {
     private static func message(_ body: String) -> String {
         "<message from='romeo@example.net/x' type='chat' id='\(body)'><body>\(body)</body></message>"

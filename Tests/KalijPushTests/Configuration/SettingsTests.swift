@@ -93,7 +93,7 @@ struct SettingsTests {
         return fcm
     }
 
-    @Test("defaults as fpush and the contract have them")
+    @Test("defaults as fpush and Operating.md have them")
     func defaults() throws {
         let settings = try read(minimal())
         let module = try #require(settings.modules["m"])

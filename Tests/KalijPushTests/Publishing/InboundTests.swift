@@ -137,7 +137,7 @@ struct InboundTests {
         for (text, expected) in cases { #expect(try read(text) == expected, "\(text)") }
     }
 
-    @Test("answers: the id is echoed exactly, and the type of an error is what the contract says")
+    @Test("answers: the id is echoed exactly, and the type of an error says what the server is to do")
     func answers() throws {
         let requester = Requester(id: "a+/='\"<", from: "example.org", to: "push.example.org")
         let types: [(Answer, String?, String?)] = [

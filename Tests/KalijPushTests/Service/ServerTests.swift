@@ -133,7 +133,7 @@ struct ServerTests {
         #expect(scene.metrics()?.contains("kalij_push_last_success_seconds{module=\"apple\"}") == true)
     }
 
-    @Test("what nobody should send is answered as the contract says, or not at all")
+    @Test("what is no publish is answered as the standards say, or not at all")
     func garbage() throws {
         let scene = try Scene()
         try scene.start()

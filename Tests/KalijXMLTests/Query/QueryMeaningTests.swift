@@ -2,7 +2,7 @@ import FoundationEssentials
 import KalijXML
 import Testing
 
-/// The rows of "Meaning" in the contract of the query language.
+/// What each part of a query means (`QueryLanguage.md` in KalijXML's documentation).
 @Suite struct QueryMeaningTests {
     private let root: Element
 

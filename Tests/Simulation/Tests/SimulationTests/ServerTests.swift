@@ -4,7 +4,7 @@ import Testing
 @testable import Simulation
 
 extension MachineTests {
-    /// The simulated server does what `server-facts.md` says of the real ones.
+    /// The simulated server does what `Documentation/ServerFacts.md` says of the real ones.
     @Suite struct ServerTests {
         /// A client that writes what it likes.
         private final class Client {

@@ -8,13 +8,13 @@ import KalijXML
 
 /// What was promised and does not hold.
 public struct Violation: Sendable, CustomStringConvertible {
-    /// The promises of `durability.md`.
+    /// The promises of `Documentation/Reliability.md`.
     public enum Promise: String, Sendable, CaseIterable {
         case promise1 = "1 (received once, in order)"
         case promise2 = "2 (sent once, in order)"
         case promise3 = "3 (called once)"
         case promise4 = "4 (notified)"
-        /// What `roles.md` says of the processes that share an account.
+        /// What `Documentation/Rules.md` says of the processes that share a directory (promise 6).
         case roles = "roles"
         /// Each event about a message has a number of its own.
         case events = "events numbered"

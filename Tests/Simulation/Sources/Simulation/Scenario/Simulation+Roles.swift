@@ -14,7 +14,7 @@ struct Overtaken {
     let queued: Set<[UInt8]>?
 }
 
-/// What the processes of a directory do to one another, and whether that is as `roles.md` says.
+/// What the processes of a directory do to one another, and whether this is as `Documentation/Rules.md` says.
 extension Simulation {
     /// How a process came to its end must be as its role says.
     func judge(_ end: SimulatedProcess.End, of process: SimulatedProcess?) {
