@@ -28,7 +28,7 @@ extension KillResult {
         lives.add("kalij send killed", "\(sendKills)")
         lives.add("starts that resumed the session", count(startsResumed, of: starts))
         lives.add("starts that had to bind anew", count(startsBound, of: starts))
-        lives.add("starts killed before either", count(startsCutShort, of: starts))
+        lives.add("starts killed before either", count(shares.startsCutShort, of: starts))
         lives.add("sessions resumed, with those of kalij send", "\(resumed)")
         lives.add("sessions bound anew, with those of kalij send", "\(bound)")
         if losses.total > 0 {
@@ -114,10 +114,10 @@ private struct Report: Encodable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(result.isClean, forKey: .clean)
         try container.encode(result.droppedByServer, forKey: .droppedByServer)
-        try container.encode(result.startsCutShort, forKey: .startsCutShort)
-        try container.encode(result.resumedShare, forKey: .resumedShare)
-        try container.encode(result.resumedShareOfSessions, forKey: .resumedShareOfSessions)
-        try container.encode(result.unacknowledgedOutShare, forKey: .unacknowledgedOutShare)
-        try container.encode(result.unacknowledgedInShare, forKey: .unacknowledgedInShare)
+        try container.encode(result.shares.startsCutShort, forKey: .startsCutShort)
+        try container.encode(result.shares.resumed, forKey: .resumedShare)
+        try container.encode(result.shares.resumedOfSessions, forKey: .resumedShareOfSessions)
+        try container.encode(result.shares.unacknowledgedOut, forKey: .unacknowledgedOutShare)
+        try container.encode(result.shares.unacknowledgedIn, forKey: .unacknowledgedInShare)
     }
 }

@@ -56,14 +56,8 @@ public struct KillResult: Codable, Sendable, Equatable {
         self.seed = seed
     }
 
-    /// Starts that were killed before the server had answered.
-    public var startsCutShort: Int { max(0, starts - startsResumed - startsBound) }
-    /// The share of starts that ended in `<resumed/>`.
-    public var resumedShare: Double { share(startsResumed, of: starts) }
-    /// The share of sessions that were resumed, of those resumed or bound.
-    public var resumedShareOfSessions: Double { share(resumed, of: resumed + bound) }
-    public var unacknowledgedOutShare: Double { share(killsWithUnacknowledgedOut, of: kills) }
-    public var unacknowledgedInShare: Double { share(killsWithUnacknowledgedIn, of: kills) }
+    /// The shares that the figures are told as.
+    public var shares: KillShares { KillShares(self) }
 
     /// Nothing lost, twice, out of order or invented, in either direction, `kalij run` never ended by itself, and the
     /// archive, which is the judge, is whole: it has all that the other side has sent, unless the server was ended
@@ -100,9 +94,5 @@ public struct KillResult: Codable, Sendable, Equatable {
         sum.losses += more.losses
         sum.lossesWithUnacknowledged += more.lossesWithUnacknowledged
         sum.serverRestarts += more.serverRestarts
-    }
-
-    private func share(_ part: Int, of whole: Int) -> Double {
-        whole == 0 ? 0 : Double(part) / Double(whole)
     }
 }

@@ -7,7 +7,7 @@ extension ParserState {
         _ spaces: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, count: Int32,
         _ attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
     ) {
-        if replaying { return }
+        if origin.isReplaying { return }
         // The header's ">" is still to come, but no "<" before.
         previousEnd = position(context)
         storeHeader(context)
@@ -30,7 +30,7 @@ extension ParserState {
 
     private mutating func storeHeader(_ context: Context) {
         guard let tag = startTag(context) else { return }
-        header = Array(tag) + [UInt8(ascii: ">")]
+        origin.header = Array(tag) + [UInt8(ascii: ">")]
     }
 
     /// Text of a CDATA section. libxml2 leaves line ends in a section unchanged if fed in chunks; XML 1.0 section 2.11

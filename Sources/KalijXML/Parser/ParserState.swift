@@ -33,11 +33,7 @@ struct ParserState {
     var startLine = 1
     /// Declarations in scope, summed over the skipped elements.
     var namespaceWork = 0
-    /// Added to the context's own positions: a context started in the middle counts from its header.
-    var bytesBefore = 0
-    var linesBefore = 0
-    /// The start tag of the stream, to begin another context with.
-    var header: [UInt8] = []
+    var origin = Origin()
     /// Where the last top-level element, or the stream's header, ended.
     var previousEnd = 0
     /// The first bytes of the open top-level element, from earlier chunks.
@@ -52,8 +48,17 @@ struct ParserState {
     var chunkStart = 0
     /// The context has to be replaced: the place and the bytes for the new context.
     var renewal: Renewal?
-    /// A context is being led through the header once more.
-    var replaying = false
+
+    /// Where the context began, if that was in the middle of the stream.
+    struct Origin {
+        /// What to add to the context's own positions: such a context counts from its header.
+        var bytes = 0
+        var lines = 0
+        /// The start tag of the stream, to begin another context with.
+        var header: [UInt8] = []
+        /// The context is being led through the header once more.
+        var isReplaying = false
+    }
 
     struct Renewal {
         var place: Int
@@ -80,9 +85,9 @@ extension ParserState {
     @inline(__always)
     func position(_ context: Context) -> Int {
         guard let input = context.pointee.input, let current = input.pointee.cur, let base = input.pointee.base else {
-            return bytesBefore
+            return origin.bytes
         }
-        return bytesBefore &+ Int(truncatingIfNeeded: input.pointee.consumed) &+ (current - base)
+        return origin.bytes &+ Int(truncatingIfNeeded: input.pointee.consumed) &+ (current - base)
     }
 
     /// The addresses of libxml2's buffer: most names, values and texts of the callbacks lie inside.
@@ -104,7 +109,7 @@ extension ParserState {
     }
 
     func line(_ context: Context) -> Int {
-        linesBefore + Int(context.pointee.input?.pointee.line ?? 1)
+        origin.lines + Int(context.pointee.input?.pointee.line ?? 1)
     }
 
     /// Ends the parse with an error of our own.

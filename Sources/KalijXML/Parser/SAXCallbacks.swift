@@ -76,7 +76,7 @@ enum SAXCallbacks {
         let message = error.pointee.message.map { String(cString: $0) } ?? "malformed XML"
         state.pointee.failure = XMLError(
             condition: SAXCallbacks.condition(code, message), text: SAXCallbacks.shortened(message),
-            line: state.pointee.linesBefore + Int(max(error.pointee.line, 1)), column: Int(max(error.pointee.int2, 1)))
+            line: state.pointee.origin.lines + Int(max(error.pointee.line, 1)), column: Int(max(error.pointee.int2, 1)))
         state.pointee.stop(context)
     }
 

@@ -4,7 +4,7 @@ extension ParserState {
     /// Says that, and where, the input ended too early; libxml2 says "extra content" in all these cases.
     mutating func explainEnd(_ context: Context) {
         guard var error = failure, UInt32(bitPattern: context.pointee.errNo) == XML_ERR_DOCUMENT_END.rawValue,
-            depth > 0 || (previousEnd == 0 && header.isEmpty)
+            depth > 0 || (previousEnd == 0 && origin.header.isEmpty)
         else { return }
         if depth == 0 {
             error.text = fed == 0 ? "the input is empty" : "there is no element"

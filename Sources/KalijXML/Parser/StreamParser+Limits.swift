@@ -47,7 +47,7 @@ extension StreamParser {
         tag.withUnsafeBytes { parse($0) }
         // From here on positions count the bytes kept from libxml2, too.
         state.pointee.fed += state.pointee.leftOut
-        state.pointee.bytesBefore += state.pointee.leftOut
+        state.pointee.origin.bytes += state.pointee.leftOut
         if state.pointee.previousEnd > began { state.pointee.previousEnd += state.pointee.leftOut }
         state.pointee.leftOut = 0
         return end

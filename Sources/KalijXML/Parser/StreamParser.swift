@@ -176,13 +176,13 @@ extension StreamParser {
         state.pointee.builder.renewNames()
         makeContext()
         guard let context = state.pointee.context else { return }
-        let header = state.pointee.header
-        state.pointee.replaying = true
+        let header = state.pointee.origin.header
+        state.pointee.origin.isReplaying = true
         state.pointee.depth = 0
         header.withUnsafeBytes { push($0) }
-        state.pointee.replaying = false
-        state.pointee.bytesBefore = renewal.place - header.count
-        state.pointee.linesBefore = renewal.line - Int(context.pointee.input?.pointee.line ?? 1)
+        state.pointee.origin.isReplaying = false
+        state.pointee.origin.bytes = renewal.place - header.count
+        state.pointee.origin.lines = renewal.line - Int(context.pointee.input?.pointee.line ?? 1)
     }
 
     /// Keeps the first bytes of a top-level element for the case that the element goes on in the next chunk.
