@@ -1,13 +1,13 @@
 import KalijSteps
 import KalijXML
 
-/// Hands an inbound stanza to the features that it is for.
+/// Hands an inbound stanza to its features.
 package struct Dispatcher {
     package let step: Step
 
     package init(step: Step) { self.step = step }
 
-    /// A stanza, or results of one page.
+    /// A stanza, or the results of an archive page.
     package func handle(_ stanzas: [Element]) throws {
         if stanzas.count > 1 { return try ArchiveResults(step: step).handle(stanzas) }
         for stanza in stanzas { try handle(stanza) }
@@ -22,14 +22,14 @@ package struct Dispatcher {
         }
     }
 
-    /// A stanza that was set aside and is processed after all; a message gets the order number `position`.
+    /// A stanza that was set aside and is processed now; a message gets the order number `position`.
     package func handle(again stanza: Element, at position: Int64?) throws {
         guard stanza.name == "message" else { return try handle(stanza) }
         guard let result = stanza.child("result", "urn:xmpp:mam:2") else { return try message(stanza, at: position) }
         try ArchiveResults(step: step).handle(again: result, in: stanza, at: position)
     }
 
-    /// Opens the wrapper, if there is one.
+    /// Opens the wrapper of an archive result or a carbon copy.
     private func message(_ stanza: Element, at position: Int64?) throws {
         if stanza.child("result", "urn:xmpp:mam:2") != nil { return try ArchiveResults(step: step).handle([stanza]) }
         if let copy = CarbonCopy(stanza, account: step.account.jid) {

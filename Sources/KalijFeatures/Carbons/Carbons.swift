@@ -9,16 +9,16 @@ extension Step {
     var carbons: Carbons { Carbons(step: self) }
 }
 
-/// Has the server copy what other clients of the account send and get (XEP-0280), in each new session.
+/// Asks the server, in each new session, to copy all messages of the account's other clients (XEP-0280).
 ///
-/// What happens before the server does so is found in the archive, which is read again behind it.
+/// Messages from before the server's answer are in the archive, so the archive is read again after the answer.
 struct Carbons {
     package let step: Step
     private static let patience = Duration.seconds(30)
-    /// How often an answer is waited for.
+    /// How many requests are sent if the server does not answer.
     private static let attempts = 3
 
-    /// The session of before is lost: what was asked in it is asked anew.
+    /// The previous session is lost: its request is void.
     package func sessionLost() throws {
         try Requests(step: step).forget(CarbonsEnabled.name, unqueueing: true)
         try note(enabled: false)
@@ -31,7 +31,7 @@ struct Carbons {
             within: Self.patience)
     }
 
-    /// The server copies from now on. What it did not copy before is in the archive.
+    /// The server copies from now on. Earlier messages are in the archive.
     package func enabled() throws {
         try note(enabled: true)
         step.tryArchiveAgain()
@@ -44,7 +44,7 @@ struct Carbons {
     }
 }
 
-/// The server copies, or it does not.
+/// The server copies, or refuses.
 struct CarbonsEnabled: Handler {
     package static let name = "carbons.enabled"
     package let attempt: Int
@@ -52,7 +52,7 @@ struct CarbonsEnabled: Handler {
     func call(_ reply: IQReply, in step: Step) throws {
         switch reply {
         case .result: try step.carbons.enabled()
-        case .error: break  // its policy (section 4); the archive has the messages still
+        case .error: break  // the server's policy (section 4); the archive still has the messages
         case .timeout: try step.carbons.enable(attempt: attempt + 1)
         }
     }

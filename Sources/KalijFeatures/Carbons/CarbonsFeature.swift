@@ -1,7 +1,7 @@
 import KalijSteps
 import KalijHandlers
 
-/// Copies of what other clients of the account send and get (XEP-0280).
+/// Copies of messages that other clients of the account send and receive (XEP-0280).
 enum CarbonsFeature: Feature {
     package static let name = "carbons"
 

@@ -3,7 +3,7 @@ import KalijHandlers
 import KalijStore
 import KalijXML
 
-/// Who may know whether the account is online.
+/// The contacts that may know whether the account is online.
 enum ContactsFeature: Feature {
     package static let name = "contacts"
 

@@ -3,7 +3,7 @@ import KalijAddress
 import KalijStream
 import KalijXML
 
-/// Answers what others ask of this client.
+/// Answers requests from other entities.
 struct Responder {
     package let step: Step
 
@@ -17,13 +17,13 @@ struct Responder {
         }
     }
 
-    /// One that has waited for the roster. Where that is not known nobody is answered whom it could have named.
+    /// A request that has waited for the roster. While the roster is unknown, the answer is a refusal.
     func answerPostponed(_ iq: Element) throws {
         let isFriend = try Subscribers(step: step).mayKnow(iq["from"].map(JID.received)) == .may
         if isFriend { try answerFriend(iq) } else { try refuse(iq, .serviceUnavailable) }
     }
 
-    /// What no feature takes gets what a server says of a client that is not there (RFC 6121 8.5.3.2.3).
+    /// A request that no feature answers gets the error that a server sends for a missing client (RFC 6121 8.5.3.2.3).
     private func answerFriend(_ iq: Element) throws {
         for feature in step.features.all {
             switch try feature.answer(iq, in: step) {
@@ -40,7 +40,7 @@ struct Responder {
         try send(error)
     }
 
-    /// An answer repeats the question's id. Who asks under an id that is too long for the server to take back gets none.
+    /// An answer repeats the request's id. No answer is sent if the id is too long for the server to accept it again.
     private func send(_ answer: Element) throws {
         do { try step.send(answer) } catch is StanzaTooLong {}
     }

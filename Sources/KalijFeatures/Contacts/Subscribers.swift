@@ -4,10 +4,10 @@ import KalijHandlers
 import KalijStore
 import KalijXML
 
-/// Those who may know whether the account is online: contacts with a subscription to its presence (RFC 6121 section 3).
+/// The contacts that may know whether the account is online: the subscribers of its presence (RFC 6121 section 3).
 ///
-/// The roster is asked for once in a session, when somebody else than the account itself asks this client something; what is asked
-/// waits for the roster.
+/// The roster is requested once in a session, at the first request from somebody other than the account itself; such
+/// requests wait for the roster.
 struct Subscribers {
     package let step: Step
     private var database: Database { step.database }
@@ -15,14 +15,14 @@ struct Subscribers {
 
     private static let roster = "jabber:iq:roster"
     private static let patience = Duration.seconds(30)
-    /// How many questions wait for the roster, and how many bytes each may have.
+    /// How many requests may wait for the roster, and how many bytes each may have.
     private static let mostWaiting: Int64 = 20
     private static let longestWaiting = 10_000
 
     enum Verdict { case may, mayNot, unknown }
 
-    /// Whether an answer may show the sender of `iq` that this client is online: the account's other clients and its server know,
-    /// and so do the subscribers.
+    /// Whether an answer may show the sender of `iq` that this client is online. The account's other clients, the
+    /// account's server and the subscribers may know.
     func mayKnow(_ sender: JID?) throws -> Verdict {
         guard let sender else { return .may }
         if sender.bare == step.account.jid || sender.description == step.account.jid.domain { return .may }
@@ -40,8 +40,8 @@ struct Subscribers {
         return isSubscribed ? .may : .mayNot
     }
 
-    /// Keeps `iq` until the roster is known, and asks for that.
-    /// - Returns: false if too much waits already.
+    /// Keeps `iq` until the roster is known, and requests the roster.
+    /// - Returns: false if too many requests wait already, or if `iq` is too long.
     package func postpone(_ iq: Element) throws -> Bool {
         let bytes = iq.bytes()
         let waiting =
@@ -55,7 +55,7 @@ struct Subscribers {
         return true
     }
 
-    /// The roster has come; nil if the server gives none. Whoever waits gets an answer.
+    /// The roster has arrived; nil if the server gives none. The waiting requests are answered.
     package func told(_ iq: Element?) throws {
         if let iq {
             try database.run("DELETE FROM subscriber WHERE account = ?", [account])
@@ -69,7 +69,8 @@ struct Subscribers {
         }
     }
 
-    /// The change in a roster push (RFC 6121 section 2.1.6); false if `iq` is something else, or somebody else's.
+    /// Applies the change in a roster push (RFC 6121 section 2.1.6); false if `iq` is not a push, or not from the
+    /// account's server.
     package func push(_ iq: Element) throws -> Bool {
         guard iq["type"] == "set", let query = iq.child("query", Self.roster),
             iq["from"].map({ JID.received($0) == step.account.jid }) ?? true
@@ -78,7 +79,7 @@ struct Subscribers {
         return true
     }
 
-    /// The roster of a new session is not known.
+    /// In a new session the roster is unknown.
     package func sessionLost() throws {
         try database.run("UPDATE session SET subscribers = 0 WHERE account = ?", [account])
         try database.run("DELETE FROM asker WHERE account = ?", [account])
@@ -95,7 +96,7 @@ struct Subscribers {
     }
 }
 
-/// The roster has come, or does not.
+/// The roster has arrived, or the server gives none.
 struct RosterTold: InvalidatableHandler {
     package static let name = "contacts.roster"
 
@@ -107,6 +108,6 @@ struct RosterTold: InvalidatableHandler {
         }
     }
 
-    /// Whoever waits asks again in the next session.
+    /// The senders of waiting requests ask again in the next session.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }

@@ -4,12 +4,12 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// Learns from presence what others are: it carries a hash of what they would answer (XEP-0115, XEP-0390).
+/// Learns the features of other entities from the hashes in their presence (XEP-0115, XEP-0390).
 struct Announcements {
     package let step: Step
 
-    /// A presence has come. One without a hash says nothing new: a server may leave out what has not changed (XEP-0390
-    /// section 5.2).
+    /// A presence has arrived. A presence without a hash changes nothing: a server may leave out an unchanged hash
+    /// (XEP-0390 section 5.2).
     package func received(_ presence: Element) throws {
         guard let from = presence["from"], let jid = try? JID(from) else { return }
         switch presence["type"] {
@@ -26,8 +26,8 @@ struct Announcements {
         return try SessionRow.load(step.account.id, from: step.database).jid == jid.description
     }
 
-    /// Whether a question may show `jid` that we are here, and under which full address (RFC 6121 section 11): our other
-    /// clients may know, and those whom we have written to. Whoever else sends us presence learns nothing by it.
+    /// Whether a question may show `jid` our presence and our full address (RFC 6121 section 11). Our other clients may
+    /// know, and contacts to whom we have written. Other senders of presence learn nothing.
     private func mayAsk(_ jid: JID) throws -> Bool {
         if jid.bare == step.account.jid { return true }
         return try step.database.statement(
@@ -37,7 +37,7 @@ struct Announcements {
 
     private func learn(_ announced: Announced, of jid: JID) throws {
         let cache = CapabilityCache(database: step.database, now: step.now)
-        // The one look-up that a presence costs whose hash is known.
+        // The only look-up for a presence with a known hash.
         let before = try step.database.statement(
             """
             SELECT (SELECT used_at FROM capability WHERE hash = ?1) AS used_at,
@@ -60,7 +60,7 @@ struct Announcements {
         if let usedAt { try cache.used(announced.hash, before: usedAt) }
     }
 
-    /// Whether it is the hash of this very software, which need not be asked for.
+    /// Whether the hash is the hash of this software; then no question is needed.
     private func isOurs(_ hash: String, _ cache: CapabilityCache) throws -> Bool {
         let own = step.features.capabilities
         guard own.hashes.contains(where: { $0.key == hash }), let bytes = CapabilityCache.bytes(own.info) else {
@@ -71,14 +71,14 @@ struct Announcements {
     }
 }
 
-/// The hash by which an entity is known.
+/// The announced hash of an entity.
 private struct Announced {
-    /// What it is stored under. If the hash cannot be verified, it holds for this entity alone.
+    /// The key in the database. A hash that cannot be verified holds for this entity alone.
     let hash: String
-    /// What to ask about.
+    /// The node for the question.
     let node: String
 
-    /// Longer than any hash or name of software; in bytes.
+    /// In bytes; longer than any hash or name of software.
     private static let longest = 1000
 
     package init?(_ presence: Element, by jid: JID) {

@@ -2,26 +2,26 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// What entities say of themselves, by verified hashes of it: for all accounts, and over sessions.
+/// Entity capabilities by their verified hashes, for all accounts and sessions.
 struct CapabilityCache {
     package let database: Database
     /// Milliseconds since 1970.
     package let now: Int64
 
-    /// How many are kept; the ones that were not seen for longest go.
+    /// The largest number of entries; the least recently seen are removed first.
     package static let limit: Int64 = 1000
-    /// The largest that is kept, in bytes. Clients have 2 to 5 KiB.
+    /// The largest entry, in bytes. Clients have 2 to 5 KiB.
     static let largest = 16 * 1024
-    /// How exact the time of the last use is, in milliseconds: not each presence is to write.
+    /// The accuracy of the time of the last use, in milliseconds: not every presence causes a write.
     private static let day: Int64 = 24 * 3600 * 1000
 
-    /// What stands behind a hash; nil if that is not known.
+    /// The capabilities with this hash; nil if they are unknown.
     func info(_ hash: String) throws -> DiscoveryInfo? {
         try database.statement("SELECT info FROM capability WHERE hash = ?").first([.text(hash)]) { $0.blob() }
             .flatMap(Self.read)
     }
 
-    /// Stores what `hash` was verified to stand for.
+    /// Stores the capabilities verified for `hash`.
     package func store(_ info: [UInt8], as hash: String) throws {
         try database.run(
             """
@@ -34,19 +34,19 @@ struct CapabilityCache {
             """, [.integer(Self.limit)])
     }
 
-    /// Notes that a hash was met that was last met at `time`.
+    /// Notes that a hash was announced again; the last announcement was at `time`.
     package func used(_ hash: String, before time: Int64) throws {
         guard now - time > Self.day || now < time else { return }
         try database.run("UPDATE capability SET used_at = ? WHERE hash = ?", [.integer(now), .text(hash)])
     }
 
-    /// What an answer says as it is stored, with the languages that were in effect around it; nil if it is too long.
+    /// An answer's stored form, with the languages in effect around it; nil if the answer is too long.
     package static func bytes(_ info: DiscoveryInfo) -> [UInt8]? {
         let bytes = info.element().bytes(in: "jabber:client")
         return bytes.count <= largest ? bytes : nil
     }
 
-    /// Reads what was stored.
+    /// Reads the stored form.
     package static func read(_ bytes: [UInt8]) -> DiscoveryInfo? {
         (try? Element.parse(bytes)).flatMap { DiscoveryInfo($0) }
     }

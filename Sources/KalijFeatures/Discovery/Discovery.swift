@@ -6,11 +6,11 @@ import KalijStream
 import KalijXML
 
 extension Step {
-    /// What others are and can do.
+    /// The features of other entities.
     public var discovery: Discovery { Discovery(step: self) }
 }
 
-/// What other entities are (XEP-0030): known from the hashes in their presence (XEP-0115, XEP-0390), or asked.
+/// Service discovery (XEP-0030): features known from the hashes in presence (XEP-0115, XEP-0390), or from an answer.
 ///
 /// ```swift
 /// if try step.discovery.supports("urn:xmpp:receipts", phone) == true { ... }
@@ -19,10 +19,10 @@ extension Step {
 public struct Discovery {
     package let step: Step
 
-    // MARK: What is known
+    // MARK: Known answers
 
-    /// What is known of an entity in the present session, without asking; nil if nothing is.
-    /// - Parameter jid: of a client the full address.
+    /// The known features of an entity in this session, without asking; nil if nothing is known.
+    /// - Parameter jid: for a client the full address.
     public func info(of jid: JID) throws -> DiscoveryInfo? {
         let bytes = try step.database.statement(
             """
@@ -33,13 +33,13 @@ public struct Discovery {
         return (bytes ?? nil).flatMap(CapabilityCache.read)
     }
 
-    /// Whether an entity supports a feature; nil if that is not known.
+    /// Whether an entity supports a feature; nil if unknown.
     /// - Parameters:
-    ///   - jid: of a client the full address.
+    ///   - jid: for a client the full address.
     ///   - feature: its namespace.
     public func supports(_ feature: String, _ jid: JID) throws -> Bool? { try info(of: jid)?.supports(feature) }
 
-    /// Who is known to support a feature, of those who are there.
+    /// The available entities known to support a feature.
     /// - Parameters:
     ///   - contact: only this address and its clients; nil for all.
     ///   - feature: its namespace.
@@ -55,7 +55,7 @@ public struct Discovery {
         try all.each([.integer(step.account.id), .optional(contact?.bare.description)]) { row in
             let hash = row.text("hash")
             let isSupported = known[hash] ?? CapabilityCache.read(row.blob("info"))?.supports(feature) ?? false
-            // Without a hash each speaks for itself.
+            // An entity without a hash speaks for itself alone.
             if hash.hasPrefix("caps") { known[hash] = isSupported }
             if isSupported { found.append(.received(row.text("jid"))) }
         }
@@ -64,15 +64,15 @@ public struct Discovery {
 
     // MARK: Asking
 
-    /// Finds out what an entity is, or one of its nodes. What is known already is told without asking, but never before
-    /// this step is over.
+    /// Asks an entity or a node of an entity for its features. A known answer is passed on without asking, but never
+    /// before the end of this step.
     ///
-    /// The handler is called once: with what was found, a refusal, or a timeout; or invalidated.
+    /// The handler is called once: with the answer, a refusal, or a timeout; or invalidated.
     /// - Parameters:
-    ///   - jid: of a client the full address; a bare address is answered by its server.
-    ///   - node: a part of it (XEP-0030 section 3.2); nil is the entity itself.
-    ///   - duration: how long the answer may take.
-    ///   - handler: what is called, with the values that it binds.
+    ///   - jid: for a client the full address; for a bare address the server answers.
+    ///   - node: a part of the entity (XEP-0030 section 3.2); nil is the entity itself.
+    ///   - duration: the longest time for the answer.
+    ///   - handler: the handler to call, with its bound values.
     /// - Throws: `HandlerError` if the handler cannot be stored; `StoreError`.
     public func ask<H: Handler>(
         _ jid: JID, node: String? = nil, then handler: H, within duration: Duration = .seconds(60)
@@ -95,9 +95,9 @@ public struct Discovery {
             within: duration)
     }
 
-    /// Asks an entity for what it has, or for what one of its nodes has (XEP-0030 section 4).
+    /// Asks an entity or a node of an entity for its items (XEP-0030 section 4).
     ///
-    /// The handler is called once: with what was found, a refusal, or a timeout; or invalidated.
+    /// The handler is called once: with the answer, a refusal, or a timeout; or invalidated.
     /// - Throws: `HandlerError` if the handler cannot be stored; `StoreError`.
     public func askItems<H: Handler>(
         of jid: JID, node: String? = nil, then handler: H, within duration: Duration = .seconds(60)
@@ -107,20 +107,20 @@ public struct Discovery {
             within: duration)
     }
 
-    /// Keeps what an entity said of itself for the rest of the session.
+    /// Keeps an entity's answer for the rest of the session.
     package func told(_ info: DiscoveryInfo, by jid: JID) throws {
         guard let bytes = CapabilityCache.bytes(info) else { return }
         try Entities(step: step).spoke(jid, bytes)
     }
 }
 
-/// What became of a question to service discovery.
+/// The outcome of a question to service discovery.
 public enum DiscoveryReply<Found> {
-    /// What the entity says of itself.
+    /// The entity's answer.
     case found(Found)
-    /// The entity, or a server on the way, refused; or the answer was none.
+    /// The entity, or a server on the way, refused; or the answer was empty.
     case refused(StanzaError)
-    /// Nobody answered in time.
+    /// No answer came in time.
     case timeout
 
     package init(_ reply: IQReply, _ found: Found?) {
@@ -134,19 +134,19 @@ public enum DiscoveryReply<Found> {
 }
 
 extension IQReply {
-    /// What the answer to a question for `disco#info` says; nil if it is none.
+    /// The answer to a question for `disco#info`; nil if there is none.
     public var discoveryInfo: DiscoveryInfo? {
         guard case .result(let iq) = self, let query = iq.child("query", DiscoveryInfo.namespace) else { return nil }
         return DiscoveryInfo(query, language: iq["xml:lang"])
     }
 
-    /// The same without the language of the stanza around it.
+    /// The same answer without the language of the stanza around it.
     var discoveryInfoAlone: DiscoveryInfo? {
         guard case .result(let iq) = self, let query = iq.child("query", DiscoveryInfo.namespace) else { return nil }
         return DiscoveryInfo(query)
     }
 
-    /// What the answer to a question for `disco#items` says; nil if it is none.
+    /// The answer to a question for `disco#items`; nil if there is none.
     public var discoveryItems: [DiscoveryItem]? {
         guard case .result(let iq) = self else { return nil }
         return iq.child("query", DiscoveryItem.namespace).flatMap(DiscoveryItem.all)
@@ -154,8 +154,8 @@ extension IQReply {
 }
 
 extension Element {
-    /// The `<iq/>` that asks service discovery (XEP-0030).
-    /// - Parameter namespace: that of ``DiscoveryInfo`` or ``DiscoveryItem``.
+    /// The `<iq/>` with a question to service discovery (XEP-0030).
+    /// - Parameter namespace: the namespace of ``DiscoveryInfo`` or ``DiscoveryItem``.
     public static func discovery(_ namespace: String, of jid: JID, node: String? = nil) -> Element {
         let query = Element("query", xmlns: namespace)
         query["node"] = node

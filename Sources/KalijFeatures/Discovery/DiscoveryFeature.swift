@@ -4,7 +4,7 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// What others say of themselves, and this client of itself.
+/// Service discovery in both directions: the features of other entities, and of this client.
 enum DiscoveryFeature: Feature {
     package static let name = "discovery"
 

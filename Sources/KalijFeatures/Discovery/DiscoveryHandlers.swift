@@ -3,7 +3,7 @@ import KalijAddress
 import KalijHandlers
 import KalijStream
 
-/// Somebody has said what a hash stands for, or not.
+/// The outcome of a question about a hash.
 struct CapabilitiesTold: Handler {
     package static let name = "discovery.capabilities"
     package let jid: JID
@@ -14,7 +14,7 @@ struct CapabilitiesTold: Handler {
     }
 }
 
-/// An entity has said what it is.
+/// The outcome of a question for an entity's features.
 struct InfoTold: InvalidatableHandler {
     package static let name = "discovery.info"
     package let jid: JID
@@ -32,7 +32,7 @@ struct InfoTold: InvalidatableHandler {
     }
 }
 
-/// What an entity is was known when it was asked for.
+/// An entity's features were known already when an application asked.
 struct InfoKnown: InvalidatableHandler {
     package static let name = "discovery.known"
     package let jid: JID
@@ -41,7 +41,7 @@ struct InfoKnown: InvalidatableHandler {
 
     func call(_: Void, in step: Step) throws {
         guard let info = try step.discovery.info(of: jid) else {
-            // It is gone since.
+            // The entity is gone meanwhile.
             return try step.discovery.ask(jid, then, within: .milliseconds(milliseconds))
         }
         try step.pass(.found(info), to: then)
@@ -52,7 +52,7 @@ struct InfoKnown: InvalidatableHandler {
     }
 }
 
-/// An entity has said what it has.
+/// The outcome of a question for an entity's items.
 struct ItemsTold: InvalidatableHandler {
     package static let name = "discovery.items"
     package let then: Callback<Step, DiscoveryReply<[DiscoveryItem]>>
@@ -67,7 +67,8 @@ struct ItemsTold: InvalidatableHandler {
 }
 
 extension Step {
-    /// Calls what somebody else has bound. If that cannot be called it is a dead letter, and no reason to ask again.
+    /// Calls the application's handler. A handler that cannot be called becomes a dead letter; the question is not
+    /// repeated.
     fileprivate func pass<Input>(_ input: Input, to then: Callback<Step, Input>) throws {
         try orBury(then) { try call(then, input) }
     }

@@ -3,28 +3,28 @@ import KalijAddress
 import KalijStore
 import KalijStream
 
-/// Who said what of itself in the present session, as rows.
+/// The entities that are known in this session, as rows.
 struct Entities {
     package let step: Step
     private var database: Database { step.database }
     private var account: Value { .integer(step.account.id) }
 
-    /// How what is known of an entity came to be known, or what is in the way.
+    /// The source of the knowledge about an entity, or the obstacle.
     package enum State: Int64 {
         case wanted = 0
         case asked = 1
-        /// Its hash was verified, by its own answer or somebody else's.
+        /// The hash was verified, by the answer of this entity or of another entity.
         case byHash = 2
-        /// It was asked, and the answer is its own: there is no hash, the hash is another one's, or it did not answer.
+        /// The answer counts for this entity alone: there is no hash, the hash does not match, or no answer came.
         case ownWord = 3
-        /// Others with the same hash did not answer or lied; it is not asked unless somebody wants to know.
+        /// Other entities with the same hash did not answer or lied; this entity is asked only if an application asks.
         case givenUp = 4
     }
 
-    /// How many are kept in all, and how many with a word of their own; the newest.
+    /// How many rows are kept in all, and how many with an answer of their own; the newest.
     private static let (limit, ownWords): (Int64, Int64) = (5000, 200)
 
-    /// Stores what an entity announces.
+    /// Stores the announcement of an entity.
     package func store(_ jid: JID, hash: String, node: String, _ state: State) throws {
         try database.run(
             """
@@ -35,8 +35,8 @@ struct Entities {
         try removeOld()
     }
 
-    /// Stores what an entity says of itself; nil if it says nothing.
-    /// - Parameter hash: only if it still announces that one; nil for whatever it announces.
+    /// Stores the answer of an entity; nil if there was none.
+    /// - Parameter hash: stores only if the entity still announces this hash; nil: in any case.
     func spoke(_ jid: JID, _ info: [UInt8]?, for hash: String? = nil) throws {
         if let hash {
             try database.run(
@@ -58,7 +58,7 @@ struct Entities {
             """, [account, .integer(Self.ownWords)])
     }
 
-    /// The hash was verified: all who announce it are known.
+    /// The hash was verified: all entities with this hash are known.
     func verified(_ hash: String) throws {
         try database.run("UPDATE entity SET state = 2 WHERE hash = ? AND state IN (0, 1, 4)", [.text(hash)])
     }
@@ -68,7 +68,7 @@ struct Entities {
         try database.run("DELETE FROM entity WHERE account = ? AND jid = ?", [account, .text(jid.description)])
     }
 
-    /// Another session: who is there tells it anew.
+    /// A new session begins: available entities announce themselves again.
     package func removeAll() throws { try database.run("DELETE FROM entity WHERE account = ?", [account]) }
 
     private func removeOld() throws {

@@ -4,23 +4,23 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// Finds out what hashes stand for: one question for each, however many entities announce it.
+/// Asks for the features of a hash: only one question, however many entities announce the hash.
 struct Inquiries {
     package let step: Step
     private var database: Database { step.database }
     private var account: Value { .integer(step.account.id) }
 
-    /// How many questions of an account may be open: somebody may announce a new hash with each presence.
+    /// The most open questions of an account: an attacker may announce a new hash with each presence.
     private static let mostOpen: Int64 = 20
     /// How many entities with the same hash are asked one after another.
     private static let mostAttempts: Int64 = 3
     private static let patience = Duration.seconds(60)
-    /// A question that is older has got lost: its handler could not be called.
+    /// In milliseconds. An older question is lost: its handler could not be called.
     private static let stale: Int64 = 600_000
 
     private var current: Value { .integer(step.steady.now - Self.stale) }
 
-    /// Asks somebody about `hash`, unless that is under way or was tried often enough.
+    /// Asks an entity about `hash`, unless a question is open or enough entities were asked.
     package func begin(_ hash: String) throws {
         guard
             try number(
@@ -55,10 +55,10 @@ struct Inquiries {
             .request(.get, query, to: jid), then: CapabilitiesTold(jid: jid, hash: hash), within: Self.patience)
     }
 
-    /// Who was asked about `hash` has answered, or not.
+    /// The question about `hash` has its answer, or no answer came.
     package func answered(_ reply: IQReply, by jid: JID, about hash: String) throws {
-        // Whether the language around an identity is its own is read in both ways (measured: slixmpp 1.8 hashes without
-        // that of the stanza, which XEP-0390 section 5.2.1 counts): the hash says which one was meant.
+        // The answer is read twice, with and without the language of the stanza around it: slixmpp 1.8 hashes without
+        // this language (measured), XEP-0390 section 5.2.1 with it. The hash decides between the readings.
         let readings = [reply.discoveryInfo, reply.discoveryInfoAlone].compactMap { $0 }
         let verified = readings.first { CapabilityHash.verifies(key: hash, $0) }
         let bytes = (verified ?? readings.first).flatMap(CapabilityCache.bytes)
@@ -72,7 +72,7 @@ struct Inquiries {
         try goOn()
     }
 
-    /// Asks about the hash that has waited longest because there were too many questions.
+    /// Asks about the hash that has waited longest for a free question.
     private func goOn() throws {
         let hash = try database.statement(
             """

@@ -4,14 +4,15 @@ import KalijHandlers
 import KalijStream
 import KalijXML
 
-/// What the server and the account support, asked once in each session (XEP-0030), for all features.
+/// The features of the server and of the account, asked once in each session (XEP-0030), for all features of the
+/// client.
 struct ServerFeatures {
     package let step: Step
 
-    /// How long an answer may take. Presence and held messages wait for that of the account.
+    /// How long an answer may take. Presence and held messages wait for the account's answer.
     private static let patience = Duration.seconds(30)
     private static let accountPatience = Duration.seconds(120)
-    /// How often the server's answer is waited for.
+    /// How many questions are sent if the server does not answer.
     private static let attempts = 3
 
     /// A session begins.
@@ -20,21 +21,21 @@ struct ServerFeatures {
         try askAccount()
     }
 
-    /// What was asked in the session of before is asked anew.
+    /// The previous session is lost: its questions are void.
     package func sessionLost() throws {
         for name in [ServerFeaturesTold.name, AccountFeaturesTold.name] {
             try Requests(step: step).forget(name, unqueueing: true)
         }
     }
 
-    /// A session goes on: an answer may have been dropped with the connection before.
+    /// The session is resumed: the answer may have been lost with the previous connection.
     func askAgain() throws {
         guard try isAwaited else { return }
         try Requests(step: step).forget(AccountFeaturesTold.name, unqueueing: true)
         try askAccount()
     }
 
-    /// Whether what the account supports is still to be told.
+    /// Whether the account's answer is still missing.
     var isAwaited: Bool { get throws { try Requests(step: step).isWaiting([AccountFeaturesTold.name]) } }
 
     func askServer(attempt: Int) throws {
@@ -50,7 +51,7 @@ struct ServerFeatures {
             within: Self.accountPatience)
     }
 
-    /// The server has said what it supports.
+    /// The server has answered.
     package func server(_ info: DiscoveryInfo) throws {
         guard let server = try? JID(step.account.jid.domain) else { return }
         try step.discovery.told(info, by: server)
@@ -62,7 +63,7 @@ struct ServerFeatures {
     }
 }
 
-/// The server has said what it supports. Named as it was released.
+/// The server has answered. The name is frozen: released databases contain it.
 struct ServerFeaturesTold: Handler {
     package static let name = "carbons.server"
     package let attempt: Int
@@ -73,7 +74,7 @@ struct ServerFeaturesTold: Handler {
     }
 }
 
-/// The server has said what the account supports, or does not. Named as it was released.
+/// The account's features are known, or there is no answer. The name is frozen: released databases contain it.
 struct AccountFeaturesTold: Handler {
     package static let name = "catch-up.features"
 

@@ -1,7 +1,7 @@
 import KalijSteps
 import KalijStore
 
-/// What happened to messages, numbered.
+/// Numbered events about messages.
 enum EventsFeature: Feature {
     package static let name = "events"
 

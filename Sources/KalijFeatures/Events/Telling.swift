@@ -1,22 +1,22 @@
 import KalijSteps
 import KalijStore
 
-/// What a step has to tell of messages: events with a number each, rows of its own, told after the commit.
+/// The events of a step about messages: each has a number and a row, and is reported after the commit.
 package struct Telling {
     package let step: Step
 
     package init(step: Step) { self.step = step }
 
-    /// How long events are kept, in milliseconds, and how many are kept however old they are.
+    /// How long events are kept, in milliseconds, and how many are kept whatever their age.
     package static let age: Int64 = 30 * 86_400_000
     static let fewest: Int64 = 10_000
-    /// After how many events it is looked for old ones, and how many may go then: more than came.
+    /// The number of new events between two removals, and half of the most events of one removal.
     static let portion: Int64 = 1000
-    /// How many numbers are left out when a power failure may have taken back events that were told: more than have room in a
-    /// write-ahead log between two syncs.
+    /// How many numbers are skipped after a power failure, which may have undone reported events: more numbers than fit
+    /// into a write-ahead log between two syncs.
     private static let leftOut: Int64 = 10_000
 
-    /// Tells of a message.
+    /// Reports an event about a message.
     package func tell(_ content: some MessageEvent) throws {
         try step.database.run(
             "INSERT INTO event(account, at, kind, message) VALUES (?, ?, ?, ?)",
@@ -28,7 +28,7 @@ package struct Telling {
         if number % Self.portion == 0 { try forget() }
     }
 
-    /// Forgets the oldest events, if they are older than anybody may rely on.
+    /// Removes the oldest events beyond the promised age.
     private func forget() throws {
         let database = step.database
         let newest = try database.statement("SELECT number FROM event ORDER BY number DESC LIMIT 1 OFFSET ?")
@@ -48,8 +48,8 @@ package struct Telling {
         try database.run("UPDATE event_forgotten SET number = max(number, ?)", [.integer(last)])
     }
 
-    /// The last driver died, perhaps with the machine, and its last commits with it. What it told in them was told under numbers
-    /// that must not be given to anything else. To be called in a transaction that syncs.
+    /// The last driver died, perhaps with the machine and with its last commits. The numbers of its reported events
+    /// must not be given to other events. Call this in a transaction that syncs.
     package static func leaveNumbersOut(in database: Database, now: Int64) throws {
         try database.run(
             """
