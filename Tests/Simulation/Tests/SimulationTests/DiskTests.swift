@@ -27,9 +27,9 @@ extension MachineTests {
         private func numbers(_ process: Int32 = 100) throws -> [Int64] {
             machine_run_as(process)
             let database = try Database(path: path, durability: .process)
-            let problems = try database.prepare("PRAGMA integrity_check").all { $0.text(0) }
+            let problems = try database.prepare("PRAGMA integrity_check").all { $0.text() }
             #expect(problems == ["ok"])
-            return try database.prepare("SELECT number FROM kept ORDER BY number").all { $0.integer(0) }
+            return try database.prepare("SELECT number FROM kept ORDER BY number").all { $0.integer() }
         }
 
         private func insert(_ number: Int64, _ database: Database) throws {

@@ -4,8 +4,8 @@ extension Simulation {
         let messages = server.archive.messages
         // What was sent by the account and is not kept is expected where it was accepted.
         guard !plan.profile.hasArchive else {
-            return messages.filter { $0.isKept || !$0.from.hasPrefix(server.account) }.map(\.body)
+            return messages.filter { $0.isKept || !$0.from.hasPrefix(server.account) }.compactMap(\.body)
         }
-        return messages.filter { !$0.from.hasPrefix(server.account) }.map(\.body)
+        return messages.filter { !$0.from.hasPrefix(server.account) }.compactMap(\.body)
     }
 }

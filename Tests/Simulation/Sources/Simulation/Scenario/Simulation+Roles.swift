@@ -69,7 +69,7 @@ extension Simulation {
             guard stale.overtaken == nil else { continue }
             stale.overtaken = Overtaken(
                 driver: driver.name,
-                queued: try? Set(database.prepare("SELECT stanza FROM queue").all { $0.blob(0) }))
+                queued: try? Set(database.prepare("SELECT stanza FROM queue").all { $0.blob() }))
         }
     }
 

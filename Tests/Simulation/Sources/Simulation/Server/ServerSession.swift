@@ -5,7 +5,6 @@ final class ServerSession {
     weak var stream: ServerStream?
     var isManaged = false
     var isAvailable = false
-    var wantsCarbons = false
     /// Stanzas of the client's, modulo 2^32.
     var handled: UInt32 = 0
     /// What was sent and not acknowledged, oldest first.
@@ -25,8 +24,8 @@ final class ServerSession {
         let message: Int?
         /// Whether it shows it in a page.
         let isPage: Bool
-        /// The archived message that another device has read.
-        let read: Int?
+        /// Called when the client has acknowledged it.
+        let acknowledged: (() -> Void)?
     }
 
     init(id: String, resource: String) {

@@ -6,15 +6,10 @@ final class SimulatedServer {
     let profile: Profile
     let account: String
     let domain: String
-    private(set) var archive = Archive()
-    /// The messages that the client sent, as they came: what the recipients have, since each is passed on once.
-    private(set) var taken: [Taken] = []
+    /// What it is made of.
+    private(set) lazy var features: [any SimulatedFeature] = SimulatedFeatures.all.map { $0.init(self) }
     /// The archived messages that were delivered live and acknowledged, by their number.
     private(set) var acknowledgedMessages: Set<Int> = []
-    /// The messages that the client knows to be read on another device, and had before it learned of that.
-    private(set) var acknowledgedReadings: Set<Int> = []
-    /// Those that perhaps it knows of.
-    private(set) var readings: Set<Int> = []
     /// Whether the client has taken results of a page.
     private(set) var hasShownPage = false
     /// What the client did that it must not.
@@ -22,26 +17,16 @@ final class SimulatedServer {
     /// Whether others than the account can log in.
     var hasStrangers = false
     var latency: ClosedRange<Int64> = 500...20_000
-    private var sessions: [ServerSession] = []
+    private(set) var sessions: [ServerSession] = []
     /// How many sessions there were.
     private(set) var begun = 0
     /// What was counted of sessions that are gone.
     private var remembered: [String: UInt32] = [:]
     private var streams: [ServerStream] = []
-    private var offline: [ArchivedMessage] = []
     private var isDown = false
-    private var hasAnsweredPage = false
     private var lastID = 0
-    private var lastNumber = 0
     /// How often anything was sent or came, to see whether it is quiet.
     private(set) var activity = 0
-
-    struct Taken {
-        let originID: String
-        let body: String
-        /// Its number in the record.
-        let number: Int
-    }
 
     init(_ world: World, _ profile: Profile, account: String = "juliet@example.org") {
         self.world = world
@@ -49,6 +34,18 @@ final class SimulatedServer {
         domain = String(account.drop { $0 != "@" }.dropFirst())
         self.profile = profile
     }
+
+    /// The feature of that type.
+    func feature<Wanted: SimulatedFeature>(_: Wanted.Type = Wanted.self) -> Wanted {
+        // One that is not listed has nothing to do with the others.
+        features.lazy.compactMap { $0 as? Wanted }.first ?? Wanted(self)
+    }
+
+    /// The full address of a session.
+    func address(_ session: ServerSession) -> String { "\(account)/\(session.resource)" }
+
+    /// Says that something was sent or came.
+    func moved() { activity += 1 }
 
     func newID(_ kind: String) -> String {
         lastID += 1
@@ -79,7 +76,7 @@ final class SimulatedServer {
     /// Stops, forgets its sessions, and starts again.
     func restart(after microseconds: Int64) {
         isDown = true
-        hasAnsweredPage = false
+        for feature in features { feature.restarted() }
         for stream in streams where !stream.isOver { stream.close("system-shutdown") }
         for session in sessions { end(session) }
         if !profile.remembersCountAfterRestart { remembered = [:] }
@@ -134,10 +131,8 @@ final class SimulatedServer {
         sessions.remove(at: index)
         if session.isManaged, !inOrder { remembered[session.id] = session.handled }
         session.stream = nil
-        guard !profile.hasArchive || profile.policy != .always else { return }
-        // What is not archived and was not acknowledged is kept for whoever comes next.
-        let messages = session.takeUnacknowledged().compactMap(\.message)
-        offline += archive.messages.filter { messages.contains($0.number) && !$0.isKept }
+        let unacknowledged = session.takeUnacknowledged()
+        for feature in features { feature.ended(session, unacknowledged) }
     }
 
     func resume(_ element: Element, on stream: ServerStream) {
@@ -206,167 +201,33 @@ final class SimulatedServer {
         if stanzas.contains(where: \.isPage) { hasShownPage = true }
         for sent in stanzas where !sent.isPage {
             if let message = sent.message { acknowledgedMessages.insert(message) }
-            if let read = sent.read { acknowledgedReadings.insert(read) }
+            sent.acknowledged?()
         }
     }
 
     // MARK: Delivering
 
     /// Puts a stanza into a session's queue, and sends it if there is a connection.
+    /// - Parameters:
+    ///   - message: the number of the archived message that it is, or shows.
+    ///   - isPage: whether it shows it in a page.
+    ///   - acknowledged: called when the client has acknowledged it.
     func send(
-        _ stanza: String, to session: ServerSession, message: Int? = nil, isPage: Bool = false, read: Int? = nil
+        _ stanza: String, to session: ServerSession, message: Int? = nil, isPage: Bool = false,
+        acknowledged: (() -> Void)? = nil
     ) {
         activity += 1
         if session.isManaged {
-            let sent = ServerSession.Sent(stanza: stanza, message: message, isPage: isPage, read: read)
+            let sent = ServerSession.Sent(
+                stanza: stanza, message: message, isPage: isPage, acknowledged: acknowledged)
             session.sent(sent, limit: profile.queueLimit)
         }
         session.stream?.deliver(stanza)
     }
 
-    /// A message comes for the account, or from another of its resources.
-    /// - Parameter isHidden: whether it is for another resource alone.
-    func receive(_ body: String, from sender: String, isHidden: Bool = false) {
-        let isOwn = sender.hasPrefix(account)
-        let id = newID("m")
-        let message = file(
-            body, id: id, from: sender, to: isOwn ? "romeo@example.net" : account,
-            extra: "<origin-id xmlns='urn:xmpp:sid:0' id='\(id)'/>", isLive: true)
-        world.counts.stanzas += 1
-        guard !isHidden else { return }
-        let late = world.random.pick(0...999) < profile.deliveredLate
-        world.after(late ? 30_000 : 0) { [weak self] in self?.distribute(message, isOwn: isOwn) }
-    }
-
-    /// Another device of the account shows that it has shown the newest message of `sender` (XEP-0333).
-    func read(from sender: String) {
-        guard let message = archive.messages.last(where: { $0.from == sender && $0.to == account }) else { return }
-        let earlier = archive.messages.filter { $0.from == sender && $0.number <= message.number }
-        readings.formUnion(earlier.map(\.number))
-        let isKnown = acknowledgedMessages.contains(message.number)
-        let bare = sender.prefix { $0 != "/" }
-        let marker = """
-            <message from='\(account)/phone' to='\(bare)' type='chat' id='\(newID("d"))'>\
-            <displayed xmlns='urn:xmpp:chat-markers:0' id='\(message.messageID)'/></message>
-            """
-        for session in sessions where session.wantsCarbons {
-            send(carbon(marker, to: session), to: session, read: isKnown ? message.number : nil)
-        }
-    }
-
-    private func distribute(_ message: ArchivedMessage, isOwn: Bool) {
-        let stanza = message.delivered(to: account, isStamped: message.isKept)
-        if isOwn {
-            for session in sessions where session.wantsCarbons {
-                send(carbon(stanza, to: session), to: session, message: message.number)
-            }
-            return
-        }
-        let available = sessions.filter(\.isAvailable)
-        if available.isEmpty, profile.deliversOffline || !message.isKept { offline.append(message) }
-        for session in available { send(stanza, to: session, message: message.number) }
-    }
-
-    private func carbon(_ stanza: String, to session: ServerSession) -> String {
-        """
-        <message from='\(account)' to='\(account)/\(session.resource)' type='chat'><sent xmlns='urn:xmpp:carbons:2'>\
-        <forwarded xmlns='urn:xmpp:forward:0'>\(inClient(stanza))</forwarded></sent></message>
-        """
-    }
-
     /// A stanza for one resource; it is lost if that is not there.
     func route(_ stanza: String, to resource: String) {
         for session in sessions where session.resource == resource { send(stanza, to: session) }
-    }
-
-    func becameAvailable(_ session: ServerSession) {
-        guard !session.isAvailable else { return }
-        session.isAvailable = true
-        let address = "\(account)/\(session.resource)"
-        send("<presence from='\(address)' to='\(address)'/>", to: session)
-        let messages = offline
-        offline = []
-        for message in messages {
-            let stanza = message.delivered(to: account, isStamped: message.isKept, isLate: true)
-            send(stanza, to: session, message: message.number)
-        }
-    }
-
-    /// Writes a message into the archive.
-    @discardableResult
-    private func file(
-        _ body: String, id: String, from: String, to: String, extra: String, isLive: Bool
-    ) -> ArchivedMessage {
-        activity += 1
-        lastNumber += 1
-        let previous = archive.messages.last
-        let peer = from.hasPrefix(account) ? to : from
-        let isKept = profile.keeps(String(peer.prefix { $0 != "/" }))
-        let isTwin =
-            isLive && isKept && previous?.isKept ?? false && world.random.pick(0...999) < profile.twins
-            && previous.map { $0.from != from } ?? false
-        let archiveID = isTwin ? previous?.id ?? "" : newID("a")
-        let isLate = world.random.pick(0...999) < profile.archivedLate
-        let message = ArchivedMessage(
-            id: archiveID, from: from, to: to, messageID: id, body: body,
-            stanza: "<message from='\(from)' to='\(to)' type='chat' id='\(id)'><body>\(body)</body>\(extra)</message>",
-            at: world.milliseconds, visible: world.now + (isLate ? world.random.pick(10_000...1_100_000) : 0),
-            number: lastNumber, isKept: isKept)
-        archive.add(message, now: world.now)
-        return message
-    }
-
-    /// The message that the account has sent last and whose bytes a hostile room may know.
-    private(set) var lastTaken: (id: String, to: String)?
-
-    func take(_ stanza: Element, from session: ServerSession) {
-        guard let body = stanza.child("body", "jabber:client")?.text, let id = stanza["id"] else { return }
-        world.counts.stanzas += 1
-        taken.append(Taken(originID: id, body: body, number: lastNumber + 1))
-        lastTaken = (id, stanza["to"] ?? "")
-        if stanza["to"] == Self.nobody { bounce(id, to: session) }
-        file(
-            body, id: id, from: "\(account)/\(session.resource)", to: stanza["to"] ?? "",
-            extra: "<origin-id xmlns='urn:xmpp:sid:0' id='\(id)'/>", isLive: false)
-    }
-
-    /// Forgets old messages, of those that the client says it has, by asking for what is behind them.
-    func expireArchive(percent: Int) {
-        world.counts.forgotten += archive.expire(percent: percent, known: acknowledgedMessages)
-    }
-
-    /// Forgets all messages.
-    func purgeArchive() {
-        world.counts.purges += 1
-        world.counts.forgotten += archive.purge(known: acknowledgedMessages)
-    }
-
-    /// Whether a page can be given now.
-    func startsArchive() -> Bool {
-        defer { hasAnsweredPage = true }
-        return hasAnsweredPage || !profile.archiveStartsSlowly
-    }
-
-    /// Who does not exist.
-    static let nobody = "nobody@example.net"
-
-    private func bounce(_ id: String, to session: ServerSession) {
-        let error = """
-            <message type='error' id='\(id)' from='\(Self.nobody)' to='\(account)/\(session.resource)'>\
-            <error type='cancel'><service-unavailable xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></message>
-            """
-        let resource = session.resource
-        world.after(world.random.pick(1000...200_000)) { [weak self] in self?.route(error, to: resource) }
-    }
-
-    func page(_ query: Archive.Query) -> Archive.Page? {
-        archive.claim(query.after)
-        let page = archive.page(query, now: world.now)
-        if let page { archive.show(page) }
-        if query.after == nil, query.before == nil, let first = page?.messages.first {
-            archive.begin(at: first.number, now: world.now)
-        }
-        return page
     }
 
     func inClient(_ stanza: String) -> String { "<message xmlns='jabber:client'" + stanza.dropFirst("<message".count) }

@@ -34,34 +34,3 @@ struct HostileRoom {
         return forged
     }
 }
-
-extension SimulatedServer {
-    /// The room's answers: it has an archive, of which everything is forged.
-    func answer(ofRoom iq: Element, to session: ServerSession) {
-        func send(_ payload: String) {
-            self.send(
-                """
-                <iq type='result' id='\(iq["id"] ?? "")' from='\(HostileRoom.address)' to='\(account)/\(session.resource)'>\
-                \(payload)</iq>
-                """, to: session)
-        }
-        guard let query = iq.child("query", "urn:xmpp:mam:2") else {
-            return send(
-                "<query xmlns='http://jabber.org/protocol/disco#info'><feature var='urn:xmpp:mam:2'/></query>")
-        }
-        world.counts.forged += 1
-        let shown = archive.messages.last { !$0.from.hasPrefix(account) && !readings.contains($0.number) }
-        let forged = HostileRoom(account: account, known: lastTaken, shown: shown).messages
-        for (index, message) in forged.enumerated() {
-            self.send(
-                """
-                <message from='\(HostileRoom.address)' to='\(account)/\(session.resource)'><result xmlns='urn:xmpp:mam:2' \
-                queryid='\(query["queryid"] ?? "")' id='r\(index)'><forwarded xmlns='urn:xmpp:forward:0'>\(message)</forwarded>\
-                </result></message>
-                """, to: session)
-        }
-        send(
-            "<fin xmlns='urn:xmpp:mam:2' complete='true'><set xmlns='http://jabber.org/protocol/rsm'>"
-                + "<first>r0</first><last>r\(forged.count - 1)</last></set></fin>")
-    }
-}

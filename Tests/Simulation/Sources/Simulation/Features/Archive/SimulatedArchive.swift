@@ -1,0 +1,138 @@
+import KalijStore
+import KalijXML
+
+/// The account's archive (XEP-0313, XEP-0441), if the server keeps one; and the record of all messages, whether it does or not.
+final class SimulatedArchive: SimulatedFeature {
+    unowned let server: SimulatedServer
+    private(set) var archive = Archive()
+    private var hasAnsweredPage = false
+    private var lastNumber = 0
+    private var profile: Profile { server.profile }
+    private var world: World { server.world }
+
+    init(_ server: SimulatedServer) { self.server = server }
+
+    var announced: [String] { profile.hasArchive ? ["urn:xmpp:mam:2", "urn:xmpp:sid:0"] : [] }
+
+    /// The number that the next message gets.
+    var nextNumber: Int { lastNumber + 1 }
+
+    func answer(_ request: Element, of session: ServerSession) -> SimulatedAnswer? {
+        guard profile.hasArchive else { return nil }
+        if let query = request.child("query", "urn:xmpp:mam:2") { return show(Archive.Query(query), to: session) }
+        guard profile.hasPreferences, request.child("prefs", "urn:xmpp:mam:2") != nil else { return nil }
+        return .result(
+            "<prefs xmlns='urn:xmpp:mam:2' default='\(profile.policy.rawValue)'><always/><never/></prefs>")
+    }
+
+    func restarted() { hasAnsweredPage = false }
+
+    /// Writes a message into the archive.
+    /// - Parameters:
+    ///   - content: what is in the stanza.
+    ///   - body: its text, if it has one.
+    @discardableResult
+    func file(_ content: String, body: String?, id: String, from: String, to: String, isLive: Bool) -> ArchivedMessage {
+        server.moved()
+        lastNumber += 1
+        let previous = archive.messages.last
+        let peer = from.hasPrefix(server.account) ? to : from
+        let isKept = profile.keeps(String(peer.prefix { $0 != "/" }))
+        let isTwin =
+            isLive && isKept && previous?.isKept ?? false && world.random.pick(0...999) < profile.twins
+            && previous.map { $0.from != from } ?? false
+        let archiveID = isTwin ? previous?.id ?? "" : server.newID("a")
+        let isLate = world.random.pick(0...999) < profile.archivedLate
+        let message = ArchivedMessage(
+            id: archiveID, from: from, to: to, messageID: id, body: body,
+            stanza: "<message from='\(from)' to='\(to)' type='chat' id='\(id)'>\(content)</message>",
+            at: world.milliseconds, visible: world.now + (isLate ? world.random.pick(10_000...1_100_000) : 0),
+            number: lastNumber, isKept: isKept)
+        archive.add(message, now: world.now)
+        return message
+    }
+
+    /// Forgets old messages, of those that the client says it has, by asking for what is behind them.
+    func expire(percent: Int) {
+        world.counts.forgotten += archive.expire(percent: percent, known: server.acknowledgedMessages)
+    }
+
+    /// Forgets all messages.
+    func purge() {
+        world.counts.purges += 1
+        world.counts.forgotten += archive.purge(known: server.acknowledgedMessages)
+    }
+
+    private func show(_ query: Archive.Query, to session: ServerSession) -> SimulatedAnswer {
+        guard startsArchive() else { return .error(condition: "internal-server-error", type: "wait") }
+        guard let page = page(query) else { return .error(condition: "item-not-found", type: "cancel") }
+        for message in page.messages {
+            let queryID = query.queryID.map { " queryid='\($0)'" } ?? ""
+            server.send(
+                """
+                <message from='\(server.account)' to='\(server.address(session))'><result xmlns='urn:xmpp:mam:2'\(queryID) \
+                id='\(message.id)'><forwarded xmlns='urn:xmpp:forward:0'><delay xmlns='urn:xmpp:delay' \
+                stamp='\(Stamp.text(message.at))'/>\(server.inClient(message.stanza))</forwarded></result></message>
+                """, to: session, message: message.number, isPage: true)
+        }
+        let bounds =
+            page.messages.isEmpty
+            ? "" : "<first>\(page.messages[0].id)</first><last>\(page.messages[page.messages.count - 1].id)</last>"
+        return .result(
+            """
+            <fin xmlns='urn:xmpp:mam:2'\(page.isComplete ? " complete='true'" : "")>\
+            <set xmlns='http://jabber.org/protocol/rsm'>\(bounds)</set></fin>
+            """)
+    }
+
+    /// Whether a page can be given now.
+    private func startsArchive() -> Bool {
+        defer { hasAnsweredPage = true }
+        return hasAnsweredPage || !profile.archiveStartsSlowly
+    }
+
+    private func page(_ query: Archive.Query) -> Archive.Page? {
+        archive.claim(query.after)
+        let page = archive.page(query, now: world.now)
+        if let page { archive.show(page) }
+        if query.after == nil, query.before == nil, let first = page?.messages.first {
+            archive.begin(at: first.number, now: world.now)
+        }
+        return page
+    }
+
+    /// Promise 1: what the server archived is there, once, and in its order.
+    func check(_ database: Database, of simulation: Simulation) throws -> [Violation] {
+        var violations: [Violation] = []
+        let rows = try StoredMessage.all(in: database)
+        var count: [String: Int] = [:]
+        for row in rows { count[row.body ?? "", default: 0] += 1 }
+        let archived = simulation.expected
+        let older = Set(archive.messages.lazy.filter { self.archive.older.contains($0.number) }.compactMap(\.body))
+        let gone = Set(archive.messages.lazy.filter { self.archive.gone.contains($0.number) }.compactMap(\.body))
+        for body in archived
+        where count[body] != 1 && !((older.contains(body) || gone.contains(body)) && count[body] == nil) {
+            violations.append(Violation(.promise1, "\(body) is there \(count[body] ?? 0) times"))
+        }
+        // Of what expired before anybody asked for it nobody can say where it stood. All others stand where the archive has
+        // them.
+        let unplaced = Set(
+            archive.messages.lazy.filter {
+                self.archive.unplaced.contains($0.number) || self.profile.hasArchive && !$0.isKept
+            }.compactMap(\.body))
+        let placed = archived.filter { !unplaced.contains($0) && !older.contains($0) }
+        let known = Set(placed)
+        let shown = rows.compactMap(\.body).filter { known.contains($0) }
+        if violations.isEmpty, shown != placed {
+            let place = zip(shown, placed).first { $0 != $1 }
+            violations.append(
+                Violation(.promise1, "in the place of \(place?.1 ?? "-") the history shows \(place?.0 ?? "-")"))
+        }
+        return violations
+    }
+}
+
+extension SimulatedServer {
+    /// The account's archive, and the record of what came and went.
+    var archive: Archive { feature(SimulatedArchive.self).archive }
+}

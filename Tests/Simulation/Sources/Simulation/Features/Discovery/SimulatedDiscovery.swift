@@ -1,0 +1,14 @@
+import KalijXML
+
+/// The server says what it and the account support (XEP-0030).
+final class SimulatedDiscovery: SimulatedFeature {
+    unowned let server: SimulatedServer
+
+    init(_ server: SimulatedServer) { self.server = server }
+
+    func answer(_ request: Element, of session: ServerSession) -> SimulatedAnswer? {
+        guard request.child("query", "http://jabber.org/protocol/disco#info") != nil else { return nil }
+        let features = server.features.flatMap { $0.announced }.map { "<feature var='\($0)'/>" }
+        return .result("<query xmlns='http://jabber.org/protocol/disco#info'>\(features.joined())</query>")
+    }
+}

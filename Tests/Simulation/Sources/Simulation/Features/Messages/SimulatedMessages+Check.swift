@@ -1,0 +1,52 @@
+import KalijStore
+
+extension SimulatedMessages {
+    /// Promise 2: what was accepted reached the server, once, and in order; what perhaps was, did so if it is stored.
+    func check(_ database: Database, of simulation: Simulation) throws -> [Violation] {
+        let rows = try StoredMessage.all(in: database)
+        // Where the archive can prove nothing, what left in a session that was lost is reported, and not sent again.
+        let unknown = Set(
+            rows.filter { $0.isUnsettled && Self.mayBeUnknown($0, in: simulation) }.compactMap(\.body))
+        simulation.world.counts.unknown += unknown.count
+        // Nobody may say so of a session that was resumed each time. A process that is killed may not have told of a new one.
+        let isLost = server.begun > 1
+        let accepted = simulation.record.accepted
+        let taken = taken.map(\.body)
+        var violations: [Violation] = []
+        var count: [String: Int] = [:]
+        for body in taken { count[body, default: 0] += 1 }
+        let stored = rows.filter { $0.direction == "out" && ($0.body ?? "").hasPrefix("out-") }.compactMap(\.body)
+        for body in Set(accepted + stored).sorted()
+        where count[body] != 1 && !(unknown.contains(body) && count[body] == nil) {
+            violations.append(Violation(.promise2, "\(body) reached the server \(count[body] ?? 0) times"))
+        }
+        for body in unknown.sorted() where !isLost {
+            violations.append(Violation(.promise2, "\(body) is of unknown outcome, and no session was lost"))
+        }
+        for body in accepted where !stored.contains(body) {
+            violations.append(Violation(.promise2, "\(body) was accepted and is not stored"))
+        }
+        for body in Set(taken).subtracting(stored).sorted() {
+            violations.append(Violation(.promise2, "\(body) was sent and is not stored"))
+        }
+        let known = Set(accepted)
+        if violations.isEmpty,
+            taken.filter({ known.contains($0) }) != accepted.filter({ count[$0] != nil })
+        {
+            violations.append(Violation(.promise2, "sent as \(taken), accepted as \(accepted)"))
+        }
+        for row in rows
+        where row.direction == "out" && ["queued", "sent"].contains(row.state) && !unknown.contains(row.body ?? "") {
+            violations.append(Violation(.promise2, "\(row.body ?? "-") is still \(row.state ?? "-")"))
+        }
+        return violations
+    }
+
+    /// Whether nothing can tell the outcome of a message. Prosody's archive can, where it keeps everything, says so, was never
+    /// emptied, and had something that the client knew when the message was accepted.
+    private static func mayBeUnknown(_ row: StoredMessage, in simulation: Simulation) -> Bool {
+        let profile = simulation.plan.profile
+        return !profile.hasArchive || profile.policy != .always || !profile.hasPreferences || profile.archivedLate > 0
+            || simulation.world.counts.forgotten > 0 || !simulation.record.acceptedLate.contains(row.body ?? "")
+    }
+}

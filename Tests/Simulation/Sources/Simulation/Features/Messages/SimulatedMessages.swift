@@ -1,0 +1,119 @@
+import KalijStore
+import KalijXML
+
+/// Messages between the account and its contacts (RFC 6121 section 5 and 8): archived, delivered, kept for whoever comes next,
+/// refused.
+final class SimulatedMessages: SimulatedFeature {
+    unowned let server: SimulatedServer
+    /// The messages that the client sent, as they came: what the recipients have, since each is passed on once.
+    private(set) var taken: [Taken] = []
+    /// Its id and recipient the room may know: the message that the account has sent last.
+    private(set) var lastTaken: (id: String, to: String)?
+    private var offline: [ArchivedMessage] = []
+    private var archive: SimulatedArchive { server.feature() }
+    private var profile: Profile { server.profile }
+    private var world: World { server.world }
+
+    struct Taken {
+        let originID: String
+        let body: String
+        /// Its number in the record.
+        let number: Int
+    }
+
+    /// Who does not exist.
+    static let nobody = "nobody@example.net"
+
+    init(_ server: SimulatedServer) { self.server = server }
+
+    // MARK: To the client
+
+    /// A message comes for the account, or from another of its resources.
+    /// - Parameter isHidden: whether it is for another resource alone.
+    func receive(_ body: String, from sender: String, isHidden: Bool = false) {
+        let isOwn = sender.hasPrefix(server.account)
+        let additions = isOwn ? "" : server.features.map { $0.additions(to: body, from: sender) }.joined()
+        receive("<body>\(body)</body>", additions, body: body, from: sender, isHidden: isHidden)
+    }
+
+    /// A contact sends something that is kept as a message is, but says nothing to people.
+    func receive(_ content: String, from sender: String) { receive(content, "", body: nil, from: sender) }
+
+    private func receive(
+        _ content: String, _ additions: String, body: String?, from sender: String, isHidden: Bool = false
+    ) {
+        let isOwn = sender.hasPrefix(server.account)
+        let id = server.newID("m")
+        let message = archive.file(
+            content + "<origin-id xmlns='urn:xmpp:sid:0' id='\(id)'/>" + additions, body: body, id: id, from: sender,
+            to: isOwn ? "romeo@example.net" : server.account, isLive: true)
+        if body != nil { world.counts.stanzas += 1 }
+        guard !isHidden else { return }
+        let late = world.random.pick(0...999) < profile.deliveredLate
+        world.after(late ? 30_000 : 0) { [weak self] in self?.distribute(message, isOwn: isOwn) }
+    }
+
+    private func distribute(_ message: ArchivedMessage, isOwn: Bool) {
+        let stanza = message.delivered(to: server.account, isStamped: message.isKept)
+        if isOwn { return server.feature(SimulatedCarbons.self).copy(stanza, message: message.number) }
+        let available = server.sessions.filter(\.isAvailable)
+        if available.isEmpty, profile.deliversOffline || !message.isKept { offline.append(message) }
+        for session in available { server.send(stanza, to: session, message: message.number) }
+    }
+
+    /// What waits is delivered.
+    func becameAvailable(_ session: ServerSession) {
+        let messages = offline
+        offline = []
+        for message in messages {
+            let stanza = message.delivered(to: server.account, isStamped: message.isKept, isLate: true)
+            server.send(stanza, to: session, message: message.number)
+        }
+    }
+
+    /// What is not archived and was not acknowledged is kept for whoever comes next.
+    func ended(_ session: ServerSession, _ sent: [ServerSession.Sent]) {
+        guard !profile.hasArchive || profile.policy != .always else { return }
+        let messages = sent.compactMap(\.message)
+        offline += server.archive.messages.filter { messages.contains($0.number) && !$0.isKept }
+    }
+
+    // MARK: From the client
+
+    func sent(_ message: Element, by session: ServerSession) {
+        guard let body = message.child("body", "jabber:client")?.text, let id = message["id"] else { return }
+        world.counts.stanzas += 1
+        taken.append(Taken(originID: id, body: body, number: archive.nextNumber))
+        lastTaken = (id, message["to"] ?? "")
+        if message["to"] == Self.nobody { bounce(id, to: session) }
+        file("<body>\(body)</body>", body: body, message, of: session)
+    }
+
+    /// Archives what the client has sent.
+    func file(_ content: String, body: String?, _ message: Element, of session: ServerSession) {
+        let id = message["id"] ?? ""
+        archive.file(
+            content + "<origin-id xmlns='urn:xmpp:sid:0' id='\(id)'/>", body: body, id: id,
+            from: server.address(session), to: message["to"] ?? "", isLive: false)
+    }
+
+    private func bounce(_ id: String, to session: ServerSession) {
+        let error = """
+            <message type='error' id='\(id)' from='\(Self.nobody)' to='\(server.address(session))'>\
+            <error type='cancel'><service-unavailable xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></message>
+            """
+        let resource = session.resource
+        world.after(world.random.pick(1000...200_000)) { [weak self] in self?.server.route(error, to: resource) }
+    }
+}
+
+extension SimulatedServer {
+    var messages: SimulatedMessages { feature() }
+    /// See ``SimulatedMessages/taken``.
+    var taken: [SimulatedMessages.Taken] { messages.taken }
+
+    /// See ``SimulatedMessages/receive(_:from:isHidden:)``.
+    func receive(_ body: String, from sender: String, isHidden: Bool = false) {
+        messages.receive(body, from: sender, isHidden: isHidden)
+    }
+}

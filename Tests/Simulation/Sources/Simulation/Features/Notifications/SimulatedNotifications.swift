@@ -1,0 +1,70 @@
+import KalijStore
+import KalijXML
+
+/// What the user is to be notified of, and another device of the account that shows messages (XEP-0333).
+final class SimulatedNotifications: SimulatedFeature {
+    unowned let server: SimulatedServer
+    /// The messages that the client knows to be read on another device, and had before it learned of that.
+    private var acknowledgedReadings: Set<Int> = []
+    /// Those that perhaps it knows of.
+    private(set) var readings: Set<Int> = []
+
+    init(_ server: SimulatedServer) { self.server = server }
+
+    /// Another device of the account shows that it has shown the newest message of `sender`.
+    func read(from sender: String) {
+        let (archive, account) = (server.archive, server.account)
+        let texts = archive.messages.filter { $0.from == sender && $0.body != nil }
+        guard let message = texts.last(where: { $0.to == account }) else { return }
+        readings.formUnion(texts.lazy.map(\.number).filter { $0 <= message.number })
+        let isKnown = server.acknowledgedMessages.contains(message.number)
+        let marker = """
+            <message from='\(account)/phone' to='\(sender.prefix { $0 != "/" })' type='chat' id='\(server.newID("d"))'>\
+            <displayed xmlns='urn:xmpp:chat-markers:0' id='\(message.messageID)'/></message>
+            """
+        server.feature(SimulatedCarbons.self).copy(
+            marker, acknowledged: isKnown ? { [weak self] in self?.acknowledgedReadings.insert(message.number) } : nil)
+    }
+
+    private struct Notice {
+        let body: String
+        let identifier: String
+        let isDone: Bool
+    }
+
+    /// Promise 4: what the user was to be notified of was shown, and is not shown any more if it was read elsewhere.
+    func check(_ database: Database, of simulation: Simulation) throws -> [Violation] {
+        let notices = try database.prepare(
+            "SELECT m.body, n.message, n.done FROM notification n JOIN message m ON m.id = n.message"
+        ).all { Notice(body: $0.text("body"), identifier: "\($0.integer("message"))", isDone: $0.bool("done")) }
+        let shown = simulation.record.shown
+        var violations: [Violation] = []
+        for notice in notices {
+            if !notice.isDone {
+                violations.append(Violation(.promise4, "\(notice.body) waits to be shown"))
+            } else if shown[notice.body].map({ $0.identifier ?? notice.identifier }) != notice.identifier {
+                violations.append(Violation(.promise4, "\(notice.body) was never shown"))
+            }
+        }
+        let incoming = server.archive.messages.filter { !$0.from.hasPrefix(server.account) && $0.body != nil }
+        // What was read on another device need not be shown any more.
+        let gone = server.archive.gone
+        for message in incoming
+        where simulation.plan.mainNotifies && shown[message.text] == nil && !readings.contains(message.number)
+            && !gone.contains(message.number)
+        {
+            violations.append(Violation(.promise4, "\(message.text) was never shown"))
+        }
+        for message in incoming
+        where acknowledgedReadings.contains(message.number) && shown[message.text]?.isVisible ?? false {
+            violations.append(Violation(.promise4, "\(message.text) was read elsewhere and is shown still"))
+        }
+        // After a power failure nothing is shown, and nobody has withdrawn it.
+        for message in incoming where !readings.contains(message.number) {
+            if let shown = shown[message.text], !shown.isVisible, shown.identifier != nil {
+                violations.append(Violation(.promise4, "\(message.text) was withdrawn, and nobody has read it"))
+            }
+        }
+        return violations
+    }
+}

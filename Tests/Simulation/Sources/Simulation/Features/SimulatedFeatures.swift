@@ -1,0 +1,16 @@
+/// All features of the simulator: adding one is a folder and a line here.
+enum SimulatedFeatures {
+    static let all: [any SimulatedFeature.Type] = [
+        SimulatedRoom.self,
+        SimulatedCallbacks.self,
+        SimulatedDiscovery.self,
+        SimulatedArchive.self,
+        SimulatedCarbons.self,
+        SimulatedTime.self,
+        SimulatedPing.self,
+        SimulatedPresence.self,
+        SimulatedMessages.self,
+        SimulatedNotifications.self,
+        SimulatedEvents.self,
+    ]
+}
