@@ -2,8 +2,8 @@ import KalijSteps
 import KalijStore
 import KalijXML
 
-/// Finds out, once, whether an archive has something before what the first reading has fetched: if not, nothing is missing
-/// there, and no gap is to be shown.
+/// Finds out, once, whether an archive has messages from before the first reading. If not, nothing is missing there,
+/// and no gap is shown.
 struct ArchiveBegin {
     package let step: Step
     package let archive: Archive
@@ -17,7 +17,7 @@ struct ArchiveBegin {
             .first(key) { $0.integer() }
     }
 
-    /// Asks for the last message before it, which is not stored: no query is open that it could belong to.
+    /// Asks for the last message before the first reading. The result is not stored, because no open query matches.
     func findOut() throws {
         guard let since = try since(), since > 0, try ranges.all().last?.isBottom != true else { return }
         let first = try ranges.all().last

@@ -1,22 +1,22 @@
 import KalijSteps
 import KalijStore
 
-/// What can be concluded from the absence of a message of ours in the account's archive: that the message did not arrive, if the
-/// archive keeps what is sent to that contact, and still has what it kept when the message left.
+/// The evidence in the absence of an own message from the account's archive. The message did not arrive if the archive
+/// keeps messages to that contact, and still has all messages from the time when the message left.
 struct ArchiveEvidence {
     package let step: Step
     private var database: Database { step.database }
     private var account: Value { .integer(step.account.id) }
 
-    /// A message that left in a session that is lost, and that the archive has not shown.
+    /// A message that left in a lost session, and that the archive has not shown.
     struct Waiting {
         package let row: Int64
         package let conversation: String
-        /// The archive's newest message that was known when it left.
+        /// The newest known message of the archive at the time when the message left.
         package let anchor: String?
     }
 
-    /// All of them, in the order in which they left.
+    /// All such messages, in the order in which they left.
     package func waiting() throws -> [Waiting] {
         try database.statement(
             """
@@ -28,23 +28,23 @@ struct ArchiveEvidence {
         }
     }
 
-    /// Waiting messages whose outcome the archive cannot tell, once the archive was read to its end.
+    /// Waiting messages with an outcome that the archive cannot tell, after the archive was read to its end.
     package func unknown() throws -> [Int64] {
         try waiting().filter { try !keeps($0.conversation) || !reachesBack(before: $0) }.map(\.row)
     }
 
-    /// A new session begins to read: what the archive has shown before may be gone (simulation, seed 1032899).
+    /// A new session begins to read: messages shown before may be gone from the archive (simulation, seed 1032899).
     package func begin() throws { try database.run("DELETE FROM archive_shown WHERE account = ?", [account]) }
 
-    /// The archive has shown the message in `place`, which was known.
+    /// The archive has shown the known message in `place`.
     package func shown(_ place: Messages.Place) throws {
         try database.run(
             "INSERT OR IGNORE INTO archive_shown(account, own, message) VALUES (?, ?, ?)",
             [account, .integer(place.state == nil ? 0 : 1), .integer(place.row)])
     }
 
-    /// Whether the archive keeps what is sent to `conversation`: the preferences say so, or, where they leave it open, the newest
-    /// message that the server took is there.
+    /// Whether the archive keeps messages to `conversation`. The preferences decide; if they are silent, the newest
+    /// message accepted by the server has to be in the archive.
     private func keeps(_ conversation: String) throws -> Bool {
         if let keeps = try ArchivePreferences(step: step).keeps(conversation) { return keeps }
         return try database.statement(
@@ -56,8 +56,9 @@ struct ArchiveEvidence {
         ).first([account, .text(conversation)]) { $0.bool() } ?? false
     }
 
-    /// Whether the archive has lost nothing since the message left. Archives forget the oldest first. So the proof is an older message
-    /// that the archive has shown in this session: the anchor, or another message of ours that left earlier.
+    /// Whether the archive still has all messages from the time when the message left. Archives remove the oldest
+    /// messages first. So the proof is an older message shown by the archive in this session: the anchor, or another
+    /// own message that left earlier.
     private func reachesBack(before message: Waiting) throws -> Bool {
         let isAnchorThere = try database.statement(
             """

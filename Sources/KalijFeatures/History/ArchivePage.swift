@@ -11,21 +11,21 @@ import KalijXML
 /// A question for a page of an archive (XEP-0313 section 4, XEP-0059).
 struct ArchiveQuestion {
     enum Place {
-        /// Behind the message with that id; from the begin of what is asked for if it is nil.
+        /// After the message with that id; nil: from the beginning of the requested time.
         case after(String?)
-        /// Before the message with that id; up to the end of what is asked for if it is nil.
+        /// Before the message with that id; nil: up to the end of the requested time.
         case before(String?)
     }
 
     package let archive: Archive
-    /// What the results refer to; nobody can guess it.
+    /// The id in all results of this question; nobody can guess the id.
     package let id = UUID().uuidString.lowercased()
     package let place: Place
     /// Milliseconds since 1970.
     package var start: Int64?
     /// Milliseconds since 1970.
     package var end: Int64?
-    /// The most messages of the page.
+    /// The largest number of messages in the page.
     package var size = 100
 
     package var element: Element {
@@ -51,18 +51,18 @@ struct ArchiveQuestion {
     }
 }
 
-/// What the end of a page says, `<fin/>`.
+/// The end of a page, `<fin/>`.
 struct ArchivePage {
-    /// Whether nothing is left in the direction in which it was asked.
+    /// Whether the page is the last in the requested direction.
     let isComplete: Bool
     package let first: String?
     package let last: String?
-    /// Whether nothing is there, in the direction in which it was asked.
+    /// Whether the archive has nothing more in the requested direction.
     var isEnd: Bool { isComplete && first == nil && last == nil }
 
     static let paging = "http://jabber.org/protocol/rsm"
 
-    /// Reads the answer to a question; nil if it is a refusal or something else.
+    /// Reads the answer to a question; nil for a refusal and for any other stanza.
     package init?(_ iq: Element) {
         guard iq["type"] == "result", let fin = iq.child("fin", "urn:xmpp:mam:2") else { return nil }
         isComplete = fin["complete"] == "true" || fin["complete"] == "1"

@@ -4,14 +4,14 @@ import KalijHandlers
 import KalijStore
 import KalijXML
 
-/// What the server archives for the account, by the account's own preferences (XEP-0441). Asked when messages of a lost session
-/// wait for the archive, and kept for the conversations of those messages.
+/// The account's preferences for its archive (XEP-0441). Requested when messages of a lost session wait for the
+/// archive, and kept for the conversations of those messages.
 struct ArchivePreferences {
     package let step: Step
     private var account: Value { .integer(step.account.id) }
     private static let patience = Duration.seconds(30)
 
-    /// Whether the answer is still to come.
+    /// Whether the answer is still missing.
     var isAwaited: Bool { get throws { try Requests(step: step).isWaiting([PreferencesTold.name]) } }
 
     package func ask() throws {
@@ -21,14 +21,14 @@ struct ArchivePreferences {
             .request(.get, Element("prefs", xmlns: "urn:xmpp:mam:2")), then: PreferencesTold(), within: Self.patience)
     }
 
-    /// Whether messages to `conversation` are archived; nil if the preferences do not say so: the server has none, or goes by
-    /// the roster.
+    /// Whether messages to `conversation` are archived; nil if the preferences do not decide: the server has none, or
+    /// decides by the roster.
     package func keeps(_ conversation: String) throws -> Bool? {
         try step.database.statement("SELECT keeps FROM archive_preference WHERE account = ? AND conversation = ?")
             .first([account, .text(conversation)]) { $0.bool() }
     }
 
-    /// The answer for each of `conversations`.
+    /// Stores the answer for each of `conversations`.
     package func told(_ iq: Element, of conversations: [String]) throws {
         guard let preferences = iq.child("prefs", "urn:xmpp:mam:2") else { return }
         for conversation in Set(conversations) {
@@ -39,8 +39,8 @@ struct ArchivePreferences {
         }
     }
 
-    /// A bare address stands for all of its resources, a full one for itself (XEP-0441 section 4): of those to be left out the
-    /// slightest resemblance counts.
+    /// A bare address stands for all of its resources, a full address for itself (XEP-0441 section 4). The list `never`
+    /// counts even for the domain and for single resources of an address.
     private static func keeps(_ jid: JID, _ preferences: Element) -> Bool? {
         func list(_ name: String) -> [JID] {
             preferences.child(name, "urn:xmpp:mam:2")?.children("jid").map { JID.received($0.text) } ?? []
@@ -55,7 +55,7 @@ struct ArchivePreferences {
     }
 }
 
-/// The server has said what it archives, or does not say.
+/// The server has sent the preferences, or refused.
 struct PreferencesTold: InvalidatableHandler {
     package static let name = "catch-up.preferences"
 
@@ -67,6 +67,6 @@ struct PreferencesTold: InvalidatableHandler {
         try step.catchUp.preferencesTold()
     }
 
-    /// The next session asks anew, if messages wait then.
+    /// The next session asks again if messages wait then.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }

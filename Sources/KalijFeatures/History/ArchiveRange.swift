@@ -1,20 +1,20 @@
 import KalijSteps
 import KalijStore
 
-/// A part of an archive that was read without a gap.
+/// A part of an archive, read without a gap.
 package struct ArchiveRange {
     package let id: Int64
     let firstID: String
     package let firstPosition: Int64
     package let firstAt: Int64?
-    /// Where reading what is before it begins.
+    /// The message where reading backwards begins.
     let beforeID: String
     package let lastPosition: Int64
     package let lastAt: Int64?
-    /// Where reading on begins: a few messages before its last, because some servers write messages into the archive a
-    /// little later than others whose place is behind theirs (measured: ejabberd 23.01).
+    /// The message where reading onwards begins: a few messages before the last, because some servers archive messages
+    /// a little late, at an earlier place (measured: ejabberd 23.01).
     let againID: String
-    /// Whether the archive has nothing between it and the range before.
+    /// Whether the archive has nothing between this range and the range before.
     package let isBottom: Bool
 
     package init(_ row: Row) {
@@ -30,7 +30,7 @@ package struct ArchiveRange {
     }
 }
 
-/// The ranges of one archive. Only a page extends one.
+/// The ranges of one archive. Only a page extends a range.
 package struct ArchiveRanges {
     package let database: Database
     package let account: Int64
@@ -43,10 +43,10 @@ package struct ArchiveRanges {
     }
     private var values: [Value] { [.integer(account), .text(archive.key)] }
 
-    /// Room for order numbers that is left before a range when a gap is before it.
+    /// The order numbers left free before a range that follows a gap.
     package static let room: Int64 = 1 << 24
 
-    /// All, newest first.
+    /// All ranges, newest first.
     package func all() throws -> [ArchiveRange] {
         try database.statement(
             """
@@ -74,7 +74,7 @@ package struct ArchiveRanges {
         ).first([.integer(id)], ArchiveRange.init)
     }
 
-    /// The range in which the order number is.
+    /// The range with the order number `position`.
     package func range(holding position: Int64) throws -> ArchiveRange? {
         try database.statement(
             """
@@ -85,7 +85,8 @@ package struct ArchiveRanges {
         ).first(values + [.integer(position)], ArchiveRange.init)
     }
 
-    /// Where the message with the archive's id `id` is shown, when it was archived, and the round that has shown it last.
+    /// The place of the message with the archive's id `id`, the time of archiving, and the last round that has shown
+    /// the message.
     package func place(of id: String) throws -> (position: Int64, at: Int64, catchup: Int64)? {
         try database.statement(
             """
@@ -95,8 +96,8 @@ package struct ArchiveRanges {
         ).first(values + [.text(id)]) { ($0.integer("position"), $0.integer("sent_at"), $0.integer("catchup")) }
     }
 
-    /// The message before that with the archive's id `id`, among those that were stored at about the same time; nil if there is
-    /// none in `range`.
+    /// The message before the message with the archive's id `id`, among messages stored at about the same time; nil if
+    /// there is none in `range`.
     package func place(before id: String, in range: ArchiveRange) throws -> (id: String, position: Int64)? {
         try database.statement(
             """
@@ -113,7 +114,7 @@ package struct ArchiveRanges {
         package let id: String
         package let position: Int64
         package let at: Int64?
-        /// Where reading on from it begins.
+        /// The message where reading beyond this end begins.
         package let from: String
     }
 
@@ -130,7 +131,7 @@ package struct ArchiveRanges {
         return database.lastInsertedRow
     }
 
-    /// Moves the end of the range `id` on, never back.
+    /// Moves the end of the range `id` forwards, never backwards.
     func extend(_ id: Int64, to last: End) throws {
         try database.run(
             """
@@ -140,7 +141,7 @@ package struct ArchiveRanges {
             [.integer(id), .text(last.id), .integer(last.position), .optional(last.at), .text(last.from)])
     }
 
-    /// Moves the begin of the range `id` back.
+    /// Moves the beginning of the range `id` backwards.
     func extend(_ id: Int64, backTo first: End) throws {
         try database.run(
             """
@@ -150,13 +151,13 @@ package struct ArchiveRanges {
             [.integer(id), .text(first.id), .integer(first.position), .optional(first.at), .text(first.from)])
     }
 
-    /// The archive has nothing between the range `id` and the one before.
+    /// Notes that the archive has nothing between the range `id` and the range before.
     func markBottom(_ id: Int64) throws {
         try database.run("UPDATE archive_range SET bottom = 1 WHERE id = ?", [.integer(id)])
     }
 
-    /// Removes the newest range but `new`, if the reading that made `new` has shown its first message again, at a position from
-    /// `position` on. The rest of it is shown after that.
+    /// Removes the newest range except `new` if the reading that made `new` has shown its first message again, at
+    /// `position` or later. The rest of the removed range is shown afterwards.
     /// - Returns: the removed range.
     package func remove(shownAgainFrom position: Int64, except new: Int64) throws -> ArchiveRange? {
         guard let range = try all().first(where: { $0.id != new }),
@@ -166,7 +167,7 @@ package struct ArchiveRanges {
         return range
     }
 
-    /// The range `newer` has met `older`: they are one, and so are those in between.
+    /// The range `newer` has met `older`: both become one range, with all ranges in between.
     func merge(_ newer: ArchiveRange, into older: ArchiveRange) throws {
         try database.run(
             """

@@ -4,9 +4,9 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// What an archive answers.
+/// The archive's answers.
 extension CatchUp {
-    /// Results of the open page; false if they belong to none.
+    /// Takes results of the open page; false if the results belong to another page.
     func take(_ results: [ArchivedMessage], query: String) throws -> Bool {
         guard var round = try round(), round.queryID == query, round.phase != .done else { return false }
         let unstamped = try Messages(step: step).areUnstamped()
@@ -19,7 +19,7 @@ extension CatchUp {
         return true
     }
 
-    /// - Returns: where the message was, if it was known.
+    /// - Returns: the previous place of the message, if the message was known.
     private func take(
         _ archived: ArchivedMessage, _ round: inout Round, unstamped: Bool
     ) throws -> Messages.Place? {
@@ -28,7 +28,7 @@ extension CatchUp {
             round.show(archived, position: nil, isMoved: false)
             return nil
         }
-        // What is met decides whether the range goes on, and so where the message goes.
+        // The first result decides whether the range continues, and so where the message goes.
         let meets = round.seen == 0 && round.start != nil ? round.range : nil
         let next = try step.nextPosition()
         if meets == nil, try messages.storeNew(received, at: next, catchup: round.number, unstamped: unstamped) {
@@ -44,9 +44,9 @@ extension CatchUp {
         return place
     }
 
-    /// The first result of a page that was asked for by time, because the archive has lost the cursor. Is it in the range
-    /// already, then the page goes on from there. Else the range ends here: between it and what the page shows there is
-    /// nothing in the archive any more, and whether there was something nobody can say.
+    /// The first result of a page requested by time, because the archive has lost the cursor. If the result is in the
+    /// range already, the page continues the range from there. Otherwise the range ends here: the archive has nothing
+    /// left between the range and this page, and nobody can tell what was there.
     private func meet(_ place: Messages.Place?, _ id: Int64, _ round: inout Round) throws {
         guard let range = try ranges.range(id) else { return }
         if let place, place.isConfirmed, range.firstPosition <= place.position, place.position <= range.lastPosition {
@@ -57,7 +57,7 @@ extension CatchUp {
         round.placed = try step.skipPositions(ArchiveRanges.room)
     }
 
-    /// The answer to the question `queryID` for a page: it moves the cursor.
+    /// The answer to the question `queryID` for a page; moves the cursor.
     package func page(_ iq: Element, of queryID: String) throws {
         guard var round = try round(), round.phase != .done, round.queryID == queryID else { return }
         guard let page = ArchivePage(iq) else { return try failed(iq, round) }
@@ -103,9 +103,9 @@ extension CatchUp {
     }
 }
 
-/// Finds the reading that a `<result/>` belongs to.
+/// Finds the reading for a `<result/>`.
 package struct ArchiveResults {
-    /// What the results of one page have in common.
+    /// The common part of all results of one page.
     package struct Page: Equatable {
         package let sender: String?
         let query: String
@@ -113,7 +113,7 @@ package struct ArchiveResults {
 
     package let step: Step
 
-    /// The page that a stanza is a result of; nil if it is of none.
+    /// The page of a result; nil if the stanza is not a result.
     package static func page(of stanza: Element) -> Page? {
         guard stanza.name == "message", let query = result(in: stanza)?["queryid"] else { return nil }
         return Page(sender: stanza["from"], query: query)
@@ -121,8 +121,8 @@ package struct ArchiveResults {
 
     private static func result(in message: Element) -> Element? { message.child("result", "urn:xmpp:mam:2") }
 
-    /// Results of one page count only from whose archive was asked, and if the page is open; anything else that claims to be
-    /// one is dropped.
+    /// Results of one page count only from the archive that was asked, and only while the page is open; all other
+    /// results are dropped.
     package func handle(_ messages: [Element]) throws {
         guard let first = messages.first, let page = Self.page(of: first) else { return }
         let archive = archive(of: first)
@@ -132,7 +132,7 @@ package struct ArchiveResults {
         try Filling(step: step, archive: archive).take(results, query: page.query)
     }
 
-    /// A result that was set aside when its page was open: now it counts from an archive that has been read.
+    /// A result that was set aside while its page was open. Now the result counts if its archive has been read.
     package func handle(again result: Element, in message: Element, at position: Int64?) throws {
         let messages = Messages(step: step)
         guard let archived = ArchivedMessage(result, of: archive(of: message)),
@@ -142,8 +142,8 @@ package struct ArchiveResults {
         try messages.keep(received, nil, at: try position ?? step.nextPosition(), catchup: round.number)
     }
 
-    /// The archive of whoever has sent a result: a server leaves the address out or names the account for the account's
-    /// own, and names the room for a room's.
+    /// The archive of a result's sender. The account's own archive sends no address or the account's address, a room's
+    /// archive sends the room's address.
     package func archive(of message: Element) -> Archive {
         guard let sender = message["from"].map(JID.received), sender != step.account.jid else { return .own }
         return Archive(key: sender.description)

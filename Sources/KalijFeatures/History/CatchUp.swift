@@ -4,17 +4,17 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// Reads the end of an archive (XEP-0313), from where it was read to its end, in rounds.
+/// Reads the end of an archive (XEP-0313), from the point of the last complete reading, in rounds.
 ///
-/// Only a page extends a range (``ArchiveRanges``), never a message that is delivered live: what came live since, the
-/// tail, is read once more, which gives each message its place in the archive's order and finds what was archived and
-/// never delivered. The account's own archive is read
-/// - after a bind: once before presence is announced, so that what was missed is stored before anything live (or the first
-///   500 messages of it), and on or once more afterwards, for what was archived in between;
-/// - after a resume, because a server may drop what it had not sent (measured: ejabberd 23.01, when connections follow
-///   one another faster than it takes them over);
+/// Only a page extends a range (``ArchiveRanges``), never a message that is delivered live. Live messages since the
+/// last round, the tail, are read once more from the archive. This second reading gives each message its place in the
+/// archive's order, and finds messages that were archived and never delivered. The account's own archive is read
+/// - after a bind: before presence is announced, so that missed messages (or the first 500 of them) are stored before
+///   anything live, and once more afterwards, for messages archived in between;
+/// - after a resume, because a server may drop unsent messages (measured: ejabberd 23.01, when connections follow one
+///   another faster than the server takes them over);
 /// - every 200 messages of the tail.
-/// A round that is lost in the middle goes on at its cursor, in any process.
+/// An interrupted round goes on at its cursor, in any process.
 package struct CatchUp {
     package let step: Step
     package let archive: Archive
@@ -27,26 +27,26 @@ package struct CatchUp {
         self.archive = archive
     }
 
-    /// How long an answer may take that presence and held messages wait for.
+    /// The longest time for an answer while presence and held messages wait.
     package static let patience = Duration.seconds(120)
-    /// How many messages are read before presence is announced; if there are more, what comes live meanwhile is shown at
-    /// once and gets its place when the archive shows it.
+    /// How many messages are read before presence is announced. If there are more, live messages are shown at once, and
+    /// get their places when the archive shows them.
     static let longestSilence: Int64 = 500
     private static let day: Int64 = 24 * 3600 * 1000
-    /// How far before the time at which the archive lost its trace it is read, in milliseconds.
+    /// In milliseconds: reading by time begins this long before the lost cursor.
     private static let slack: Int64 = 5 * 60 * 1000
 
     func round() throws -> Round? { try Round.load(archive, of: step.account.id, from: database) }
 
     // MARK: When
 
-    /// The server has said its time, or will not: the first reading may have waited for that.
+    /// The server has told its time, or will not: the first reading may have waited for the time.
     func serverTimeSettled() throws {
         guard try round() == nil, try !ServerFeatures(step: step).isAwaited else { return }
         try begin(hasArchive: try hasArchive)
     }
 
-    /// Begins after a bind; `hasArchive` says whether there is something to read.
+    /// Begins after a bind; `hasArchive` says whether there is an archive to read.
     package func begin(hasArchive: Bool) throws {
         try newRound(.beforePresence)
         try ArchiveEvidence(step: step).begin()
@@ -58,7 +58,7 @@ package struct CatchUp {
         }
     }
 
-    /// Goes on after a resume: asks again for what was asked and not answered, or reads what came since the last end.
+    /// Goes on after a resume: repeats unanswered questions, or reads messages since the last end.
     package func resume() throws {
         try forgetQuestions()
         guard let round = try round() else { return try serverTimeSettled() }
@@ -67,8 +67,8 @@ package struct CatchUp {
         try askPage()
     }
 
-    /// Forgets what was asked of archives at the begin of a connection, to be asked anew: an answer may have been dropped
-    /// with the one before. Questions that the server has not counted are not sent again.
+    /// Forgets the questions of the previous connection, so that they are asked again: an answer may have been lost
+    /// with the connection. Questions not yet counted by the server are not sent again.
     func forgetQuestions() throws {
         for name in [PageRead.name, PageFilled.name, BeginKnown.name] {
             try Requests(step: step).forget(name, unqueueing: true)
@@ -78,15 +78,15 @@ package struct CatchUp {
         try database.run("UPDATE filling SET query_id = NULL, request = NULL WHERE account = ?", [account])
     }
 
-    /// Reads what came since the last end, in a session that lasts; or tries again what the archive could not do.
+    /// Reads messages since the last end, while the session lasts; or repeats a failed reading.
     package func again() throws {
         guard let round = try round(), try !isWaiting(round) else { return }
         if round.phase == .done { try newRound(.afterPresence) } else { try rewind(round) }
         try askPage()
     }
 
-    /// Reads a room's archive from where it was read to its end; `trusted` says whether the ids that the room stamps on
-    /// messages are the archive's.
+    /// Reads a room's archive from the point of the last complete reading; `trusted` says whether the room's stanza-ids
+    /// are the archive's ids.
     func beginRoom(trusted: Bool) throws {
         try newRound(.afterPresence)
         try database.run(
@@ -94,15 +94,15 @@ package struct CatchUp {
         try askPage()
     }
 
-    /// The server does not answer: presence and the messages that wait do not wait for ever. The cursor stays.
+    /// The server does not answer: presence and held messages stop waiting. The cursor stays.
     package func unanswered(_ problem: String = "the server does not answer") throws {
         if archive.isOwn { step.tryArchiveAgain() }
         guard let round = try round(), round.phase != .done else { return }
         try completed(round, problem: problem)
     }
 
-    /// What the account supports was found out. An answer shows whether there is an archive (XEP-0313 section 3), which is stored with
-    /// the session, and whether the account's stanza-ids are to be trusted: an archive or XEP-0359 promises that.
+    /// The account's features are known. The answer shows whether there is an archive (XEP-0313 section 3), which is
+    /// stored with the session. An archive or XEP-0359 also promises that the account's stanza-ids are to be trusted.
     func serverKnown(_ answer: ServerAnswer) throws {
         switch answer {
         case .known(let info): try note(info)
@@ -111,7 +111,7 @@ package struct CatchUp {
             try newRound(.beforePresence)
             return try unanswered(problem)
         }
-        // The first reading begins at a time of the server's.
+        // The first reading begins at a time in the server's clock.
         if try hasArchive, try round() == nil, try ServerTime(step: step).isAwaited { return }
         try begin(hasArchive: try hasArchive)
     }
@@ -160,8 +160,8 @@ package struct CatchUp {
             ])
     }
 
-    /// Where the first reading begins, in the time of the server: so many days before the account came here, or, of a room, before
-    /// now.
+    /// Where the first reading begins, in the server's time: the account's days of history before the account was
+    /// added, or, for a room, before now.
     private var since: Int64 {
         get throws {
             let time = ServerTime(step: step)
@@ -170,18 +170,18 @@ package struct CatchUp {
         }
     }
 
-    /// A round that was broken off while it moved messages. What it had not moved is in the wrong place until it is shown:
-    /// the next round is the same one, which goes on where the last page ended that it extended the range by, or begins
-    /// again if there was none. Only up to `changedBehind` order numbers tell what is before what.
+    /// A round that was interrupted while moving messages. Messages not yet moved are in the wrong place until the
+    /// archive shows them. So the next round continues this round: at the end of the last page that extended the range,
+    /// or from the start if there was none. Order numbers tell the order only up to `changedBehind`.
     private func moving() throws -> (cursor: String?, changedBehind: Int64)? {
         guard let round = try round(), round.phase != .done, let changed = round.changedBehind else { return nil }
         return (round.reached == nil ? round.cursor : nil, changed)
     }
 
-    /// No round begins after the archive's first message. Some servers archive another message under the same id a little later,
-    /// and page over both (simulation, seed 1143); or archive an earlier message later, which is the first one then, if the archive
-    /// was emptied before (simulation, seed 1002821). Such a round begins by time: as long before the first message as an archive
-    /// may be late, but not before the first reading began.
+    /// No round begins after the archive's first message. Some servers archive another message under the same id a
+    /// little later, and page over both (simulation, seed 1143). Or a server that emptied its archive archives an
+    /// earlier message late, and that message is the first then (simulation, seed 1002821). Such a round begins by
+    /// time: the longest delay of an archive before the first message, but not before the first reading began.
     private func begin(
         _ range: ArchiveRange, at cursor: Cursor
     ) throws -> (id: String?, position: Int64, start: Int64?) {
@@ -194,7 +194,8 @@ package struct CatchUp {
     private typealias Cursor = (id: String, position: Int64)
 
     /// Where a round begins that extends `range`: a few messages before its end. If messages that have left wait for
-    /// the archive, the round begins at the first one's anchor instead, where the anchor is further back (Rules.md, durability 6).
+    /// the archive, the round begins at the first such message's anchor instead, where the anchor is further back
+    /// (Rules.md, durability 6).
     private func cursor(
         _ range: ArchiveRange, _ unfinished: (cursor: String?, changedBehind: Int64)?
     ) throws -> Cursor {
@@ -202,15 +203,15 @@ package struct CatchUp {
         let begin = (id: id, position: try ranges.place(of: id)?.position ?? range.lastPosition)
         guard archive.isOwn, try queue.holding() != .none, let anchor = try queue.firstAnchor(),
             let place = try ranges.place(of: anchor),
-            // What the unfinished round has shown has its place already.
+            // Messages shown by the unfinished round have their places already.
             try place.position <= unfinished?.changedBehind ?? .max || place.catchup == round()?.number,
             place.position < begin.position, place.position >= range.firstPosition
         else { return begin }
-        // That the archive has it still is to be seen.
+        // The archive may have lost the anchor.
         return try ranges.place(before: anchor, in: range) ?? (anchor, place.position)
     }
 
-    /// The page that was open is asked for again: what it has shown is where it is.
+    /// The open page is requested again: messages shown by the page keep their places.
     private func rewind(_ round: Round) throws {
         var (round, placed) = (round, Int64(0))
         if let cursor = round.cursor {
@@ -224,8 +225,8 @@ package struct CatchUp {
         try round.save(archive, of: step.account.id, in: database)
     }
 
-    /// The archive has lost the message behind which the page was to begin (XEP-0313 section 4.3): goes by time, by the
-    /// archive's own stamps.
+    /// The archive has lost the cursor's message (XEP-0313 section 4.3): the round goes by time, in the archive's own
+    /// stamps.
     func goByTime(_ round: Round) throws {
         let lost = try round.cursor.flatMap { try ranges.place(of: $0)?.at }
         let range = try round.range.flatMap { try ranges.range($0) }
@@ -241,7 +242,7 @@ package struct CatchUp {
 
     func askPage() throws {
         guard let round = try round() else { return }
-        // One question at a time: an answer to another one would move the cursor over what was not stored.
+        // One question at a time: the answer to another question would move the cursor over messages not stored.
         if let request = round.request { try Requests(step: step).forget(id: request) }
         let question = ArchiveQuestion(
             archive: archive, place: .after(round.cursor), start: round.cursor == nil ? round.start : nil)
@@ -264,7 +265,7 @@ package struct CatchUp {
         try finish(problem: problem)
     }
 
-    /// The archive could not answer now: it is asked again in a while.
+    /// The archive could not answer now: the question is repeated after a while.
     func postponed(_ round: Round, problem: String) throws {
         try database.run(
             """
@@ -274,13 +275,13 @@ package struct CatchUp {
         if archive.isOwn { try step.announcePresence() }
         tell(problem: problem)
         guard archive.isOwn else { return }
-        // A lost session's messages wait: only the archive can tell about them.
+        // A lost session's messages wait, because only the archive can tell their outcome.
         if try queue.holding() == .resumed { try release(problem: problem) }
         step.tryArchiveAgain()
     }
 
-    /// Moves what the archive has not shown behind what it has, from the first change on: what came meanwhile, what is
-    /// still to be sent, what is not archived. Where nothing changed everything stays in its place.
+    /// Moves messages that the archive has not shown after the messages shown, from the first change on: messages that
+    /// came meanwhile, unsent messages, messages never archived. Without a change all messages stay in their places.
     private func settleOrder(_ round: Round) throws {
         guard let changed = round.changedBehind else { return }
         let rows = try database.statement(
@@ -299,7 +300,7 @@ package struct CatchUp {
         }
     }
 
-    /// Announces presence; what is read from here on was archived before it or after.
+    /// Announces presence; messages read from here on may have been archived before or after the presence.
     func goOnline() throws {
         try database.run("UPDATE catchup SET phase = 'after-presence' WHERE account = ?1 AND archive = ?2", key)
         if archive.isOwn { try step.announcePresence() }
@@ -334,17 +335,17 @@ package struct CatchUp {
         }
     }
 
-    /// The archive was read to its end meanwhile, or is being read.
+    /// The preferences have arrived. The archive was read to its end meanwhile, or the reading goes on.
     func preferencesTold() throws {
         if try round()?.phase == .done { try release(problem: nil) }
     }
 
     package var queue: OutboundQueue { OutboundQueue(database: database, account: step.account.id) }
 
-    /// Messages that waited for the archive leave, unless it has shown that they arrived.
+    /// Messages that waited for the archive leave, unless the archive has shown that they arrived.
     private func release(problem: String?) throws {
         if try queue.holding() == .bound {
-            // The archive was not asked: it is asked over the next connection, and the messages wait for that.
+            // The archive was not asked over this connection: the messages wait for the next connection's reading.
             if step.isForUnsent { return }
             if problem != nil {
                 try Unsettled(step: step).reportAll()
@@ -356,7 +357,7 @@ package struct CatchUp {
         }
         guard try queue.release() else { return }
         step.flush()
-        // They get their places behind what came while they waited.
+        // The messages get their places after the messages that came while they waited.
         step.tryArchiveAgain()
     }
 }

@@ -8,11 +8,11 @@ extension Step {
     package var catchUp: CatchUp { CatchUp(step: self) }
 }
 
-/// A page at an archive's end has come to its end.
+/// The end of a page of catch-up has come.
 struct PageRead: Handler {
     package static let name = "catch-up.page"
     let query: String
-    /// Whose archive it is; nil for the account's own.
+    /// The room with the archive; nil for the account's own.
     package let room: String?
 
     func call(_ reply: IQReply, in step: Step) throws {
@@ -21,11 +21,11 @@ struct PageRead: Handler {
     }
 }
 
-/// A page of older history has come to its end.
+/// The end of a page of backfill has come.
 struct PageFilled: Handler {
     package static let name = "catch-up.filled"
     let query: String
-    /// Whose archive it is; nil for the account's own.
+    /// The room with the archive; nil for the account's own.
     package let room: String?
 
     func call(_ reply: IQReply, in step: Step) throws {
@@ -34,10 +34,10 @@ struct PageFilled: Handler {
     }
 }
 
-/// An archive has said whether it has something before what was read.
+/// An archive has told whether it has messages from before the first reading.
 struct BeginKnown: Handler {
     package static let name = "catch-up.begin"
-    /// Whose archive it is; nil for the account's own.
+    /// The room with the archive; nil for the account's own.
     package let room: String?
 
     func call(_ reply: IQReply, in step: Step) throws {
@@ -46,7 +46,7 @@ struct BeginKnown: Handler {
     }
 }
 
-/// A room has said what it can do.
+/// A room has told its features.
 struct RoomFeaturesKnown: Handler {
     package static let name = "catch-up.room"
     package let room: String

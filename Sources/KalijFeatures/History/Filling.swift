@@ -3,8 +3,9 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// Reads older history that was asked for, backwards: gaps between ranges, the newest first, then what is before the first
-/// range. It begins once the end of the archive was read, and goes on after it was interrupted, in any process.
+/// Backfill: reads requested older history, backwards. Gaps between ranges come first, the newest first, then messages
+/// before the first range. Backfill begins after the end of the archive was read, and goes on after an interruption, in
+/// any process.
 struct Filling {
     package let step: Step
     package let archive: Archive
@@ -14,7 +15,7 @@ struct Filling {
         ArchiveRanges(database: database, account: step.account.id, archive: archive)
     }
 
-    /// The most results that a page may have; a server that sends more of them than it was asked for is not believed.
+    /// The most results of a page. A server that sends more results than requested is not trusted.
     private static let largestPage: Int64 = 1000
 
     private func row() throws -> FillingRow? {
@@ -23,8 +24,8 @@ struct Filling {
 
     // MARK: When
 
-    /// Asks for `older` messages before the first range, and for what is missing between ranges. What was asked for before
-    /// is asked for still.
+    /// Requests `older` messages before the first range, and the messages missing between ranges. Earlier requests
+    /// stay.
     package func want(older: Int, gaps: Bool) throws {
         try database.run(
             """
@@ -37,7 +38,7 @@ struct Filling {
         try goOn()
     }
 
-    /// Goes on with what was asked for of all archives whose ends have been read.
+    /// Goes on with the backfill of all archives that were read to their ends.
     static func goOn(_ step: Step) throws {
         let archives = try step.database.statement("SELECT archive FROM filling WHERE account = ? AND outcome IS NULL")
             .all([.integer(step.account.id)]) { Archive(key: $0.text()) }
@@ -64,13 +65,13 @@ struct Filling {
 
     // MARK: Pages
 
-    /// Asks for the page before `range`, or for the archive's last; `older` is the range behind which it ends.
+    /// Asks for the page before `range`, or for the archive's last page. The page ends after the range `older`.
     private func ask(
         _ row: FillingRow, _ range: ArchiveRange?, behind older: ArchiveRange? = nil, from cursor: String? = nil,
         until stop: Int64? = nil
     ) throws {
         let cursor = stop == nil ? cursor ?? range?.beforeID : nil
-        // What is older than the range behind the gap must not come between the two.
+        // Messages older than the range before the gap must not come between the two ranges.
         let start = older?.lastAt.map { max($0 - 5 * 60 * 1000, older?.firstAt ?? $0) }
         let question = ArchiveQuestion(archive: archive, place: .before(cursor), start: start, end: stop)
         let request = try step.send(
@@ -88,7 +89,7 @@ struct Filling {
             ])
     }
 
-    /// Results of the open page. What is in a range already stays in its place, the rest comes before the range.
+    /// Results of the open page. Messages in a range stay in their places, all others come before the range.
     package func take(_ results: [ArchivedMessage], query: String) throws {
         guard var row = try row(), row.queryID == query else { return }
         for result in results where row.shown < Self.largestPage { try take(result, &row) }
@@ -112,13 +113,13 @@ struct Filling {
         row.show(archived)
     }
 
-    /// The answer to the question `queryID` for a page: it moves the range's begin.
+    /// The answer to the question `queryID` for a page; moves the beginning of the range.
     package func page(_ iq: Element, of queryID: String) throws {
         guard let row = try row(), row.queryID == queryID else { return }
         let range = try row.range.flatMap { try ranges.range($0) }
         guard let page = ArchivePage(iq) else { return try failed(iq, row, range) }
         guard row.shown < Self.largestPage else {
-            // Not all of it was stored, so that nothing of it extends the range.
+            // Not all results were stored, so no result extends the range.
             return try finish(row, problem: "the server's archive shows more than it was asked for")
         }
         let isOldest = try ranges.all().last?.id == range?.id
@@ -142,7 +143,7 @@ struct Filling {
         try goOn()
     }
 
-    /// The server shows so little at once that it did not come to what is before the range.
+    /// The server's page is so small that the page did not reach messages before the range.
     private func retryCloser(_ row: FillingRow, _ range: ArchiveRange?) throws {
         guard let range, row.cursor == range.beforeID, range.beforeID != range.firstID else {
             return try finish(row, problem: "the server's archive shows the same page again and again")
@@ -150,7 +151,7 @@ struct Filling {
         try ask(row, range, from: range.firstID)
     }
 
-    /// Moves the begin of the range to what the page has shown first; makes one if there is none.
+    /// Moves the beginning of the range to the first message of the page; makes a range if there is none.
     private func extend(_ row: FillingRow, _ range: ArchiveRange?, _ page: ArchivePage) throws -> Int64? {
         guard row.placed > 0, let first = row.first, let last = row.last else {
             return range?.id
@@ -169,14 +170,14 @@ struct Filling {
 
     private func failed(_ iq: Element, _ row: FillingRow, _ range: ArchiveRange?) throws {
         let error = StanzaError(iq)
-        // The archive has lost the range's first message: up to its time, then.
+        // The archive has lost the range's first message: the page ends at the time of that message instead.
         if error?.condition == .itemNotFound, row.cursor != nil, let range, let at = range.firstAt {
             return try ask(row, range, until: at + 1000)
         }
         try finish(row, problem: ArchivePage.refusal(iq))
     }
 
-    /// Nothing comes: whoever wants it asks again.
+    /// No answer came: the application has to ask again.
     package func unanswered(_ problem: String = "the server does not answer") throws {
         if let row = try row() { try finish(row, problem: problem) }
     }

@@ -1,29 +1,29 @@
 import KalijSteps
 import KalijStore
 
-/// How far the reading of older history has come, as it is stored; there is none if nothing is wanted any more.
+/// The stored state of a backfill; there is no row if nothing is wanted any more.
 struct FillingRow {
     /// Whether gaps between ranges are to be filled.
     let fillsGaps: Bool
     /// How many messages are wanted from before the first range.
     package let wanted: Int64
-    /// How many it has brought.
+    /// How many messages the backfill has stored.
     package var stored: Int64
-    /// The range whose begin is moved back; nil: a new one.
+    /// The range to extend backwards; nil: a new range.
     package let range: Int64?
     let queryID: String?
     package let request: String?
-    /// The message before which the open page ends; nil: it ends with the archive, or at a time.
+    /// The message before which the open page ends; nil: the page ends with the archive, or at a time.
     let cursor: String?
     /// The order number of the page's first message.
     package let base: Int64
-    /// How many messages it has shown, and how many of them were in no range before.
+    /// How many messages the page has shown, and how many of them were in no range before.
     package var shown: Int64
     package var placed: Int64
     package var first: (id: String, at: Int64?)?
     var secondID: String?
     package var last: (id: String, at: Int64?)?
-    /// The older range that it has met.
+    /// The older range met by the page.
     var met: Int64?
 
     package static func load(_ archive: Archive, of account: Int64, from database: Database) throws -> FillingRow? {

@@ -12,7 +12,7 @@ public struct CaughtUp: EventContent {
     public static let name = "caught_up"
     public static let meaning = "The account's archive was read to its end, or reading it ended for another reason."
     public static let keys: [EventKey] = [.reason]
-    /// Why it was not read to its end; nil if it was.
+    /// Why the archive was not read to its end; nil if it was.
     public let problem: String?
     public var fields: [EventField] { .present(.optional(.reason, problem)) }
     public var line: PrintedText? { problem.map { "the archive was not read: \($0)" } ?? "caught up" }
@@ -26,9 +26,9 @@ public struct RoomRead: EventContent {
     public static let name = "room_read"
     public static let meaning = "A room's archive was read to its end, or reading it ended for another reason."
     public static let keys: [EventKey] = [.room, .reason]
-    /// Its bare address.
+    /// The room's bare address.
     public let room: JID
-    /// Why it was not read to its end; nil if it was.
+    /// Why the archive was not read to its end; nil if it was.
     public let problem: String?
     public var fields: [EventField] {
         .present(EventField(.room, .text(room.description)), .optional(.reason, problem))
@@ -41,7 +41,7 @@ public struct RoomRead: EventContent {
     package init(room: JID, problem: String?) { (self.room, self.problem) = (room, problem) }
 }
 
-/// Older history that was asked for has come, or will not.
+/// A backfill has ended, completely or not.
 public struct HistoryFilled: EventContent {
     public static let name = "history_filled"
     public static let meaning = "Older history that was asked for has come, or will not."
@@ -50,7 +50,7 @@ public struct HistoryFilled: EventContent {
     public let room: JID?
     /// How many messages are new.
     public let messages: Int
-    /// Why not all of it has come; nil if it has.
+    /// Why messages are missing; nil if all have come.
     public let problem: String?
     public var fields: [EventField] {
         .present(

@@ -3,7 +3,7 @@ import KalijAddress
 import KalijHandlers
 import KalijStore
 
-/// What archives have: the reading of their ends, and of older history.
+/// Archives: catch-up at their ends, and backfill of older history.
 enum HistoryFeature: Feature {
     package static let name = "history"
 
@@ -104,7 +104,7 @@ enum HistoryFeature: Feature {
             """),
     ]
 
-    /// Those of older history and of the server's time begin as those of the catch-up do.
+    /// The handlers of backfill and server time share the prefix of catch-up.
     static let handlerPrefix = "catch-up"
 
     package static var handlers: [any Handler<Step>.Type] {
@@ -115,7 +115,7 @@ enum HistoryFeature: Feature {
         ]
     }
 
-    /// A handler was lost: what waits for it goes on without.
+    /// A handler was lost: the work that waits for the handler goes on without an answer.
     package static func lost(_ letter: DeadLetter, in step: Step) throws {
         let problem = "what should have gone on with it was lost: \(letter.reason)"
         let archive = archive(of: letter)
@@ -129,7 +129,7 @@ enum HistoryFeature: Feature {
         }
     }
 
-    /// The archive that a handler was about: each of them binds the room, if it is not the account's own.
+    /// The archive of a handler: each handler binds the room, or nothing for the account's own archive.
     private static func archive(of letter: DeadLetter) -> Archive {
         guard case .text(let room)? = (try? StoredHandler(bytes: letter.handler))?.values["room"] else { return .own }
         return Archive(key: room)

@@ -1,8 +1,8 @@
 import KalijSteps
 import KalijStore
 
-/// How far the reading of an archive's end has come, as it is stored: a round goes from a few messages before the newest
-/// range's end to the end of the archive.
+/// The stored state of catch-up. A round reads from a few messages before the newest range's end to the end of the
+/// archive.
 package struct Round {
     package enum Phase: String {
         case beforePresence = "before-presence"
@@ -12,45 +12,45 @@ package struct Round {
 
     package let number: Int64
     package let phase: Phase
-    /// The range that it extends; nil: a new one.
+    /// The range to extend; nil: a new range.
     package var range: Int64?
     /// Whether the archive has nothing between the new range and the one before.
     package var isBottom: Bool
     let queryID: String?
     package let request: String?
-    /// The message behind which the open page begins, or the time at which it does.
+    /// The open page begins after this message; nil: at `start`.
     let cursor: String?
     package let start: Int64?
-    /// The last message of the page before.
+    /// The last message of the previous page.
     package let reached: String?
-    /// The order number of the last message that it has shown.
+    /// The order number of the last message shown by the round.
     package var placed: Int64
-    /// The order number behind which it has found something that was not there.
+    /// The order number after which the round has found a new message.
     var changedBehind: Int64?
-    /// How many messages it has shown, and how many the open page.
+    /// How many messages the round has shown, and how many the open page.
     package var seen: Int64
     package var shown: Int64
-    /// The first message that it has shown.
+    /// The first message of the round.
     package var first: (id: String, position: Int64, at: Int64?)?
-    /// The last one, and the one before it that has another id.
+    /// The last message, and the last message before it with another id.
     var lastID: String?
     package var lastAt: Int64?
     var previousID: String?
-    /// Messages at a distance from the last one; the next round begins behind the first of them.
+    /// Messages at a distance from the last message; the next round begins after the first of the two.
     var againID: String?
     var againNext: String?
-    /// The archive's stamp of ``againNext``; nil if it is not known. And how many messages the round had shown by then;
-    /// negative if the two are pinned since it had shown so many, less one.
+    /// The archive's stamp of ``againNext``; nil if unknown. And how many messages the round had shown by then. A
+    /// negative number n means that the two messages are pinned since the round had shown -n - 1 messages.
     var againAt: Int64?
     var againSeen: Int64
 
-    /// How far a round begins before the end of the last one, at least: so many messages, and so many milliseconds by the
-    /// archive's own stamps; or, if it is full, the larger number of messages. (Measured: ejabberd 23.01 on a busy machine
-    /// wrote messages into its archive up to 1.1 s and 91 messages too late.)
+    /// How far a round begins before the end of the last round, at least: so many messages, and so many milliseconds by
+    /// the archive's own stamps; or the larger number of messages, in a busy archive. (Measured: ejabberd 23.01 on a
+    /// busy machine archived messages up to 1.1 s and 91 messages too late.)
     private static let overlap: Int64 = 20
     static let lateness: Int64 = 2000
     private static let longestOverlap: Int64 = 140
-    /// How many messages more a round may show until it forgets that it was interrupted.
+    /// A round forgets its interruption after so many more messages.
     private static let longestPin: Int64 = 300
 
     package static func load(_ archive: Archive, of account: Int64, from database: Database) throws -> Round? {
@@ -90,7 +90,7 @@ package struct Round {
         againSeen = row.integer("again_seen")
     }
 
-    /// The archive has shown `archived`, which now has that order number; nil if it was nothing to keep.
+    /// The archive has shown `archived`, which now has this order number; nil if the message is not kept.
     mutating func show(_ archived: ArchivedMessage, position: Int64?, isMoved: Bool) {
         shown &+= 1
         if archived.id != lastID { (previousID, lastID) = (lastID, archived.id) }
@@ -108,13 +108,13 @@ package struct Round {
 
     private var isPinned: Bool { againSeen < 0 }
 
-    /// The round was interrupted: it goes on at its cursor, and what was written before that meanwhile is found by the next
-    /// round, which begins where it would if this one had ended here.
+    /// The round was interrupted. The round goes on at its cursor. Messages archived late, before the cursor, are found
+    /// by the next round, because that round begins as if this round had ended here.
     mutating func pin() {
         if !isPinned, againNext != nil { againSeen = -1 &- seen }
     }
 
-    /// Whether nothing more can come whose place is before ``againNext``.
+    /// Whether no further message can have a place before ``againNext``.
     private var isFarFromNext: Bool {
         if isPinned { return seen &+ againSeen &+ 1 >= Self.longestPin }
         guard let againAt, let lastAt, seen &- againSeen < Self.longestOverlap else { return true }
@@ -138,8 +138,8 @@ package struct Round {
             ])
     }
 
-    /// Where the next page begins behind one that ended with `last`: at the message before it, because some servers give
-    /// several messages the same id, and begin behind all of them (measured: ejabberd 23.01).
+    /// Where the page after a page that ended with `last` begins: at the message before `last`, because some servers
+    /// give several messages the same id, and page over all of them (measured: ejabberd 23.01).
     package func next(behind last: String) -> String {
         shown >= 4 && lastID == last ? previousID ?? last : last
     }

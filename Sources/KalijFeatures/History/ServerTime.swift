@@ -10,22 +10,23 @@ import KalijXML
     import Foundation
 #endif
 
-/// The time of the account's server, which stamps what it archives: what is compared with stamps is in that time, not in that of
-/// this machine, whose clock may be wrong.
+/// The time of the account's server. The server stamps archived messages, so times for comparison with stamps are in
+/// the server's time: this machine's clock may be wrong.
 ///
-/// The server is asked once in each session (XEP-0202). Until it has said, the account's first reading of the archive waits. What
-/// is known is the latest that the server's time can be behind what was computed: of two errors, notifying of a message from just
-/// before the account was here is the smaller one.
+/// The server is asked once in each session (XEP-0202). The account's first reading of the archive waits for the
+/// answer. The computed time is never later than the server's time: of two errors, a notification of a message from
+/// just before the account was added is the smaller.
 struct ServerTime {
     package let step: Step
     private var account: Value { .integer(step.account.id) }
 
     package static let namespace = "urn:xmpp:time"
-    /// How long the first reading of the archive waits for it.
+    /// The longest delay of the first reading of the archive.
     private static let patience = Duration.seconds(20)
-    /// An answer that took longer than so many milliseconds says less than an earlier one.
+    /// In milliseconds: an answer with a longer round trip is less accurate than an earlier answer.
     private static let longestRoundTrip: Int64 = 10_000
-    /// By how much this machine's clock is taken to be fast, at most, where the server does not tell its time, in milliseconds.
+    /// In milliseconds: the assumed error of this machine's clock if the server does not tell its time; the clock may
+    /// be this much fast.
     private static let error: Int64 = 3_600_000
 
     /// A session began.
@@ -37,7 +38,7 @@ struct ServerTime {
             within: Self.patience)
     }
 
-    /// A session goes on: what was found out is void if the machine was started again meanwhile.
+    /// The session is resumed: the known time is void if the machine was restarted meanwhile.
     func askAgain() throws {
         let isVoid = try step.database.statement(
             "SELECT 1 FROM server_time WHERE account = ? AND ahead IS NOT NULL AND base <> ?"
@@ -46,10 +47,10 @@ struct ServerTime {
         if isVoid ?? false, try !isAwaited { try ask() }
     }
 
-    /// Whether the server was asked and has not answered.
+    /// Whether the answer is still missing.
     var isAwaited: Bool { get throws { try Requests(step: step).isWaiting([ServerTold.name]) } }
 
-    /// The server says its time (XEP-0202 section 3).
+    /// The server has told its time (XEP-0202 section 3).
     package func answered(_ iq: Element) throws {
         let utc: Date? = iq.findFirst("{urn:xmpp:time}time/utc#|datetime")
         guard let time = utc.flatMap({ Int64(exactly: ($0.timeIntervalSince1970 * 1000).rounded(.down)) }) else {
@@ -83,7 +84,8 @@ struct ServerTime {
         }
     }
 
-    /// When the account came here, in the server's time, or somewhat earlier; stamps may be of whole seconds.
+    /// The time when the account was added, in the server's time, or somewhat earlier, because stamps may be in whole
+    /// seconds.
     package var since: Int64 {
         get throws {
             if let known = step.since { return known }
@@ -101,7 +103,7 @@ struct ServerTime {
     }
 }
 
-/// The server has said its time, or does not.
+/// The server has told its time, or does not.
 struct ServerTold: InvalidatableHandler {
     package static let name = "server-time.told"
 
@@ -110,6 +112,6 @@ struct ServerTold: InvalidatableHandler {
         try step.catchUp.serverTimeSettled()
     }
 
-    /// In the next session it is asked anew.
+    /// The next session asks again.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }
