@@ -3,7 +3,7 @@ import KalijSteps
 import KalijStore
 
 extension Features {
-    /// All features of the engine: adding one is a folder and a line here. Their migrations are made in this order.
+    /// All features of the engine: a new feature is a folder and a line here. Migrations run in this order.
     package static let own: [any Feature.Type] = [
         WaitingFeature.self,
         EventsFeature.self,
@@ -19,10 +19,10 @@ extension Features {
         SharingFeature.self,
     ]
 
-    /// Those of a process that does not drive.
+    /// The features in a process that does not drive.
     package static let passive = Features(passive: own)
 
-    /// The engine's own, and those of an application.
+    /// The engine's features, and an application's features.
     /// - Throws: `HandlerError` `.duplicateName`
     package convenience init(_ application: [any Feature.Type] = []) throws(HandlerError) {
         try self.init(all: Self.own + application)

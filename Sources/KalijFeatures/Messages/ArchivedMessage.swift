@@ -2,17 +2,17 @@ import KalijSteps
 import KalijAddress
 import KalijXML
 
-/// A message as an archive shows it (XEP-0313 section 4.2).
+/// A message in an archive's result (XEP-0313 section 4.2).
 struct ArchivedMessage {
     package let archive: Archive
-    /// The id that the archive gave it.
+    /// The archive's id of the message.
     package let id: String
     /// The archive's stamp, in milliseconds since 1970.
     package let at: Int64?
     package let message: Element
 
-    /// Whether the archive may speak of the message at all. The account's own server speaks for the account. A room speaks for
-    /// what was said in the room, and for nothing else: whoever runs the room writes its archive.
+    /// Whether the archive may speak of the message at all. The account's own server speaks for the account. A room
+    /// speaks only for messages said in the room: the operator of the room writes its archive.
     var isOfItsArchive: Bool {
         archive.isOwn
             || message["type"] == "groupchat"
@@ -32,7 +32,7 @@ struct ArchivedMessage {
 }
 
 extension IncomingMessage {
-    /// A message that an archive has shown.
+    /// A message shown by an archive.
     init(_ archived: ArchivedMessage, account: JID, now: Int64) {
         self.init(
             archived.message, .archive, account: account, archive: archived.archive, stanzaID: archived.id,

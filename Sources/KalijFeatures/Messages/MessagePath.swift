@@ -1,17 +1,17 @@
 import KalijSteps
 import KalijXML
 
-/// The one way of a message into the database, whatever brought it.
+/// The path of every incoming message into the database, for all sources.
 ///
-/// 1. The wrapper is opened, if there is one, and checked: only the account's own server copies, and only the archive that was asked
-///    shows results (`Dispatcher`).
-/// 2. An error settles the message that it answers.
+/// 1. A wrapper is opened and checked: only the account's own server copies, and only the archive that was asked shows
+///    results (`Dispatcher`).
+/// 2. An error settles the refused message.
 /// 3. The message is taken apart (``IncomingMessage``), and every feature has its turn (``Feature/arrived(_:in:)``).
-/// 4. What is kept is stored, once; of a new row every feature is told (``Feature/stored(_:from:in:)``).
+/// 4. A message to keep is stored, once; every feature is told of a new row (``Feature/stored(_:from:in:)``).
 struct MessagePath {
     package let step: Step
 
-    /// A message that was delivered, without its wrapper; `position` is the order number that was kept for it, if one was.
+    /// A delivered message, without its wrapper; `position` is the order number reserved for the message, if any.
     func deliver(_ message: Element, _ source: IncomingMessage.Source, at position: Int64? = nil) throws {
         let messages = Messages(step: step)
         if message["type"] == "error" { return try messages.refused(message) }
@@ -22,8 +22,8 @@ struct MessagePath {
         try messages.deliver(incoming, at: position)
     }
 
-    /// What an archive has shown, after all features had their turn; nil for what is no message to keep. In the account's own archive an
-    /// error says what any other does.
+    /// A message shown by an archive, after the turns of all features; nil if there is no message to keep. An error in
+    /// the account's own archive counts as a delivered error.
     package func archived(_ archived: ArchivedMessage) throws -> IncomingMessage? {
         guard archived.isOfItsArchive else { return nil }
         if archived.archive.isOwn, archived.message["type"] == "error" {

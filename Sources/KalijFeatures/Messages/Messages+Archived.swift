@@ -2,28 +2,28 @@ import KalijSteps
 import KalijStore
 import KalijXML
 
-/// Messages as an archive has them.
+/// Messages shown by an archive.
 extension Messages {
-    /// Where a message is stored already.
+    /// The stored place of a message.
     struct Place {
         package let row: Int64
         package let position: Int64
-        /// Whether a page has shown it.
+        /// Whether a page has shown the message.
         let isConfirmed: Bool
-        /// Of one that was accepted here.
+        /// The state of a message accepted here; nil for others.
         package var state: String?
     }
 
-    /// Stores a message that an archive shows if it can be told at once that it is new, as most are: its row would be in the
-    /// way of another one with the archive's id.
-    /// - Parameter unstamped: whether there are messages that have no archive's id yet, of which it may be one.
-    /// - Returns: false if nothing was stored, and it is to be looked for (``place(of:)``).
+    /// Stores an archived message if the message is certainly new, as most are: a row with the same archive's id would
+    /// be in the way.
+    /// - Parameter unstamped: whether there are messages without an archive's id; the message may be one of them.
+    /// - Returns: false if nothing was stored, and the message has to be looked up (``place(of:)``).
     func storeNew(_ received: IncomingMessage, at position: Int64, catchup: Int64, unstamped: Bool) throws -> Bool {
         guard received.stanzaID != nil, !received.mayBeOwn, received.originID == nil || !unstamped else { return false }
         return try insert(received, position: position, catchup: catchup)
     }
 
-    /// Whether messages of others were delivered before the archive's ids were trusted.
+    /// Whether incoming messages were delivered before the archive's ids were trusted.
     func areUnstamped() throws -> Bool {
         try database.statement(
             """
@@ -33,7 +33,7 @@ extension Messages {
         ).first([account]) { _ in true } ?? false
     }
 
-    /// Where the message is, if it came before: in whatever way.
+    /// The place of the message, if the message came before, from any source.
     func place(of received: IncomingMessage) throws -> Place? {
         if let own = try ownPlace(of: received) { return own }
         let known = try database.statement(
@@ -48,8 +48,8 @@ extension Messages {
         return try known ?? unstamped(received)
     }
 
-    /// One that was delivered before the archive's ids were trusted, and gets the id that it has there: to us, or as a copy of
-    /// what another device of the account sent.
+    /// The place of a message that was delivered before the archive's ids were trusted: an incoming message, or a
+    /// carbon copy of a sent message. The row gets the archive's id.
     private func unstamped(_ received: IncomingMessage) throws -> Place? {
         guard let origin = received.originID else { return nil }
         let known = try database.statement(Self.unstamped(received.direction)).first([
@@ -79,8 +79,8 @@ extension Messages {
         }
     }
 
-    /// Stores a message, or moves the row that it has already, to the order number `position`.
-    /// - Returns: whether it is new.
+    /// Stores a message, or moves its row to the order number `position`.
+    /// - Returns: whether the message is new.
     @discardableResult
     func keep(_ received: IncomingMessage, _ place: Place?, at position: Int64, catchup: Int64) throws -> Bool {
         guard let place else { return try insert(received, position: position, catchup: catchup) }

@@ -4,7 +4,7 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// Messages: each is stored exactly once, whatever way and however often it comes.
+/// Messages: each message is stored exactly once, from any source and however often the message comes.
 package struct Messages {
     package let step: Step
 
@@ -12,14 +12,14 @@ package struct Messages {
     package var database: Database { step.database }
     package var account: Value { .integer(step.account.id) }
 
-    /// Stores a message that was delivered; `position` is the order number that was kept for it, if one was.
+    /// Stores a delivered message; `position` is the order number reserved for the message, if any.
     func deliver(_ received: IncomingMessage, at position: Int64?) throws {
         if try meetsOwn(received, at: nil) { return }
         if try insert(received, position: try position ?? step.nextPosition(), catchup: 0) { step.tailGrew() }
     }
 
-    /// Whose stanza-id in a delivered message counts (XEP-0359 section 5): that of the archive that holds it, if disco has
-    /// shown that it stamps them and so removes what others write in its name.
+    /// The address whose stanza-id in a delivered message counts (XEP-0359 section 5): the address of the archive, if
+    /// disco has shown that the archive stamps messages. Then the archive also removes forged ids.
     package func trusted(_ message: Element) throws -> JID? {
         guard message["type"] == "groupchat", let room = message["from"].map({ JID.received($0).bare }) else {
             return step.trustsArchive ? step.account.jid : nil
@@ -38,7 +38,7 @@ package struct Messages {
         }
     }
 
-    /// Stores a message in a new row; false if it is in one already.
+    /// Stores a message in a new row; false if the message has a row already.
     package func insert(_ received: IncomingMessage, position: Int64, catchup: Int64) throws -> Bool {
         let state: MessageState? = received.direction == .outgoing ? .acked : nil
         try database.run(
@@ -67,14 +67,14 @@ package struct Messages {
         return true
     }
 
-    /// Whether this is a copy of a message written when it was accepted here: the archive having it settles it.
+    /// Settles an own message if this message is a copy; the copy proves that the message arrived.
     private func meetsOwn(_ received: IncomingMessage, at place: (position: Int64, catchup: Int64)?) throws -> Bool {
         guard let own = try ownPlace(of: received) else { return false }
         try settleOwn(received, own, at: place)
         return true
     }
 
-    /// The row of a message that was accepted here, if this is a copy of it.
+    /// The row of a message that was accepted here, if this message is a copy.
     func ownPlace(of received: IncomingMessage) throws -> Place? {
         guard received.mayBeOwn, let origin = received.ownID else { return nil }
         return try database.statement(
@@ -106,8 +106,8 @@ package struct Messages {
         if own.state == "queued" || own.state == "sent" { try emitState(of: own.row) }
     }
 
-    /// An error that answers one of our messages (RFC 6120 8.3): of the one that it was for, or a server in its name; or of
-    /// our own server, which may refuse to pass it on. Nobody else's word counts.
+    /// An error in answer to one of our messages (RFC 6120 8.3). The error counts only from the recipient, from a
+    /// server in the recipient's name, or from our own server, which may refuse to pass the message on.
     package func refused(_ message: Element) throws {
         guard let id = message["id"] else { return }
         let sender = message["from"].map(JID.received)

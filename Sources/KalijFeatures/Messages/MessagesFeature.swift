@@ -2,7 +2,7 @@ import KalijSteps
 import KalijStore
 import KalijXML
 
-/// Messages: each is stored exactly once, whatever way and however often it comes.
+/// Messages: each message is stored exactly once, from any source and however often the message comes.
 enum MessagesFeature: Feature {
     package static let name = "messages"
 
@@ -62,7 +62,8 @@ enum MessagesFeature: Feature {
             """),
     ]
 
-    /// Receipts (XEP-0184) and chat markers (XEP-0333), which nobody else repeats. Chat states and presence are of the moment.
+    /// Receipts (XEP-0184) and chat markers (XEP-0333) are sent only once, so they have to arrive. Chat states and
+    /// presence are of the moment.
     static func outlivesSession(_ stanza: Element) -> Bool {
         guard stanza.name == "message" else { return false }
         return stanza.children.contains { child in

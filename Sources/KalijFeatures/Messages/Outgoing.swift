@@ -9,22 +9,23 @@ import KalijXML
     import Foundation
 #endif
 
-/// Accepts messages from the user: once ``accept(_:to:of:in:clock:id:)`` returns, a message is sent exactly once, whatever
-/// happens to this process; or, where a session is lost and no archive can tell, reported as of unknown outcome.
+/// Accepts messages from the user. Once ``accept(_:to:of:in:clock:id:)`` returns, a message is sent exactly once,
+/// whatever happens to this process. If a session is lost and no archive can tell, the message is reported as of
+/// unknown outcome.
 public enum Outgoing {
-    /// The largest stanza that is accepted, in bytes.
+    /// The largest accepted stanza, in bytes.
     package static let largestStanza = OutboundQueue.usuallyTaken
 
     /// Stores a chat message and queues it.
     /// - Parameters:
     ///   - database: a connection that syncs (`Database.Durability.machine`).
-    ///   - clock: where time comes from.
-    ///   - account: whose.
-    ///   - body: what it says.
-    ///   - recipient: who gets it.
-    ///   - id: the id under which it is sent, its origin-id (XEP-0359); nil for one that is made here. What was accepted under it
-    ///     before is not sent again: the message is given back as it is.
-    /// - Returns: the message in the state `queued`, or the one that has the id already.
+    ///   - clock: the source of time.
+    ///   - account: the sender.
+    ///   - body: the text.
+    ///   - recipient: the receiver.
+    ///   - id: the id of the message, its origin-id (XEP-0359); nil for a new id. A message accepted before under this
+    ///     id is returned unchanged, and not sent again.
+    /// - Returns: the message in the state `queued`, or the message accepted before under the id.
     /// - Throws: `AcceptError` for a text that cannot be sent, `StoreError`. Then nothing was accepted.
     public static func accept(
         _ body: String, to recipient: JID, of account: Account, in database: Database, clock: Clock = .system,
@@ -38,14 +39,14 @@ public enum Outgoing {
     }
 }
 
-/// A chat message that can be sent, under the id that it has from now on.
+/// A chat message that can be sent, with its final id.
 package struct OutgoingText {
     package let body: String
     /// A canonical address.
     package let recipient: JID
     package let id: String
 
-    /// The longest id that may be brought along, in bytes.
+    /// The longest id accepted from outside, in bytes.
     private static let longestID = 256
 
     /// - Parameter id: nil for a new one.
@@ -80,8 +81,8 @@ package struct OutgoingText {
             .append(stanza.bytes(in: "jabber:client"), message: row)
     }
 
-    /// Stores the message, which was accepted before, queues it, and tells of it; as failed if the server does not take so much by
-    /// now.
+    /// Stores the message, which was accepted before, queues it, and reports it; as failed if the server no longer
+    /// takes stanzas of this size.
     func storeOrFail(in step: Step, sentAt: Int64) throws {
         let row = try insert(in: step, sentAt: sentAt)
         do {
@@ -123,12 +124,12 @@ package struct OutgoingText {
         return row
     }
 
-    /// What servers and clients could change on the way is left out: white space and controls.
+    /// Servers and clients could change white space and controls on the way, so an id has none.
     private static func mayBeInID(_ scalar: Unicode.Scalar) -> Bool {
         isXML(scalar) && scalar.value > 0x20 && !(0x7F...0xA0).contains(scalar.value)
     }
 
-    /// The characters that XML 1.0 allows (section 2.2); a stanza with another one would end the stream.
+    /// The characters allowed by XML 1.0 (section 2.2); any other character would end the stream.
     private static func isXML(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x9, 0xA, 0xD, 0x20...0xD7FF, 0xE000...0xFFFD, 0x10000...0x10FFFF: true
@@ -139,13 +140,13 @@ package struct OutgoingText {
 
 /// Why a message was not accepted.
 public enum AcceptError: Error, CustomStringConvertible, Sendable, Equatable {
-    /// It says nothing.
+    /// The message is empty.
     case empty
-    /// It holds the character with this code, which XML cannot carry.
+    /// The message holds the character with this code, which XML cannot carry.
     case notXML(UInt32)
-    /// Its stanza would have this many bytes.
+    /// The message's stanza would have this many bytes.
     case tooLong(Int)
-    /// The id that was brought along cannot be one.
+    /// The given id is not allowed.
     case badID
 
     public var description: String {

@@ -1,15 +1,15 @@
 import KalijSteps
 import KalijStore
 
-/// Messages that were sent in a session that is lost, and that nothing can tell the outcome of: they stay `sent`, are
-/// reported, and are never silently sent again.
+/// Messages sent in a lost session, of unknown outcome. Such messages stay `sent`, are reported, and are never silently
+/// sent again.
 package struct Unsettled {
     package let step: Step
 
     package init(step: Step) { self.step = step }
     private var account: Value { .integer(step.account.id) }
 
-    /// Reports all that were sent and not acknowledged; they leave the queue.
+    /// Reports all messages that were sent and not acknowledged; the messages leave the queue.
     package func reportAll() throws {
         try report(
             try step.database.statement(
@@ -25,7 +25,8 @@ package struct Unsettled {
             """, [account])
     }
 
-    /// Reports those that are not in the queue: without stream management nothing stays there once it has left.
+    /// Reports messages that are not in the queue: without stream management no message stays in the queue after
+    /// sending.
     package func reportUnqueued() throws {
         try report(
             try step.database.statement(
@@ -40,7 +41,7 @@ package struct Unsettled {
         try report(try statement.all([account]) { $0.integer() })
     }
 
-    /// Reports the messages in `rows`; they leave the queue.
+    /// Reports the messages in `rows`; the messages leave the queue.
     package func report(_ rows: [Int64]) throws {
         for id in rows {
             try step.database.run("UPDATE message SET settled = 0 WHERE id = ?", [.integer(id)])

@@ -4,8 +4,8 @@ import KalijHandlers
 import KalijStream
 import KalijXML
 
-/// What other devices of the account say that the user has seen, in a node of the account's own (XEP-0490): the notifications
-/// of it are withdrawn.
+/// Messages that the user has seen on other devices, from a node of the account (XEP-0490): their notifications are
+/// withdrawn.
 struct DisplayedElsewhere {
     package let step: Step
 
@@ -13,7 +13,7 @@ struct DisplayedElsewhere {
     private static let pubsub = "http://jabber.org/protocol/pubsub"
     private static let patience = Duration.seconds(30)
 
-    /// The items of an event of that node; nil if the message is something else, or pretends to be one: only the account itself
+    /// The items of an event of the node; nil for any other message and for forged events: only the account itself
     /// publishes there (XEP-0163 section 4.3).
     package static func event(_ message: Element, account: JID) -> Element? {
         guard let items = message.child("event", pubsub + "#event")?.child("items"), items["node"] == node,
@@ -22,8 +22,8 @@ struct DisplayedElsewhere {
         return items
     }
 
-    /// A session began, and presence was announced: what was seen elsewhere before that is asked for (section 4.4), if there is
-    /// anything that it could be about.
+    /// A session began, and presence was announced: requests the earlier items of the node (section 4.4), if there are
+    /// notifications to withdraw.
     package func sessionBegan() throws {
         guard try Notifying(step: step).isAny else { return }
         try step.send(
@@ -40,7 +40,7 @@ struct DisplayedElsewhere {
         try received(items)
     }
 
-    /// Each item's id is whom the conversation is with; what it holds names the newest message that was seen.
+    /// Each item's id is the address of the conversation; the content names the newest message seen there.
     package func received(_ items: Element) throws {
         for item in items.children("item") {
             // A participant of a room has no conversation of its own here.
@@ -54,15 +54,15 @@ struct DisplayedElsewhere {
     }
 }
 
-/// What other devices have seen was told, or is not.
+/// The items of the node have arrived, or do not.
 struct DisplayedTold: InvalidatableHandler {
     package static let name = "notifications.displayed"
 
     func call(_ reply: IQReply, in step: Step) throws {
-        // An error says that nothing was ever published, or that the server has no such nodes.
+        // An error means that nothing was ever published, or that the server has no such nodes.
         if case .result(let iq) = reply { try DisplayedElsewhere(step: step).told(iq) }
     }
 
-    /// In the next session it is asked anew.
+    /// The next session asks again.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }

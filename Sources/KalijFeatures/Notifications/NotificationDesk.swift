@@ -3,7 +3,8 @@ import KalijRoles
 import KalijStore
 import Synchronization
 
-/// Between the tasks that show notifications and the engine's thread, which reads them and marks those that were shown.
+/// Connects the tasks that show notifications with the engine's thread. The thread reads notifications, and marks the
+/// shown ones.
 package final class NotificationDesk: Sendable {
 
     package init() {
@@ -12,12 +13,12 @@ package final class NotificationDesk: Sendable {
 
     private struct State {
         package var last = 0
-        /// What each hand holds: it is being shown.
+        /// The entry held by each loop: a notification that is being shown.
         package var held: [Int: Entry] = [:]
         package var waiting: [Int: CheckedContinuation<Notification?, Never>] = [:]
-        /// Shown, and not marked yet.
+        /// Shown entries that are not marked yet.
         package var shown: [Entry] = []
-        /// Rows of what could not be shown, and is not tried again yet.
+        /// Rows of notifications that could not be shown and wait for the next try.
         package var failed: Set<Int64> = []
         package var isEnded = false
         package var ring: @Sendable () -> Void = {}
@@ -25,7 +26,7 @@ package final class NotificationDesk: Sendable {
 
     private let state = Mutex(State())
 
-    /// A loop's end.
+    /// The end of the connection in a loop.
     final class Hand: Sendable {
         private let desk: NotificationDesk
         private let number: Int
@@ -38,7 +39,7 @@ package final class NotificationDesk: Sendable {
             }
         }
 
-        // The loop was left: what it had was perhaps not shown.
+        // The loop has ended: its notification was perhaps not shown.
         deinit { desk.putBack(number) }
 
         package func next() async -> Notification? {
@@ -76,7 +77,7 @@ package final class NotificationDesk: Sendable {
         ring()
     }
 
-    /// What some hand holds could not be shown.
+    /// The loop could not show `notification`.
     package func fail(_ notification: Notification) {
         let ring = state.withLock { state in
             guard let (hand, entry) = state.held.first(where: { $0.value.notification == notification }) else {
@@ -91,10 +92,10 @@ package final class NotificationDesk: Sendable {
 
     // MARK: The engine's side
 
-    /// Has `ring` bring the engine here when something was shown or asked for.
+    /// Opens the connection: `ring` calls the engine after a notification was shown or requested.
     package func open(ring: @escaping @Sendable () -> Void) { state.withLock { $0.ring = ring } }
 
-    /// No engine drives for a while: who waits goes on waiting.
+    /// No engine drives for a while: waiting loops go on waiting.
     package func pause() { state.withLock { $0.ring = {} } }
 
     /// No engine will drive again.
@@ -108,20 +109,20 @@ package final class NotificationDesk: Sendable {
         waiting.forEach { $0.resume(returning: nil) }
     }
 
-    /// Whether a notification is being shown, or was and is not marked.
+    /// Whether a notification is being shown, or was shown and is not marked.
     package var isBusy: Bool { state.withLock { !$0.held.isEmpty || !$0.shown.isEmpty } }
 
-    /// Whether something could not be shown, and is not tried again yet.
+    /// Whether a notification could not be shown and waits for the next try.
     package var hasFailed: Bool { state.withLock { !$0.failed.isEmpty } }
 
-    /// What could not be shown is to be tried again.
+    /// Lets notifications be tried again that could not be shown.
     package func retry() { state.withLock { $0.failed = [] } }
 
-    /// Whether a task waits for the next.
+    /// Whether a loop waits for a notification.
     var isAwaited: Bool { state.withLock { !$0.waiting.isEmpty } }
 
-    /// Marks what was shown.
-    /// - Throws: `FenceError.stale`, `StoreError`; then it is marked the next time.
+    /// Marks the shown notifications.
+    /// - Throws: `FenceError.stale`, `StoreError`; the notifications are marked the next time.
     package func settle(_ outbox: NotificationOutbox, _ fence: Fence) throws {
         let shown = state.withLock { $0.shown }
         guard !shown.isEmpty else { return }
@@ -132,14 +133,14 @@ package final class NotificationDesk: Sendable {
         state.withLock { $0.shown.removeFirst(shown.count) }
     }
 
-    /// Marks what was shown, and gives what is owed to those who wait.
+    /// Marks the shown notifications, and gives owed notifications to waiting loops.
     package func serve(_ outbox: NotificationOutbox, _ fence: Fence) throws {
         try settle(outbox, fence)
         let (wanted, held) = state.withLock { ($0.waiting.count, $0.failed.union($0.held.values.map(\.id))) }
         guard wanted > 0 else { return }
         let entries = try outbox.pending(limit: wanted + held.count).filter { !held.contains($0.id) }
         guard !entries.isEmpty else { return }
-        // What another process is to show, because it drives by now, it shows.
+        // If another process drives by now, that process shows the notifications.
         try outbox.database.transaction {
             try fence.check(outbox.database)
             try outbox.begin(entries)
@@ -149,7 +150,7 @@ package final class NotificationDesk: Sendable {
 
     private func give(_ entry: Entry) {
         let waiting = state.withLock { state -> CheckedContinuation<Notification?, Never>? in
-            // The one that has waited longest; if it has gone meanwhile the entry stays owed.
+            // The loop that has waited longest; if no loop waits any more, the entry stays owed.
             guard let hand = state.waiting.keys.min() else { return nil }
             state.held[hand] = entry
             return state.waiting.removeValue(forKey: hand)

@@ -1,40 +1,40 @@
 import KalijSteps
 import KalijStore
 
-/// Something that the user is to be notified of, or no longer.
+/// A notification to show to the user, or to withdraw.
 public struct Notification: Sendable, Equatable {
-    /// What is to be done.
+    /// The action.
     public enum Kind: String, Sendable {
-        /// A message came: it is to be shown.
+        /// A message came: show the notification.
         case show
-        /// It was read on another device: what was shown is to disappear.
+        /// The message was read on another device: remove the notification.
         case withdraw
     }
 
-    /// Whether it is to be shown or to disappear.
+    /// Whether to show or to remove the notification.
     public let kind: Kind
-    /// The same for everything about one message: what is shown under it replaces what was.
+    /// The same for all notifications of a message: a new notification replaces the shown notification.
     public let identifier: String
     /// The account's bare address.
     public let account: String
     /// The bare address of the other side.
     public let conversation: String
-    /// The full address of who wrote it.
+    /// The full address of the sender.
     public let sender: String
-    /// What the message says.
+    /// The text of the message.
     public let body: String
     /// When the message was sent, in milliseconds since 1970.
     public let at: Int64
 }
 
-/// The notifications owed to the user: rows of the message's own transaction, done once they were shown. What is shown
-/// when the process dies is shown again.
+/// The notifications owed to the user: rows of the message's own transaction, done after they were shown. A
+/// notification that is being shown when the process dies is shown again.
 package struct NotificationOutbox {
     package let database: Database
 
     package init(database: Database) { self.database = database }
 
-    /// How many of those that were shown are remembered, to be withdrawn.
+    /// How many shown notifications are remembered, to be withdrawn.
     private static let remembered: Int64 = 1000
 
     package struct Entry: Sendable {
@@ -43,10 +43,11 @@ package struct NotificationOutbox {
         package let notification: Notification
     }
 
-    /// How many bytes of text those that are read at once have, but for the last one of them.
+    /// The most bytes of text in one reading, except for the last entry.
     private static let portion = 256 * 1024
 
-    /// The oldest ones that are not done: `limit` of them, or fewer if they are long; one at least, if there is any.
+    /// The oldest notifications that are not done: at most `limit`, fewer if they are long, at least one if there is
+    /// any.
     package func pending(limit: Int) throws -> [Entry] {
         var (entries, bytes): ([Entry], Int) = ([], 0)
         try database.statement(
@@ -73,9 +74,9 @@ package struct NotificationOutbox {
         return entries
     }
 
-    /// `entries`, the oldest ones, are going to be shown; to be called in a transaction that is committed before they are. From
-    /// then on the user may have seen them, also if this process dies before it marks them as done: read on another device,
-    /// they are withdrawn.
+    /// Notes that `entries`, the oldest, are going to be shown. Call this in a transaction, and show the notifications
+    /// after its commit. From then on the user may have seen them, even if this process dies before the entries are
+    /// marked as done: messages read on another device are withdrawn.
     package func begin(_ entries: [Entry]) throws {
         guard let last = entries.last else { return }
         try database.run(
@@ -85,7 +86,7 @@ package struct NotificationOutbox {
     /// `entries` were shown; to be called in a transaction.
     package func done(_ entries: [Entry]) throws {
         for entry in entries {
-            // One that became something else meanwhile is still to be shown as that.
+            // An entry of a changed kind still has to be shown as the new kind.
             try database.run(
                 "DELETE FROM notification WHERE id = ? AND kind = 'withdraw' AND ? = 'withdraw'",
                 [.integer(entry.id), .text(entry.notification.kind.rawValue)])
@@ -99,7 +100,7 @@ package struct NotificationOutbox {
             [.integer(Self.remembered)])
     }
 
-    /// It was read on another device while it was being shown here, and so was owed no longer.
+    /// The message was read on another device while the notification was being shown here, and the row was deleted.
     private func withdraw(_ entry: Entry) throws {
         try database.run(
             """
@@ -110,12 +111,12 @@ package struct NotificationOutbox {
     }
 }
 
-/// What a step does about notifications.
+/// A step's work on notifications.
 struct Notifying {
     package let step: Step
     private var account: Value { .integer(step.account.id) }
 
-    /// A message was stored in `row`. What the archive shows of the time before the account was here is no news.
+    /// A message was stored in `row`. Archived messages from before the account was added cause no notification.
     package func stored(_ received: IncomingMessage, row: Int64) throws {
         guard step.notifies, received.direction == .incoming, received.body != nil,
             received.type == "chat" || received.type == "normal",
@@ -129,7 +130,7 @@ struct Notifying {
         step.notified()
     }
 
-    /// Another device of the account has shown the message `id` in `conversation`, and those before it (XEP-0333).
+    /// Another device of the account has shown the message `id` in `conversation`, and all messages before (XEP-0333).
     func displayed(_ id: String, in conversation: String) throws {
         let position =
             try step.database.statement(
@@ -142,8 +143,8 @@ struct Notifying {
         try withdraw(through: position, in: conversation)
     }
 
-    /// Another device of the account has shown what `archive` knows as `id`, and what is before it (XEP-0490). One that is not
-    /// there is ignored (section 5.1).
+    /// Another device of the account has shown the message with the id `id` in `archive`, and all messages before
+    /// (XEP-0490). An unknown id is ignored (section 5.1).
     func displayed(archived id: String, by archive: Archive, in conversation: String) throws {
         let position =
             try step.database.statement(
@@ -153,7 +154,7 @@ struct Notifying {
         try withdraw(through: position, in: conversation)
     }
 
-    /// Whether anything is owed or was shown.
+    /// Whether any notification is owed or was shown.
     package var isAny: Bool {
         get throws {
             try step.database.statement("SELECT 1 FROM notification WHERE account = ? LIMIT 1").first([account]) { _ in

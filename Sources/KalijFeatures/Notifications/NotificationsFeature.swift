@@ -3,7 +3,7 @@ import KalijHandlers
 import KalijStore
 import KalijXML
 
-/// What the user is to be notified of.
+/// The user's notifications.
 enum NotificationsFeature: Feature {
     package static let name = "notifications"
 
@@ -35,7 +35,8 @@ enum NotificationsFeature: Feature {
 
     static func becameAvailable(in step: Step) throws { try DisplayedElsewhere(step: step).sessionBegan() }
 
-    /// Another client of the account has shown messages: it says so to their sender (XEP-0333), or publishes it (XEP-0490).
+    /// Another client of the account has shown messages: the client tells the sender (XEP-0333), or publishes the fact
+    /// (XEP-0490).
     package static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
         if message.source == .live, let event = DisplayedElsewhere.event(message.element, account: step.account.jid) {
             message.isKept = false

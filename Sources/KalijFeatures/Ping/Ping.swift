@@ -3,7 +3,7 @@ import KalijAddress
 import KalijHandlers
 import KalijXML
 
-/// Asks whether somebody answers; others may ask, too (XEP-0199).
+/// Sends and answers pings (XEP-0199).
 enum PingFeature: Feature {
     package static let name = "ping"
 
@@ -15,13 +15,14 @@ enum PingFeature: Feature {
 }
 
 extension Step {
-    /// Asks whether somebody answers (XEP-0199). In the handler's step, ``roundTrip`` is how long that took.
+    /// Asks an entity for a sign of life (XEP-0199). In the handler's step, ``roundTrip`` is the duration.
     ///
-    /// An error may be an answer, too: who does not know pings refuses them, as `service-unavailable` or
-    /// `feature-not-implemented`; but the server of one that is not there says the same.
+    /// An error may be an answer, too: an entity without support for pings answers `service-unavailable` or
+    /// `feature-not-implemented`. But the server of a missing entity sends the same errors.
     /// - Parameters:
-    ///   - recipient: nil is the account itself, that is, its server on its behalf.
-    ///   - handler: gets what became of it.
+    ///   - recipient: nil is the account itself, that is, the server on its behalf.
+    ///   - handler: gets the outcome.
+    ///   - duration: the longest time for the answer.
     ///   - duration: how long the answer may take.
     /// - Returns: the id of the request.
     /// - Throws: `HandlerError` if the handler cannot be stored; `StoreError`.
@@ -34,7 +35,7 @@ extension Step {
 }
 
 extension Element {
-    /// The `<iq/>` that is a ping (XEP-0199).
+    /// The `<iq/>` of a ping (XEP-0199).
     /// - Parameter recipient: nil is the account itself.
     public static func ping(_ recipient: JID?) -> Element {
         .request(.get, Element("ping", xmlns: "urn:xmpp:ping"), to: recipient)

@@ -10,7 +10,7 @@ struct ArchivedOrigin {
     /// The sender of the stanza, if the stanza can be read.
     let author: String?
 
-    /// Reads a whole stanza; nil if it is no result of an archive.
+    /// Reads a whole stanza; nil if the stanza is not a result of an archive.
     package init?(_ stanza: Element, in step: Step) {
         guard let result = stanza.child("result", "urn:xmpp:mam:2"), let id = result["id"] else { return nil }
         archive = ArchiveResults(step: step).archive(of: stanza).key
@@ -26,8 +26,8 @@ struct ArchivedOrigin {
         self.init(stanza, in: step)
     }
 
-    /// The tree up to the place where elements of these names are open, each within the one before. Each `>` may be that place: the
-    /// parser is given the bytes up to there and the end tags, and says whether they fit.
+    /// The tree up to the place where elements of these names are open, each within the element before. Each `>` may be
+    /// that place: the parser gets the bytes up to there and the end tags, and accepts them or not.
     private static func opened(_ names: [String], in bytes: [UInt8]) -> Element? {
         let ends = names.reversed().map { "</\($0)>" }.joined().utf8
         let begin = bytes.prefix(8192)

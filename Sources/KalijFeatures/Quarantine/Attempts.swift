@@ -2,8 +2,8 @@ import KalijSteps
 import KalijStore
 import KalijStream
 
-/// Counts how often the handling of a redelivered stanza was begun, so that one that kills the process each time is set
-/// aside at the third attempt.
+/// Counts the attempts to handle a redelivered stanza. A stanza that kills the process each time is set aside at the
+/// third attempt.
 package struct Attempts {
     package let runner: StepRunner
     package let account: Account
@@ -16,7 +16,8 @@ package struct Attempts {
     /// The attempt at which a stanza is set aside unprocessed.
     package static let last = 3
 
-    /// Commits that the stanza that makes the handled count `count` is about to be handled; returns which attempt it is.
+    /// Commits that a stanza is about to be handled; `count` is the handled count after the stanza. Returns the number
+    /// of the attempt.
     package func begin(_ count: HandledCount) throws -> Int {
         var attempts = 0
         _ = try runner.run("attempt", for: account) { step in
@@ -35,7 +36,8 @@ package struct Attempts {
         return attempts
     }
 
-    /// Takes the last attempt back: the machine was to blame. False if the machine did not allow that either.
+    /// Takes the last attempt back, because the machine was to blame. False if the machine did not allow the write
+    /// either.
     package func takeBack() -> Bool {
         do {
             _ = try runner.run("attempt", for: account) { step in

@@ -1,8 +1,8 @@
 import KalijSteps
 import KalijStore
 
-/// The stanzas that were set aside unprocessed: to be looked at, tried again after an update, or dropped. Reads and writes
-/// the database only; whoever drives tries them.
+/// The stanzas that were set aside unprocessed: to be inspected, tried again after an update, or dropped. Reads and
+/// writes the database only; the driver tries the stanzas.
 public struct Quarantine {
     private let database: Database
 
@@ -17,29 +17,29 @@ public struct Quarantine {
         public let account: String
         /// Milliseconds since 1970.
         public let at: Int64
-        /// Why it was set aside.
+        /// Why the stanza was set aside.
         public let reason: String
-        /// What it is: `message`, `presence`, `iq`.
+        /// The name of the stanza: `message`, `presence`, `iq`.
         public let name: String
-        /// Who sent it, if that can be read.
+        /// The sender, if readable.
         public let sender: String?
-        /// Its bytes on the wire.
+        /// Bytes on the wire.
         public let size: Int
-        /// Whether it can be tried again.
+        /// Whether the stanza can be tried again.
         public let retrying: Retrying
     }
 
     /// Whether a stanza can be tried again.
     public enum Retrying: Sendable, Equatable {
-        /// It may be tried again.
+        /// The stanza may be tried again.
         case possible
-        /// It will be, by whoever drives.
+        /// The driver will try the stanza again.
         case wanted
-        /// It was, and the process ended meanwhile.
+        /// The stanza was tried, and the process ended meanwhile.
         case interrupted
-        /// Only its first 64 KiB were kept.
+        /// Only the first 64 KiB were kept.
         case truncated
-        /// It asks something, and whoever asked waits no longer.
+        /// The stanza is a request, and its sender waits no longer.
         case outdated
     }
 
@@ -54,14 +54,14 @@ public struct Quarantine {
         try database.prepare("SELECT \(Self.columns) WHERE q.id = ?").first([.integer(id)], Stanza.init)
     }
 
-    /// What was kept of the stanza `id`: its first 64 KiB, as they were on the wire.
+    /// The kept bytes of the stanza `id`: the first 64 KiB on the wire.
     public func bytes(of id: Int64) throws -> [UInt8]? {
         try database.prepare("SELECT stanza FROM quarantine WHERE id = ?").first([.integer(id)]) { $0.blob() }
     }
 
-    /// Commits that the stanza `id`, or all if it is nil, is to be tried again: each in a step of its own, exactly once. One
-    /// that is processed is gone from here. Ring the driver's `Doorbell` around it.
-    /// - Returns: how many that can be tried are.
+    /// Commits that the stanza `id`, or all if nil, is to be tried again: each stanza in a step of its own, exactly
+    /// once. A processed stanza leaves the quarantine. Ring the driver's `Doorbell` afterwards.
+    /// - Returns: how many stanzas will be tried.
     @discardableResult
     public func retry(_ id: Int64? = nil) throws -> Int {
         try database.run(
@@ -72,15 +72,15 @@ public struct Quarantine {
         return database.changes
     }
 
-    /// Forgets the stanza `id`, or all if it is nil.
-    /// - Returns: how many there were.
+    /// Deletes the stanza `id`, or all if nil.
+    /// - Returns: how many were deleted.
     @discardableResult
     public func drop(_ id: Int64? = nil) throws -> Int {
         try database.run("DELETE FROM quarantine WHERE ?1 IS NULL OR id = ?1", [.optional(id)])
         return database.changes
     }
 
-    /// How many are to be tried and were not yet.
+    /// How many stanzas still wait for another try.
     public func wanted() throws -> Int {
         Int(try database.prepare("SELECT count(*) FROM quarantine WHERE retry = 'wanted'").first { $0.integer() } ?? 0)
     }

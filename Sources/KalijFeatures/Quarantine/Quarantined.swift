@@ -6,9 +6,9 @@ public struct Quarantined: EventContent {
     public static let name = "quarantined"
     public static let meaning = "A stanza was set aside unprocessed; `kalij quarantine` lists it."
     public static let keys: [EventKey] = [.reason, .from]
-    /// Why, in words.
+    /// The reason, in words.
     public let reason: String
-    /// Who sent it; nil for the server.
+    /// The sender; nil for the server.
     public let sender: String?
     public var fields: [EventField] { .present(EventField(.reason, .text(reason)), .optional(.from, sender)) }
     public var line: PrintedText? { "set aside a stanza from \(sender ?? "the server"): \(reason)" }

@@ -3,22 +3,22 @@ import KalijAddress
 import KalijStore
 import KalijXML
 
-/// A stanza that is set aside unprocessed so that it does not block the account.
+/// A stanza that is set aside unprocessed, so that the account is not blocked.
 package struct QuarantinedStanza {
     package let reason: String
     package let name: String
     package let sender: String?
-    /// Its bytes on the wire.
+    /// Bytes on the wire.
     package let size: Int
-    /// Its first 64 KiB.
+    /// The first 64 KiB.
     package let prefix: [UInt8]
-    /// All of it, if it could be read.
+    /// The whole stanza, if readable.
     private let whole: Element?
 
-    /// The newest ones of an account that are kept: strangers must not fill the disk.
+    /// The largest number of kept stanzas of an account: strangers must not fill the disk.
     private static let limit: Int64 = 1000
 
-    /// One that the parser skipped, because it is over a limit.
+    /// A stanza that the parser skipped because of a limit.
     package init(_ skipped: SkippedElement) {
         reason = "over the limit on \(skipped.limit)"
         name = skipped.name
@@ -28,7 +28,7 @@ package struct QuarantinedStanza {
         whole = nil
     }
 
-    /// One whose handling was begun too often without coming to an end.
+    /// A stanza whose handling was begun too often and never ended.
     package init(_ stanza: Element, attempts: Int) {
         let bytes = stanza.bytes()
         reason = "not processed after \(attempts) attempts"
@@ -54,13 +54,13 @@ package struct QuarantinedStanza {
                 .integer(Int64(size)), .blob(try withoutQuery(in: step)), .integer(try step.nextPosition()),
                 .optional(origin?.archive), .optional(origin?.id), .text(author),
             ])
-        // The archive shows it each time that it is read.
+        // The archive shows the same stanza in each reading.
         guard step.database.changes > 0 else { return }
         try makeRoom(in: step)
         step.emit(Quarantined(reason: reason, sender: sender))
     }
 
-    /// What is kept of it, with zeros for the id of the question that it answers, which is another one each time.
+    /// The kept bytes, with zeros for the id of the open query: the id differs in each reading.
     private func withoutQuery(in step: Step) throws -> [UInt8] {
         let open = try step.database.statement(
             """
@@ -73,7 +73,8 @@ package struct QuarantinedStanza {
         }
     }
 
-    /// Drops the oldest of whoever has most: a flood pushes out itself, and not what others have sent.
+    /// Deletes the oldest stanza of the sender with most stanzas: a flood pushes out itself, and not the stanzas of
+    /// others.
     private func makeRoom(in step: Step) throws {
         let account = Value.integer(step.account.id)
         let count = try step.database.statement("SELECT count(*) FROM quarantine WHERE account = ?")

@@ -3,7 +3,7 @@ import KalijRoles
 import KalijStore
 import KalijXML
 
-/// Tries stanzas again that were set aside.
+/// Processes stanzas that were set aside.
 package struct Replay {
     package let step: Step
 
@@ -14,11 +14,12 @@ package struct Replay {
     package struct Row {
         package let id: Int64
         package let stanza: [UInt8]
-        /// The order number that was kept for it.
+        /// The order number reserved for the stanza.
         package let position: Int64?
     }
 
-    /// Takes the next one that is to be tried. If the process ends before it was, it is not tried again by itself.
+    /// Takes the next stanza to try. If the process ends before the end of the try, the stanza is not tried again
+    /// automatically.
     package func begin() throws -> Row? {
         try database.statement(
             """
@@ -31,7 +32,7 @@ package struct Replay {
         }
     }
 
-    /// Processes it as if it arrived now, in the place where it did; with that it is gone from the quarantine.
+    /// Processes the stanza as if it arrived now, at its original place, and removes the stanza from the quarantine.
     package func process(_ row: Row) throws {
         try step.count(nil)
         try Dispatcher(step: step).handle(again: try parse(row.stanza), at: row.position)
@@ -43,12 +44,12 @@ package struct Replay {
             "UPDATE quarantine SET retry = NULL, reason = ? WHERE id = ?", [.text(reason), .integer(row.id)])
     }
 
-    /// Tries it later: the machine was to blame.
+    /// Tries the stanza later, because the machine was to blame.
     package func postpone(_ row: Row) throws {
         try database.run("UPDATE quarantine SET retry = 'wanted' WHERE id = ?", [.integer(row.id)])
     }
 
-    /// Reads it as it would be read on a stream, with the limits of today.
+    /// Reads the stanza as on a stream, with the current limits.
     private func parse(_ bytes: [UInt8]) throws -> Element {
         let parser = StreamParser()
         var found: StreamParserEvent?

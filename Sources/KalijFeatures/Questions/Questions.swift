@@ -4,44 +4,44 @@ import KalijHandlers
 import KalijStore
 import KalijXML
 
-/// Requests that a person asks, and what became of them: `kalij iq`, `kalij ping`, `kalij disco`, `kalij pending`.
+/// Requests of a person, and their outcomes: `kalij iq`, `kalij ping`, `kalij disco`, `kalij pending`.
 public struct Questions {
     private let database: Database
 
     /// Reads and writes the questions in `database`.
     public init(_ database: Database) { self.database = database }
 
-    /// One request and what became of it.
+    /// A request and its outcome.
     public struct Question: Sendable {
         /// The row.
         public let id: Int64
         /// The account's bare address.
         public let account: String
-        /// Who was asked.
+        /// The address that was asked.
         public let recipient: String
         /// Milliseconds since 1970.
         public let askedAt: Int64
-        /// Nil: it still waits.
+        /// Nil: the request still waits.
         public let answeredAt: Int64?
-        /// Milliseconds from when the request last left until the answer came; nil if none did.
+        /// Milliseconds from the last sending of the request to the answer; nil without an answer.
         public let roundTrip: Int64?
-        /// `result`, `error`, `timeout` or `invalidated`; nil: it still waits.
+        /// `result`, `error`, `timeout` or `invalidated`; nil: the request still waits.
         public let outcome: String?
-        /// What the error or the invalidation was.
+        /// The error or the reason of the invalidation.
         public let reason: String?
         /// The answer's XML.
         public let answer: String?
     }
 
-    /// The newest ones of an account that are kept once they are answered.
+    /// The largest number of answered questions of an account.
     private static let limit: Int64 = 1000
 
-    /// Accepts a request: whatever happens to this process, it is sent, and what becomes of it is stored.
+    /// Accepts a request: whatever happens to this process, the request is sent, and the outcome is stored.
     /// - Parameters:
     ///   - request: an `<iq/>` of type get or set with its recipient.
-    ///   - clock: where time comes from.
-    ///   - duration: how long the answer may take.
-    ///   - account: whose.
+    ///   - clock: the source of time.
+    ///   - duration: the longest time for the answer.
+    ///   - account: the sender.
     /// - Returns: the question's number.
     /// - Throws: `RequestError`, `JIDError`, `StoreError`; then nothing was accepted.
     public func ask(
@@ -79,7 +79,7 @@ public struct Questions {
         try database.prepare("SELECT \(Self.columns) WHERE q.id = ?").first([.integer(id)], Question.init)
     }
 
-    /// The questions that were answered, or whose outcome is known otherwise, oldest first.
+    /// The questions with an outcome, in the order of the outcomes.
     public func answered() throws -> [Question] {
         try database.prepare("SELECT \(Self.columns) WHERE q.outcome IS NOT NULL ORDER BY q.answered_at, q.id")
             .all([], Question.init)
@@ -98,7 +98,7 @@ extension Questions.Question {
     }
 }
 
-/// Stores what became of a question.
+/// Stores the outcome of a question.
 struct QuestionAnswered: InvalidatableHandler {
     package static let name = "question.answered"
     package let question: Int64

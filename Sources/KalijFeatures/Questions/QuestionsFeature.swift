@@ -2,7 +2,7 @@ import KalijSteps
 import KalijHandlers
 import KalijStore
 
-/// What is asked on the command line.
+/// Requests from the command line.
 enum QuestionsFeature: Feature {
     package static let name = "questions"
     static let handlerPrefix = "question"

@@ -2,14 +2,14 @@ import KalijAddress
 import KalijHandlers
 import KalijRoles
 
-/// A message as it waits in the mailbox for whoever drives.
+/// A message that waits in the mailbox for the driver.
 package struct SharedMessage: Codable {
-    /// What its parcel is called.
+    /// The name of the parcel.
     package static let name = "message"
 
     /// A canonical address.
     package let recipient: String
-    /// The id under which it is sent.
+    /// The id of the message.
     package let id: String
     package let body: String
 
@@ -19,8 +19,8 @@ package struct SharedMessage: Codable {
         body = text.body
     }
 
-    /// What is in `parcel`.
-    /// - Throws: `StoredValueError` if it is damaged, or of another version.
+    /// Reads `parcel`.
+    /// - Throws: `StoredValueError` if the parcel is damaged, or of another version.
     package init(_ parcel: Parcel) throws {
         guard parcel.name == Self.name else { throw SharedError.unknown(parcel.name) }
         guard let value = StoredValue(canonical: parcel.payload) else { throw SharedError.damaged }
@@ -29,11 +29,11 @@ package struct SharedMessage: Codable {
 
     package var payload: [UInt8] { get throws { try StoredValue(encoding: self).canonicalBytes } }
 
-    /// - Throws: `JIDError`, `AcceptError` if it cannot be sent.
+    /// - Throws: `JIDError`, `AcceptError` if the message cannot be sent.
     package var text: OutgoingText { get throws { try OutgoingText(body, to: try JID(recipient), id: id) } }
 }
 
-/// Why something that was left in the mailbox cannot be taken over.
+/// Why a parcel from the mailbox cannot be taken over.
 enum SharedError: Error, CustomStringConvertible {
     case unknown(String)
     case damaged

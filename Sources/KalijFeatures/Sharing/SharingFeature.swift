@@ -1,7 +1,7 @@
 import KalijSteps
 import KalijStore
 
-/// What other processes leave in the mailbox.
+/// Takes over messages that other processes leave in the mailbox.
 enum SharingFeature: Feature {
     package static let name = "sharing"
 

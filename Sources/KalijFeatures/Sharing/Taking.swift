@@ -2,10 +2,12 @@ import KalijSteps
 import KalijRoles
 import KalijStore
 
-/// Takes over what other processes have left in the mailbox: moves it, in order, from one database to the other.
+/// Takes over the parcels that other processes have left in the mailbox: moves them, in order, from the mailbox's
+/// database to the account's.
 ///
-/// A step stores some of it together with the number of the last one. From then on they are here, whatever becomes of the
-/// mailbox; they are removed there once no power failure can undo the step.
+/// A step stores some parcels together with the number of the last parcel. From then on the parcels are in the
+/// account's database, whatever becomes of the mailbox. They are removed from the mailbox once no power failure can
+/// undo the step.
 package struct Taking {
     package let runner: StepRunner
     package let shelf: ParcelShelf
@@ -15,10 +17,10 @@ package struct Taking {
         self.shelf = shelf
     }
 
-    /// How many make a step.
+    /// The number of parcels in a step.
     private static let portion = 100
 
-    /// How far it has come.
+    /// The last parcel taken over.
     package static func place(in database: Database) throws -> ParcelShelf.Place? {
         try database.statement("SELECT mailbox, last FROM shared").first {
             ParcelShelf.Place(mailbox: $0.text("mailbox"), last: $0.integer("last"))
@@ -27,17 +29,17 @@ package struct Taking {
 
     private var last: Int64 { get throws { try shelf.last(try Self.place(in: runner.database)) } }
 
-    /// Whether there is something to be taken over.
+    /// Whether there are parcels to take over.
     package var isWanted: Bool { get throws { try shelf.hasParcels(after: last) } }
 
-    /// Takes everything over.
-    /// - Parameter committed: told what each step has changed of which account.
-    /// - Throws: `StoreError`, `FenceError.stale`; what is not taken over then stays in the mailbox.
+    /// Takes over all parcels.
+    /// - Parameter committed: gets the effects of each step, and the account.
+    /// - Throws: `StoreError`, `FenceError.stale`; the remaining parcels stay in the mailbox.
     package func run(_ committed: (Account, Step.Effects) -> Void) throws {
         try removeTaken(through: try takeAll(committed))
     }
 
-    /// - Returns: the number of the last one that is here.
+    /// - Returns: the number of the last parcel taken over.
     func takeAll(_ committed: (Account, Step.Effects) -> Void) throws -> Int64 {
         var last = try last
         while true {
@@ -50,7 +52,7 @@ package struct Taking {
     }
 
     private func removeTaken(through last: Int64) throws {
-        // Those of a process that died before this are there still.
+        // A process that died before this point has left its parcels there.
         guard try shelf.hasParcels(through: last) else { return }
         try runner.raiseBarrier()
         try shelf.remove(through: last)
@@ -62,7 +64,7 @@ package struct Taking {
         let place = ParcelShelf.Place(mailbox: try shelf.name(), last: last.id)
         let account = try AccountTable(runner.database).all().first { $0.jid.description == last.sender }
         guard let account else {
-            // It was removed, and with it everything that it still had to send.
+            // The account was removed, and all its unsent messages with the account.
             return try runner.note { try Self.write(place, in: $0) }
         }
         let effects = try runner.run("share", for: account) { step in
@@ -81,7 +83,7 @@ package struct Taking {
             return try DeadLetters(step: step)
                 .bury(parcel.payload, named: parcel.name, because: "\(error)", from: .share)
         }
-        // The place says that it is new; its id does, too, where a database was put back.
+        // The place shows that the parcel is new. The id shows the same after the restore of an old database.
         guard try Message.accepted(text.id, by: step.account, in: step.database) == nil else { return }
         try text.storeOrFail(in: step, sentAt: parcel.at)
     }
