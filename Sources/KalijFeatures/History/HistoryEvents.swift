@@ -3,7 +3,9 @@ import KalijSteps
 import KalijText
 
 extension EventKey {
+    /// The room whose archive it is; missing for the account's own.
     public static let room = EventKey("room", "the room whose archive it is; missing for the account's own")
+    /// How many messages are new.
     public static let messages = EventKey("messages", "how many messages are new")
 }
 

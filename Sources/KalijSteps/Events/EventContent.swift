@@ -9,7 +9,7 @@ public protocol EventContent: Sendable, CustomStringConvertible {
     /// The keys of JSON that it may have, besides `event`, `account`, `at` and `number`.
     static var keys: [EventKey] { get }
 
-    /// What JSON has of it, with keys that are among ``keys``.
+    /// What JSON has of it, under keys that ``EventContent/keys`` lists.
     var fields: [EventField] { get }
     /// What a person is told; nil for nothing.
     var line: PrintedText? { get }
@@ -29,6 +29,7 @@ extension EventContent {
 
 /// A key of JSON, which means the same in all events.
 public struct EventKey: Sendable, Hashable {
+    /// As JSON has the key.
     public let name: String
     /// For `Documentation/Events.md`: what the value is, with its unit.
     public let meaning: String
@@ -43,13 +44,17 @@ public struct EventKey: Sendable, Hashable {
 }
 
 extension EventKey {
+    /// Why, in words.
     public static let reason = EventKey("reason", "why, in words")
+    /// Seconds until the next attempt.
     public static let retryIn = EventKey("retry_in", "seconds until the next attempt")
 }
 
 /// A key with its value.
 public struct EventField: Sendable {
+    /// One of those that the event's type lists.
     public let key: EventKey
+    /// The value of this event.
     public let value: EventValue
 
     /// - Parameters:
@@ -71,9 +76,13 @@ extension [EventField] {
 
 /// The value of a key.
 public enum EventValue: Sendable, Equatable {
+    /// A string.
     case text(String)
+    /// A number without a fraction.
     case integer(Int64)
+    /// A number with a fraction.
     case number(Double)
+    /// `true` or `false`.
     case flag(Bool)
     /// Milliseconds since 1970; JSON has an XEP-0082 date-time in UTC.
     case time(Int64)

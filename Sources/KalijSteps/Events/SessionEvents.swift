@@ -1,11 +1,17 @@
 import KalijText
 
 extension EventKey {
+    /// The full address that the server has given the session.
     public static let jid = EventKey("jid", "the full address that the server has given the session")
+    /// Whether the session is the one of before (XEP-0198).
     public static let resumed = EventKey("resumed", "whether the session is the one of before (XEP-0198)")
+    /// True if everything that was stored about the account is gone, too.
     public static let removed = EventKey("removed", "true if everything that was stored about the account is gone, too")
+    /// What the step was for.
     public static let step = EventKey("step", "what the step was for")
+    /// How long it took.
     public static let milliseconds = EventKey("milliseconds", "how long it took")
+    /// How many events.
     public static let count = EventKey("count", "how many events")
 }
 

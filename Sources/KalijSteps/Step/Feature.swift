@@ -51,8 +51,8 @@ public protocol Feature: SendableMetatype {
     /// What the server supports, or the account, was found out, once in each new session (XEP-0030); or it will not be.
     static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws
 
-    /// Whether presence still waits for this feature. Who lets presence wait calls ``Step/announcePresence()`` when it waits no
-    /// longer.
+    /// Whether presence still waits for this feature. A feature that has let presence wait calls `announcePresence()` of the
+    /// step as soon as the reason is gone.
     static func holdsPresence(in step: Step) throws -> Bool
 
     /// The first presence of the session was sent: the server delivers from now on.
@@ -124,6 +124,7 @@ public enum ServerEntity: String, Sendable, Codable {
 
 /// What came of the question what a server supports.
 public enum ServerAnswer {
+    /// What the entity supports.
     case known(DiscoveryInfo)
     /// An error, which says nothing new: a server in trouble supports what it did before.
     case refused
@@ -135,5 +136,6 @@ public enum ServerAnswer {
 public enum RequestAnswer {
     /// With or without something in it.
     case result(Element?)
+    /// An error of that condition (RFC 6120 8.3.3).
     case error(StanzaError.Condition)
 }

@@ -23,6 +23,7 @@ public struct IncomingMessage {
 
     /// The `<message/>`, without its wrapper.
     public let element: Element
+    /// The way that the message came.
     public let source: Source
     /// Whether somebody else wrote it, or the account, on whatever client.
     public let direction: Direction
@@ -30,6 +31,7 @@ public struct IncomingMessage {
     public let conversation: String
     /// The full address of whoever sent it.
     public let sender: JID
+    /// The address that the message was sent to.
     public let recipient: JID
     /// RFC 6121 5.2.2; an unknown one is `normal`.
     public let type: String

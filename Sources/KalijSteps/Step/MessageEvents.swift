@@ -8,19 +8,31 @@ import KalijXML
 #endif
 
 extension EventKey {
+    /// `in` from somebody else, `out` from the account, on whatever client.
     public static let direction = EventKey(
         "direction", "`in` from somebody else, `out` from the account, on whatever client")
+    /// The message's row, unique in the directory; negative while it waits in the mailbox.
     public static let id = EventKey(
         "id", "the message's row, unique in the directory; negative while it waits in the mailbox")
+    /// The id that the archive gave the message (XEP-0359).
     public static let stanzaID = EventKey("stanza_id", "the id that the archive gave the message (XEP-0359)")
+    /// The id that its sender gave the message (XEP-0359).
     public static let originID = EventKey("origin_id", "the id that its sender gave the message (XEP-0359)")
+    /// The address of whoever sent the stanza.
     public static let from = EventKey("from", "the address of whoever sent the stanza")
+    /// The address that the message was sent to.
     public static let to = EventKey("to", "the address that the message was sent to")
+    /// The message's type (RFC 6121 5.2.2).
     public static let type = EventKey("type", "the message's type (RFC 6121 5.2.2)")
+    /// What the message says.
     public static let body = EventKey("body", "what the message says")
+    /// When the message was sent, as the server stamped it if it did.
     public static let sentAt = EventKey("sent_at", "when the message was sent, as the server stamped it if it did")
+    /// Of an outgoing message: `queued`, `sent`, `acked` or `failed`.
     public static let state = EventKey("state", "of an outgoing message: `queued`, `sent`, `acked` or `failed`")
+    /// Why the message has failed.
     public static let error = EventKey("error", "why the message has failed")
+    /// False if it is not known whether the message arrived.
     public static let settled = EventKey("settled", "false if it is not known whether the message arrived")
 }
 
