@@ -1,7 +1,7 @@
-/// Tokens and domains that nothing is sent for, until a time.
+/// Blocked tokens and domains, each until a time.
 ///
-/// The table of one node is the authority for that node. Each change of it is a ``BlockChange``, which whoever keeps the
-/// table (a database) or shares it (other nodes) takes as it is; changes from elsewhere come in by ``merge(_:now:)``.
+/// The table of a node is the authority for that node. Each change is a ``BlockChange``, taken unchanged by the keeper
+/// of the table (a database) or by other nodes; changes from elsewhere come in by ``merge(_:now:)``.
 public struct Blocklist: Sendable {
     private struct Entry: Sendable {
         var expires: Milliseconds
@@ -12,23 +12,23 @@ public struct Blocklist: Sendable {
     var limit: Int
     private var entries = HashedTable<Entry>()
 
-    /// - Parameter limit: how many entries at most; what would be more is not blocked.
+    /// - Parameter limit: the largest number of entries; keys beyond are not blocked.
     public init(limit: Int) { self.limit = limit }
 
     public var count: Int { entries.count }
 
-    /// Why a key is blocked; nil if it is not.
+    /// The reason of a key's block; nil if not blocked.
     public func reason(_ key: HashedKey, now: Milliseconds) -> BlockReason? {
         guard let entry = entries[key], entry.expires > now, entry.reason != .none else { return nil }
         return entry.reason
     }
 
-    /// Until when a key is blocked; nil if it is not.
+    /// The end of a key's block; nil if not blocked.
     public func expiry(_ key: HashedKey, now: Milliseconds) -> Milliseconds? {
         reason(key, now: now) == nil ? nil : entries[key]?.expires
     }
 
-    /// Blocks a key for a time, or for `again` if it is blocked already. Never shortens a block.
+    /// Blocks a key for a time, or for `again` if already blocked. Never shortens a block.
     /// - Returns: the change; nil if nothing has changed, or if the table is full.
     public mutating func block(
         _ key: HashedKey, reason: BlockReason, for time: Milliseconds, again: Milliseconds, now: Milliseconds
@@ -37,8 +37,8 @@ public struct Blocklist: Sendable {
         return set(key, reason, until: max(expiry ?? 0, now + (expiry == nil ? time : again)))
     }
 
-    /// A blocked key was asked for: its block lasts at least so long from now.
-    /// - Returns: the change; nil if it would have lasted as long anyway, or if the key is not blocked.
+    /// A blocked key was used again: its block lasts at least this time from now.
+    /// - Returns: the change; nil if the block lasts as long anyway, or if the key is not blocked.
     public mutating func hit(_ key: HashedKey, extension time: Milliseconds, now: Milliseconds) -> BlockChange? {
         guard let reason = reason(key, now: now), let expiry = entries[key]?.expires, now + time > expiry else {
             return nil
@@ -46,14 +46,14 @@ public struct Blocklist: Sendable {
         return set(key, reason, until: now + time)
     }
 
-    /// Ends a block. What is left of it is a change that is newer than the block.
+    /// Ends a block. The end is a change, newer than the block.
     /// - Returns: the change; nil if the key is not blocked.
     public mutating func unblock(_ key: HashedKey, now: Milliseconds) -> BlockChange? {
         expiry(key, now: now).flatMap { set(key, .none, until: $0) }
     }
 
-    /// Takes a change from elsewhere, if it is newer than what is here.
-    /// - Returns: whether it was taken.
+    /// Takes a change from elsewhere, if newer than the present entry.
+    /// - Returns: whether the change was taken.
     @discardableResult
     public mutating func merge(_ change: BlockChange, now: Milliseconds) -> Bool {
         if let entry = entries[change.key] {
@@ -65,8 +65,8 @@ public struct Blocklist: Sendable {
         return true
     }
 
-    /// Removes what has expired, and nothing else, from one of 256 parts of the table.
-    /// - Returns: whether that was the last part of a round through all.
+    /// Removes expired entries, and nothing else, from one of 256 parts of the table.
+    /// - Returns: whether a round through all parts is complete.
     @discardableResult
     public mutating func cleanUp(_ now: Milliseconds) -> Bool { entries.removePart { $0.expires <= now } }
 
@@ -81,7 +81,7 @@ public struct Blocklist: Sendable {
 
 /// Why something is blocked.
 public enum BlockReason: UInt8, Sendable, CaseIterable {
-    /// It no longer is.
+    /// Not blocked any more.
     case none = 0
     /// The provider says that the device is gone.
     case dead = 1
@@ -91,7 +91,7 @@ public enum BlockReason: UInt8, Sendable, CaseIterable {
     case mistakes = 3
 }
 
-/// One change of a ``Blocklist``.
+/// A change of a ``Blocklist``.
 public struct BlockChange: Sendable, Equatable {
     public var key: HashedKey
     /// Grows with each change of the same key.

@@ -1,4 +1,4 @@
-/// What the domains have done wrong lately, and how many tokens they use.
+/// The domains' latest mistakes, and the number of their tokens.
 public struct DomainRecords: Sendable {
     private struct Record: Sendable {
         // When the last mistakes were made, oldest first; no more than count.
@@ -15,10 +15,10 @@ public struct DomainRecords: Sendable {
 
     public init(_ limits: LimitSettings) { self.limits = limits }
 
-    /// Domains that cost memory.
+    /// Domains in memory.
     public var count: Int { records.count }
 
-    /// Makes sure that there is a record of a domain.
+    /// Makes sure that a domain has a record.
     /// - Returns: false if there are too many domains.
     public mutating func admit(_ domain: HashedKey, now: Milliseconds) -> Bool {
         if records.update(domain, { $0.seen = now }) != nil { return true }
@@ -27,8 +27,8 @@ public struct DomainRecords: Sendable {
         return true
     }
 
-    /// One more token is used within the limiter's window.
-    /// - Returns: false if that would be too many; it is not counted then.
+    /// Counts another token within the limiter's window.
+    /// - Returns: false if there are too many; the token is not counted then.
     public mutating func useToken(_ domain: HashedKey, window: Milliseconds, now: Milliseconds) -> Bool {
         let limit = limits.tokensPerDomain
         return records.update(domain) { record in
@@ -42,17 +42,17 @@ public struct DomainRecords: Sendable {
         } ?? true
     }
 
-    /// - Returns: whether that is one too many, so that the domain is to be blocked; counting begins anew then.
+    /// - Returns: whether there are too many now and the domain is to be blocked; counting begins anew then.
     public mutating func malformed(_ domain: HashedKey, now: Milliseconds) -> Bool {
         count(domain, \.malformed, limits.malformed, now)
     }
 
-    /// - Returns: whether that is one too many, so that the domain is to be blocked; counting begins anew then.
+    /// - Returns: whether there are too many now and the domain is to be blocked; counting begins anew then.
     public mutating func dead(_ domain: HashedKey, now: Milliseconds) -> Bool {
         count(domain, \.dead, limits.deadTokens, now)
     }
 
-    /// A token that was new has failed.
+    /// A new token has failed.
     public mutating func newTokenFailed(_ domain: HashedKey, now: Milliseconds) {
         let limit = limits.newTokenFailures
         _ = records.update(domain) { record in
@@ -81,8 +81,8 @@ public struct DomainRecords: Sendable {
         } ?? false
     }
 
-    /// Forgets domains without anything that still counts, in one of 256 parts of the table.
-    /// - Returns: whether that was the last part of a round through all.
+    /// Forgets domains without any counting mistake, in one of 256 parts of the table.
+    /// - Returns: whether a round through all parts is complete.
     mutating func cleanUp(_ now: Milliseconds) -> Bool {
         let window = limits.window
         return records.removePart { now - $0.seen >= window }

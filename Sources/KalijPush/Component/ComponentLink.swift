@@ -2,10 +2,10 @@ import KalijStream
 import KalijTransport
 import KalijXML
 
-/// Keeps a component connected to its XMPP server, and reads and writes its stanzas.
+/// Keeps a component connected to its XMPP server, and reads and writes stanzas.
 ///
-/// After a loss it connects again, with back-off and jitter. Answers that come meanwhile wait for it, as far as there is
-/// room: whoever asked knows the iq's id, not the connection.
+/// After a loss the link connects again, with back-off and jitter. Answers wait for the new connection, as far as there
+/// is room: the requester knows the iq's id, not the connection.
 final class ComponentLink {
     enum Event {
         case up
@@ -36,9 +36,9 @@ final class ComponentLink {
         didSet { applyReading() }
     }
 
-    /// Bytes of answers that wait while there is no connection.
+    /// The limit for waiting answers without a connection, in bytes.
     private static let waitingLimit = 4 << 20
-    /// Bytes of answers that the server has not taken, above which nothing more is read.
+    /// The limit for answers not yet taken by the server, in bytes; above this limit nothing more is read.
     private static let unsentLimit = 1 << 20
 
     init(
@@ -70,7 +70,7 @@ final class ComponentLink {
         patience = loop.schedule(after: 20) { [weak self] in self?.lose("no handshake within 20 s") }
     }
 
-    /// Sends bytes of whole stanzas, or keeps them until there is a connection.
+    /// Sends bytes of whole stanzas, or keeps the bytes until there is a connection.
     func send(_ bytes: [UInt8]) {
         guard isUp else {
             if waiting.count + bytes.count <= Self.waitingLimit { waiting += bytes }
@@ -80,7 +80,7 @@ final class ComponentLink {
         planFlush()
     }
 
-    /// Other settings from now on; connects anew if they are for another place.
+    /// Other settings from now on; connects anew if they name another server.
     func reload(_ new: ComponentSettings, reconnect: Milliseconds) {
         if Double(reconnect) / 1000 != backoff.limit { backoff = Backoff(base: 1, limit: Double(reconnect) / 1000) }
         guard new != settings else { return }
@@ -159,7 +159,7 @@ final class ComponentLink {
         events(.up)
     }
 
-    /// - Parameter inOrder: the connection still works: what it was given goes out before it is closed.
+    /// - Parameter inOrder: the connection still works: its queued bytes are sent before closing.
     private func lose(_ reason: String, inOrder: Bool = false) {
         guard !isStopped, connection != nil else { return }
         patience?.cancel()
@@ -171,7 +171,7 @@ final class ComponentLink {
             connection?.abort()
         }
         connection = nil
-        // Not given to the lost connection: said on the next one.
+        // Not given to the lost connection: sent on the next connection.
         if waiting.count + output.count <= Self.waitingLimit { waiting += output }
         output = []
         isUp = false
@@ -201,7 +201,7 @@ final class ComponentLink {
         connection.isReading = isReading && connection.unsent < Self.unsentLimit
     }
 
-    /// White space between stanzas, so that a connection that is no more is noticed (RFC 6120, 4.6.1).
+    /// White space between stanzas, so that a lost connection is noticed (RFC 6120, 4.6.1).
     private func planKeepalive() {
         keepalive = loop.schedule(after: 60) { [weak self] in
             guard let self, isUp else { return }

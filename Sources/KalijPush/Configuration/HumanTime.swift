@@ -1,4 +1,4 @@
-/// Durations as fpush's settings write them: "20s", "5m", "2h 30m", "1day".
+/// Durations in fpush's settings: "20s", "5m", "2h 30m", "1day".
 enum HumanTime {
     private static let units: [(names: [String], milliseconds: Double)] = [
         (["nanos", "nsec", "ns"], 1e-6), (["usec", "us"], 1e-3), (["millis", "msec", "ms"], 1),
@@ -8,7 +8,7 @@ enum HumanTime {
         (["years", "year", "y"], 31_557_600_000),
     ]
 
-    /// Milliseconds, rounded down; nil for what is no duration, or one of more than a hundred years.
+    /// Milliseconds, rounded down; nil for any other text, or for more than a hundred years.
     static func milliseconds(_ text: String) -> Int64? {
         var rest = text.unicodeScalars[...]
         var sum = 0.0

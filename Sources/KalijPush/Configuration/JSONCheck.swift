@@ -1,6 +1,6 @@
-/// Finds where a text is no JSON (RFC 8259), and keys that stand twice in an object; Foundation says neither.
+/// Finds where a text is not JSON (RFC 8259), and duplicate keys in an object; Foundation reports neither.
 struct JSONCheck {
-    /// What is wrong where, in lines and columns from 1.
+    /// A fault and its place, in lines and columns from 1.
     struct Fault: Error, Equatable, CustomStringConvertible {
         var line: Int
         var column: Int
@@ -14,7 +14,7 @@ struct JSONCheck {
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// - Throws: ``Fault`` for the first thing that is wrong.
+    /// - Throws: ``Fault``, the first in the text.
     static func check(_ bytes: [UInt8]) throws(Fault) {
         var check = JSONCheck(bytes)
         try check.value(depth: 0)
@@ -91,7 +91,7 @@ struct JSONCheck {
         }
     }
 
-    /// The characters between the quotation marks as they are written.
+    /// The characters between the quotation marks, unchanged.
     private mutating func string() throws(Fault) -> String {
         position += 1
         let start = position
@@ -112,7 +112,7 @@ struct JSONCheck {
         position += word.utf8.count
     }
 
-    /// What a number may look like is Foundation's matter.
+    /// Foundation checks the form of a number.
     private mutating func number() {
         while let byte = next, "+-.eE0123456789".utf8.contains(byte) { position += 1 }
     }

@@ -46,8 +46,8 @@ public enum JSONValue: Sendable, Equatable, Codable {
         }
     }
 
-    /// Reads one value from a text.
-    /// - Throws: what Foundation says of it.
+    /// Reads a value from a text.
+    /// - Throws: Foundation's error.
     public static func parse(_ bytes: [UInt8]) throws -> JSONValue {
         try JSONDecoder().decode(JSONValue.self, from: Data(bytes))
     }

@@ -19,7 +19,7 @@ extension RateSettings {
         isEnabled = try object.bool("enabled", isEnabled)
         window = try object.time("ratelimitTime", window, least: 1)
         hold = try object.time("hardRatelimitTime", hold, least: 1)
-        // fpush keeps a token this long; ours costs nothing once its window is over, so that there is nothing to set.
+        // fpush keeps a token this long; here a token costs nothing after its window, so there is nothing to set.
         _ = try object.time("ratelimitCleanupInterval", 300_000)
         try object.finish()
     }
@@ -39,7 +39,7 @@ extension BlockingSettings {
         _ key: String, in object: inout SettingsReader, _ standard: (Milliseconds, Milliseconds)
     ) throws(SettingsError) -> (Milliseconds, Milliseconds) {
         guard var times = try object.object(key) else { return standard }
-        // "inital": fpush spells it this way.
+        // "inital": fpush's spelling.
         let first = try times.time("initalBlocking", standard.0, least: 1)
         let again = try times.time("extendedBlocking", standard.1, least: 1)
         try times.finish()

@@ -1,9 +1,9 @@
 import Glibc
 
 extension Settings {
-    /// Reads a `settings.json` with everything that it says, but not the files that it names.
+    /// Reads a `settings.json` with all keys, but not the files named there.
     ///
-    /// - Parameter path: of the file; relative paths in it begin at its folder.
+    /// - Parameter path: the file; relative paths inside begin at its folder.
     /// - Throws: `SettingsError`.
     public init(file path: String) throws(SettingsError) {
         try self.init(json: try File.read(path, key: ""), folder: File.folder(of: path) ?? "")
@@ -12,8 +12,8 @@ extension Settings {
     /// Reads the text of a `settings.json`.
     ///
     /// - Parameter folder: where relative paths begin; empty for the working directory.
-    /// - Throws: `SettingsError` for the first thing that is wrong: no JSON, a key that is missing, unknown or of the
-    ///   wrong kind, or settings that contradict each other.
+    /// - Throws: `SettingsError` for the first fault: no JSON, a key missing, unknown or of the wrong kind, or settings
+    ///   that contradict each other.
     public init(json bytes: [UInt8], folder: String = "") throws(SettingsError) {
         let value = try Self.parse(bytes)
         var reader = try SettingsReader(value, path: "", folder: folder)
@@ -114,7 +114,7 @@ extension StateSettings {
         secretFile = try object.file("secretFile")
         previousSecretFile = try object.file("previousSecretFile")
         try object.finish()
-        // What is hashed with a secret that nobody keeps could not be found again.
+        // Keys hashed with a secret that nobody keeps could not be found again.
         if database != nil, secretFile == nil {
             throw SettingsError("state.secretFile", "is missing: the database needs it")
         }

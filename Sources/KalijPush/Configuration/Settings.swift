@@ -1,11 +1,11 @@
 /// Times and durations: milliseconds; times are since 1970.
 public typealias Milliseconds = Int64
 
-/// What a `settings.json` says: fpush's format, and keys of ours. `Documentation/Operating.md` explains each.
+/// The content of a `settings.json`: fpush's format, and keys of ours. `Documentation/Operating.md` explains each key.
 public struct Settings: Sendable, Equatable {
     public var component: ComponentSettings
     public var modules: [String: ModuleSettings]
-    /// The module for publishes that name none.
+    /// The module for publishes without a module name.
     public var defaultModule: String?
     /// The longest wait before the next attempt to connect to the XMPP server.
     public var reconnect: Milliseconds
@@ -22,9 +22,9 @@ public struct ComponentSettings: Sendable, Equatable {
     public var serverPort: UInt16
 }
 
-/// One push module.
+/// A push module.
 public struct ModuleSettings: Sendable, Equatable {
-    /// What sends the pushes.
+    /// The service that sends the pushes.
     public enum Provider: Sendable, Equatable {
         case apns(APNsSettings)
         case fcm(FCMSettings)
@@ -52,11 +52,11 @@ public struct RateSettings: Sendable, Equatable {
 
 /// How long tokens are blocked.
 public struct BlockingSettings: Sendable, Equatable {
-    /// A token that the provider says is no longer registered.
+    /// For a token no longer registered, according to the provider.
     public var dead: Milliseconds = 86_400_000
-    /// The same again, while it is blocked.
+    /// For another such answer during the block.
     public var deadAgain: Milliseconds = 432_000_000
-    /// A token that the provider does not accept.
+    /// For a token that the provider does not accept.
     public var bad: Milliseconds = 21_600_000
     public var badAgain: Milliseconds = 43_200_000
     /// How long a block lasts at least after a publish for the token.
@@ -67,7 +67,7 @@ public struct BlockingSettings: Sendable, Equatable {
 
 /// Apple's service.
 public struct APNsSettings: Sendable, Equatable {
-    /// How we say who we are.
+    /// The proof of our identity.
     public enum Credentials: Sendable, Equatable {
         case certificate(path: String, password: String)
         case key(path: String, keyID: String, teamID: String)
@@ -80,7 +80,7 @@ public struct APNsSettings: Sendable, Equatable {
     public var additionalData: [String: JSONValue] = [:]
     public var idle: Milliseconds = 600_000
     public var request: Milliseconds = 5_000
-    /// How long Apple keeps a push for a device that is away.
+    /// How long Apple keeps a push for an absent device.
     public var expiration: Milliseconds = 4 * 7 * 86_400_000
     public var collapseID: String?
     public var title = "New Message"
@@ -93,7 +93,7 @@ public struct FCMSettings: Sendable, Equatable {
     public var secretPath: String
     public var request: Milliseconds = 5_000
     public var idle: Milliseconds = 600_000
-    /// How long Google keeps a push for a device that is away.
+    /// How long Google keeps a push for an absent device.
     public var expiration: Milliseconds = 4 * 7 * 86_400_000
     public var endpoint: EndpointSettings?
 }
@@ -105,7 +105,7 @@ public struct EndpointSettings: Sendable, Equatable {
     public var caFile: String?
 }
 
-/// What is let in.
+/// Limits for incoming publishes.
 public struct LimitSettings: Sendable, Equatable {
     public var tokensPerDomain = 50_000
     public var domains = 50_000
@@ -120,27 +120,27 @@ public struct LimitSettings: Sendable, Equatable {
     public var deadTokens = 20
     public var malformed = 100
     public var domainBlock: Milliseconds = 3_600_000
-    /// Failures of new tokens in the window after which a domain's new tokens are refused.
+    /// Failures of new tokens in the window, after which a domain's new tokens are refused.
     public var newTokenFailures = 10
-    /// How long a token that was pushed to successfully is not new.
+    /// How long a token counts as known after a successful push.
     public var known: Milliseconds = 7 * 86_400_000
     /// Every publish is answered within this time.
     public var answer: Milliseconds = 8_000
-    /// Different tokens that fail one after the other before a module is doubted.
+    /// How many different tokens have to fail in a row before a module is in doubt.
     public var breakerTokens = 10
-    /// Between two probes of a module that is doubted or at fault.
+    /// Between two probes of a module in doubt or at fault.
     public var probe: Milliseconds = 30_000
 
     public init() {}
 }
 
-/// What is kept on disk.
+/// The state on disk.
 public struct StateSettings: Sendable, Equatable {
     /// The database; nil keeps everything in memory.
     public var database: String?
-    /// The file of the secret that tokens and domains are hashed with; nil draws one at each start.
+    /// The file with the secret for hashing tokens and domains; nil draws a secret at each start.
     public var secretFile: String?
-    /// The secret before that, while it is being replaced.
+    /// The former secret, while it is being replaced.
     public var previousSecretFile: String?
 
     public init() {}

@@ -1,6 +1,6 @@
-/// What is wrong with a configuration, and where.
+/// An error in a configuration, with its place.
 public struct SettingsError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The key with those above it, as in "pushModules.monal.apns.topic"; empty for the file as a whole.
+    /// The full path of the key, as in "pushModules.monal.apns.topic"; empty for the file as a whole.
     public let key: String
     /// In words; never a value that may be secret.
     public let reason: String

@@ -1,4 +1,4 @@
-/// One object of a configuration, read key by key; what nobody asked for is an error.
+/// An object of a configuration, read key by key; a key not asked for is an error.
 struct SettingsReader {
     let path: String
     /// Where the settings file is; empty for the working directory.
@@ -17,7 +17,7 @@ struct SettingsReader {
 
     func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
-    /// Every key, in order; for objects whose keys are names.
+    /// Every key, in order; for objects with names as keys.
     var keys: [String] { members.keys.sorted() }
 
     mutating func value(_ key: String) -> JSONValue? {
@@ -43,8 +43,8 @@ struct SettingsReader {
         return text
     }
 
-    /// The path of a file. A relative one begins at the settings file: the working directory is not the same for a check by
-    /// hand and for the service.
+    /// The path of a file. A relative path begins at the settings file: a check by hand and the service have different
+    /// working directories.
     mutating func file(_ key: String) throws(SettingsError) -> String? {
         guard let name = try text(key) else { return nil }
         return folder.isEmpty || name.hasPrefix("/") ? name : "\(folder)/\(name)"
@@ -79,7 +79,7 @@ struct SettingsReader {
         return time
     }
 
-    /// Throws if there is a key that nobody has asked for.
+    /// Throws if there is a key that was not asked for.
     func finish() throws(SettingsError) {
         guard let unknown = members.keys.filter({ !asked.contains($0) }).min() else { return }
         let folded = unknown.lowercased().filter { $0 != "_" }

@@ -1,4 +1,4 @@
-/// First in, first out, without moving what is in it.
+/// First in, first out, without moving elements.
 struct FIFO<Element: Sendable>: Sendable {
     private var elements: [Element] = []
     private var start = 0

@@ -1,4 +1,4 @@
-/// A token or a domain, as everything but the sending itself knows it: a keyed hash of 16 bytes.
+/// A token or a domain, known everywhere except in sending only as a keyed hash of 16 bytes.
 public struct HashedKey: Hashable, Sendable {
     let high: UInt64
     let low: UInt64
@@ -8,7 +8,7 @@ public struct HashedKey: Hashable, Sendable {
         self.low = low
     }
 
-    /// From the first 16 of some bytes; missing ones count as zero.
+    /// From the first 16 bytes of a collection; missing bytes count as zero.
     public init(_ bytes: some Collection<UInt8>) {
         var words: (UInt64, UInt64) = (0, 0)
         for (index, byte) in bytes.prefix(16).enumerated() {
@@ -24,6 +24,6 @@ public struct HashedKey: Hashable, Sendable {
         withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) }
     }
 
-    // The bytes are a keyed hash already: nobody can choose them so that they collide.
+    // The bytes are a keyed hash already: nobody can choose colliding keys.
     public func hash(into hasher: inout Hasher) { hasher.combine(low) }
 }

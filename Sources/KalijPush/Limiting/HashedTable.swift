@@ -1,5 +1,5 @@
-/// A table of keys in 256 parts: neither its growth nor a search through it takes long at a time, so that a million
-/// entries hold up nobody.
+/// A table of keys in 256 parts: neither growing nor searching takes long at a time, so a million entries hold up
+/// nobody.
 struct HashedTable<Value: Sendable>: Sendable {
     private var parts: [[HashedKey: Value]] = Array(repeating: [:], count: Self.partCount)
     /// Where ``removePart(where:)`` goes on.
@@ -8,7 +8,7 @@ struct HashedTable<Value: Sendable>: Sendable {
 
     static var partCount: Int { 256 }
 
-    // Keys are keyed hashes, so that the parts are of the same size.
+    // Keys are keyed hashes, so the parts have the same size.
     private static func part(of key: HashedKey) -> Int { Int(truncatingIfNeeded: key.high >> 56) }
 
     subscript(key: HashedKey) -> Value? {
@@ -22,16 +22,16 @@ struct HashedTable<Value: Sendable>: Sendable {
         }
     }
 
-    /// Changes the value of a key in its place.
-    /// - Returns: what `body` returns; nil if there is no such key.
+    /// Changes the value of a key in place.
+    /// - Returns: the result of `body`; nil if there is no such key.
     mutating func update<Result>(_ key: HashedKey, _ body: (inout Value) -> Result) -> Result? {
         let part = Self.part(of: key)
         guard let index = parts[part].index(forKey: key) else { return nil }
         return body(&parts[part].values[index])
     }
 
-    /// Removes what `isOver` says from the next of the parts.
-    /// - Returns: whether that was the last part of a round through all.
+    /// Removes the entries chosen by `isOver` from the next part.
+    /// - Returns: whether a round through all parts is complete.
     mutating func removePart(where isOver: (Value) -> Bool) -> Bool {
         let over = parts[next].filter { isOver($0.value) }
         for key in over.keys { parts[next][key] = nil }
@@ -41,7 +41,7 @@ struct HashedTable<Value: Sendable>: Sendable {
         return next == 0
     }
 
-    /// Gives back the memory of a part that was large once.
+    /// Gives back the memory of a formerly large part.
     private mutating func release(_ part: Int) {
         if parts[part].isEmpty, parts[part].capacity > 16 { parts[part] = [:] }
     }

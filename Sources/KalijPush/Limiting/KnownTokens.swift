@@ -1,13 +1,13 @@
-/// Tokens that were pushed to with success not long ago, as hashes: 20 bytes each, and at most so many.
+/// Tokens with a recent successful push, as hashes: 20 bytes each, up to a limit.
 public struct KnownTokens: Sendable {
     var limit: Int
     var lifetime: Milliseconds
-    // Two generations: the younger one becomes the older one after a lifetime or at half the limit, and the older one is
-    // forgotten as a whole. Nothing has to be searched for what is old.
+    // Two generations: after a lifetime or at half the limit, the younger becomes the older, and the older is forgotten
+    // as a whole. So nothing has to be searched for old entries.
     private var young = HashedTable<UInt32>()
     private var old = HashedTable<UInt32>()
     private var turned: Milliseconds = 0
-    /// Successes before this are forgotten, so that nobody has to keep them.
+    /// Successes before this time are forgotten, so nobody has to keep such successes.
     public private(set) var oldest: Milliseconds = 0
 
     public init(limit: Int, lifetime: Milliseconds) {
@@ -18,7 +18,7 @@ public struct KnownTokens: Sendable {
     public var count: Int { young.count + old.count }
 
     /// A push to the token has succeeded.
-    /// - Returns: whether that is to be kept: for each token a few times in a lifetime, not each time.
+    /// - Returns: whether the success is to be kept: a few times in a token's lifetime, not each time.
     @discardableResult
     public mutating func succeeded(_ key: HashedKey, now: Milliseconds) -> Bool {
         turn(now)
@@ -29,13 +29,13 @@ public struct KnownTokens: Sendable {
         return before.map { Milliseconds($0) * 1000 / step != now / step } ?? true
     }
 
-    /// A success of which was kept that it was at `time`.
+    /// Restores a kept success at `time`.
     public mutating func restore(_ key: HashedKey, at time: Milliseconds, now: Milliseconds) {
         guard time <= now, time > now - lifetime, old.count < limit / 2 else { return }
         old[key] = UInt32(clamping: time / 1000)
     }
 
-    /// Whether there was a success within the lifetime, as far as it is remembered.
+    /// Whether there was a success within the lifetime, as far as remembered.
     public func contains(_ key: HashedKey, now: Milliseconds) -> Bool {
         guard let seconds = young[key] ?? old[key] else { return false }
         return now - Milliseconds(seconds) * 1000 < lifetime

@@ -1,13 +1,13 @@
 /// How often each token of a module is pushed to: the first push at once, then one every window.
 ///
-/// A push that comes too early waits for the end of the window; those that come while one waits are covered by it. A
-/// token whose window is over, and for which nothing waits, costs nothing.
+/// A push that comes too early waits for the end of the window; later pushes in the window are covered by the waiting
+/// push. A token after its window, without a waiting push, costs nothing.
 public struct RateLimiter: Sendable {
     public enum Decision: Sendable, Equatable {
         case send
-        /// One push is to wait until then.
+        /// The push is to wait until then.
         case queue(until: Milliseconds)
-        /// One waits already; whether that one has become important by this.
+        /// A push waits already; `upgraded` if that push has now become important.
         case covered(upgraded: Bool)
     }
 
@@ -39,10 +39,10 @@ public struct RateLimiter: Sendable {
 
     public init(_ settings: RateSettings) { self.settings = settings }
 
-    /// Tokens that cost memory.
+    /// Tokens in memory.
     public var count: Int { entries.count }
 
-    /// What to do with a push for a token.
+    /// The decision about a push for a token.
     public mutating func decide(_ key: HashedKey, important: Bool, now: Milliseconds) -> Decision {
         guard settings.isEnabled else { return .send }
         cleanUp(now)
@@ -52,14 +52,14 @@ public struct RateLimiter: Sendable {
         return decision ?? .send
     }
 
-    /// A push that was to be queued, or sent, was not: the place is free again.
+    /// A push to be queued or sent was neither: the place is free again.
     public mutating func forget(_ key: HashedKey, now: Milliseconds) {
         _ = entries.update(key) { entry in
             if entry.isWaiting { entry.isWaiting = false } else { entry.next = now }
         }
     }
 
-    /// The push that waited is being sent: the window begins anew.
+    /// The waiting push is being sent: the window begins anew.
     public mutating func fire(_ key: HashedKey, now: Milliseconds) {
         guard settings.isEnabled else { return }
         let next = now + settings.window
@@ -70,12 +70,12 @@ public struct RateLimiter: Sendable {
         if isThere == nil { add(key, Entry(next: next), now) }
     }
 
-    /// A push waits from before, or because the provider wants it to: further ones are covered by it.
+    /// A push waits from before, or at the provider's request: further pushes are covered.
     public mutating func wait(_ key: HashedKey, important: Bool, until: Milliseconds, now: Milliseconds) {
         guard settings.isEnabled else { return }
         let isThere: Void? = entries.update(key) { entry in
             entry.next = until
-            // Whether one that waited before was important says nothing about this one.
+            // The importance of an earlier waiting push says nothing about this push.
             entry.isImportant = important || entry.isWaiting && entry.isImportant
             entry.isWaiting = true
         }
@@ -87,8 +87,8 @@ public struct RateLimiter: Sendable {
         looks.append((key, now + settings.window))
     }
 
-    /// Removes what is over, as far as a thousand looks go. Each entry is looked at once a window.
-    /// - Returns: whether nothing is left that is over.
+    /// Removes expired entries, in at most a thousand looks. Each entry is looked at once a window.
+    /// - Returns: whether no expired entry is left.
     @discardableResult
     public mutating func cleanUp(_ now: Milliseconds) -> Bool {
         for _ in 0..<1_000 {

@@ -29,7 +29,7 @@ public final class APNsProvider: PushProvider {
 
     /// Reads certificate or key.
     /// - Parameter notice: takes a line about connections.
-    /// - Throws: `SettingsError` if they are no good.
+    /// - Throws: `SettingsError` if certificate or key is of no use.
     public init(
         loop: EventLoop, settings: APNsSettings, key path: String, notice: @escaping (String) -> Void
     ) throws(SettingsError) {
@@ -73,7 +73,7 @@ public final class APNsProvider: PushProvider {
         if let token = providerToken(now, fresh: delivery.needsFreshCredentials) {
             fields.append(HTTPField("authorization", "bearer " + token))
         }
-        // Tokens are hexadecimal: nothing in them means anything in a path.
+        // Tokens are hexadecimal: no character has a meaning in a path.
         let request = HTTPRequest(
             path: "/3/device/" + delivery.token.lowercased(), fields: fields,
             body: delivery.isBackground ? background : alert)
@@ -85,12 +85,13 @@ public final class APNsProvider: PushProvider {
         }
     }
 
-    /// Apple wants a token to be used for 20 minutes at least and 60 at most, and refuses those who sign more often.
+    /// Apple wants a token to be used for 20 minutes at least and 60 at most, and refuses more frequent signing.
     private func providerToken(_ now: Int64, fresh: Bool) -> String? {
         guard var signer else { return nil }
-        // A clock that was set back counts as a token run out.
+        // A clock that was set back counts as an expired token.
         let isOver = signer.token.isEmpty || !(0...50 * 60).contains(now - signer.signed)
-        // Many requests may be told at once that it has run out, and with a wrong clock each is told so again.
+        // Many requests may hear of the expired token at once, and with a wrong clock each request hears the same
+        // again.
         let isRefused = fresh && !(0..<20 * 60).contains(now - signer.renewed)
         if isOver || isRefused {
             if isRefused { signer.renewed = now }

@@ -1,7 +1,7 @@
 import Glibc
 import KalijHTTP
 
-/// What Apple's answers mean ("Handling notification responses from APNs").
+/// The meaning of Apple's answers ("Handling notification responses from APNs").
 public enum APNsVerdict {
     /// - Parameter response: to a POST to `/3/device/TOKEN`.
     public static func of(_ response: HTTPResponse) -> Verdict {
@@ -26,7 +26,7 @@ public enum APNsVerdict {
 }
 
 extension Verdict {
-    /// What a request that got no response means.
+    /// The meaning of a request without a response.
     public init(_ failure: HTTPFailure) {
         self = failure.code == .invalid ? .fault(failure.description) : .transient(failure.description)
     }

@@ -2,7 +2,7 @@ import Glibc
 import KalijHTTP
 import KalijTransport
 
-/// Google's access tokens: asked for with a signed assertion (RFC 7523), early, and one at a time.
+/// Google's access tokens: requested with a signed assertion (RFC 7523), early, and one at a time.
 final class FCMAccess {
     private struct Claims: Encodable {
         var iss: String
@@ -12,7 +12,7 @@ final class FCMAccess {
         var exp: Int64
     }
 
-    /// No token; what that means for a push.
+    /// No token; with the verdict for a push.
     struct Refusal: Error {
         var verdict: Verdict
     }
@@ -50,13 +50,13 @@ final class FCMAccess {
 
     func close() { client.close() }
 
-    /// Gives a token that holds for a while; `fresh` if the one before was refused.
+    /// Gives a token that stays valid for a while; `fresh` if the token before was refused.
     func token(fresh: Bool, _ done: @escaping (Result<String, Refusal>) -> Void) {
         let now = loop.now
-        // Somebody else may have renewed it a moment ago.
+        // Another push may have renewed the token a moment ago.
         let isStale = fresh && now - obtained > 10
         if !token.isEmpty, now < expires, !isStale {
-            // Early, while the old one still holds.
+            // Early, while the old token is still valid.
             if now > expires - 240 { ask() }
             return done(.success(token))
         }
@@ -96,7 +96,7 @@ final class FCMAccess {
                 if case .integer(let lifetime)? = value?["expires_in"] { seconds = Double(lifetime) }
                 self.token = token
                 obtained = loop.now
-                // Not used in its last minute.
+                // Not used in the token's last minute.
                 expires = obtained + max(0, min(seconds, 86_400) - 60)
                 give(.success(token))
             } else {
@@ -112,7 +112,7 @@ final class FCMAccess {
     private func give(_ result: Result<String, Refusal>) {
         isAsking = false
         refusal = nil
-        // Not asked again for each push: it would get the same answer.
+        // Not asked again for each push: the answer would be the same.
         if case .failure(let what) = result { refusal = (what, loop.now + 0.1) }
         let waiting = waiters
         waiters = []

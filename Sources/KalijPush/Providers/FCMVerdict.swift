@@ -1,6 +1,6 @@
 import KalijHTTP
 
-/// What Google's answers mean ("ErrorCode" of the FCM HTTP v1 API).
+/// The meaning of Google's answers ("ErrorCode" of the FCM HTTP v1 API).
 public enum FCMVerdict {
     /// - Parameter response: to a POST to `/v1/projects/PROJECT/messages:send`.
     public static func of(_ response: HTTPResponse) -> Verdict {

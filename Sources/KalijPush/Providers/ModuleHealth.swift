@@ -1,7 +1,8 @@
-/// How a module does, and what that lets through: the breaker.
+/// The health of a module, and the pushes let through: the breaker.
 ///
 /// A wrong environment or key makes every token look bad. When many different tokens fail and none succeeds, tokens
-/// prove nothing; only a probe goes out now and then, until one succeeds. The same while we are at fault ourselves.
+/// prove nothing; only a probe goes out now and then, until a probe succeeds. The same holds while we are at fault
+/// ourselves.
 public struct ModuleHealth: Sendable {
     public enum State: Sendable, Equatable {
         case healthy
@@ -11,7 +12,7 @@ public struct ModuleHealth: Sendable {
         case faulty(String)
     }
 
-    /// What to do with a push.
+    /// The decision about a push.
     public enum Gate: Sendable, Equatable {
         case open
         /// The provider wants no pushes until then.
@@ -54,13 +55,13 @@ public struct ModuleHealth: Sendable {
         return state == .healthy || now >= nextProbe ? .open : .shut
     }
 
-    /// A push goes out; the next one has to wait if this one is a probe.
+    /// A push goes out; if the push is a probe, the next push has to wait.
     public mutating func sends(now: Milliseconds) {
         if state != .healthy { nextProbe = now + probeInterval }
     }
 
-    /// Whether a token that is not accepted is proven bad: not while the module is doubtful, and not without a success
-    /// in the last 24 hours.
+    /// Whether a refused token is proven bad: not while the module is doubtful, and not without a success in the last
+    /// 24 hours.
     public func provesTokens(now: Milliseconds) -> Bool {
         guard state == .healthy, let lastSuccess else { return false }
         return now - lastSuccess < 86_400_000
@@ -87,7 +88,7 @@ public struct ModuleHealth: Sendable {
     }
 
     /// A token was not accepted.
-    /// - Returns: if the module has become doubtful by it, the tokens that have made it so.
+    /// - Returns: if the module has just become doubtful, the tokens that caused the doubt.
     public mutating func tokenFailed(_ key: HashedKey, now: Milliseconds) -> Set<HashedKey>? {
         guard state == .healthy else { return nil }
         failed.insert(key)
@@ -99,7 +100,7 @@ public struct ModuleHealth: Sendable {
     }
 
     /// We are at fault.
-    /// - Returns: whether that is news.
+    /// - Returns: whether the fault is new.
     public mutating func fault(_ words: String, now: Milliseconds) -> Bool {
         let isNews = state != .faulty(words)
         state = .faulty(words)
@@ -112,19 +113,19 @@ public struct ModuleHealth: Sendable {
 
     // MARK: Reach
 
-    /// Why the provider counts as out of reach; nil while it answers.
+    /// Why the provider counts as out of reach; nil while the provider answers.
     public var outOfReach: String? {
         silence.flatMap { $0.isTold ? $0.words : nil }
     }
 
-    /// The provider has answered, whatever it said.
-    /// - Returns: whether it was out of reach before.
+    /// The provider has answered, in whatever way.
+    /// - Returns: whether the provider was out of reach before.
     public mutating func answered() -> Bool {
         defer { silence = nil }
         return outOfReach != nil
     }
 
-    /// An attempt has come to nothing: no connection, no answer, or one that says "not now".
+    /// An attempt has come to nothing: no connection, no answer, or the answer "not now".
     /// - Returns: whether the provider counts as out of reach from now on.
     public mutating func cameToNothing(_ words: String, now: Milliseconds) -> Bool {
         var silence = silence ?? Silence(since: now)

@@ -6,21 +6,21 @@ import KalijHTTP
     import Foundation
 #endif
 
-/// What a service account's file says: who we are for Google.
+/// A service account's file: our identity for Google.
 struct ServiceAccount {
     let project: String
     let email: String
     let keyID: String?
     let key: SigningKey
-    /// Where access tokens are given out, and what an assertion is for.
+    /// The address that gives out access tokens, and the audience of an assertion.
     let tokenURI: String
     let tokenOrigin: HTTPOrigin
     let tokenPath: String
 
-    /// - Throws: `SettingsError` with the key that names the file.
+    /// - Throws: `SettingsError` with the key of the file.
     init(file: String, key path: String) throws(SettingsError) {
         guard let value = try? JSONValue.parse(try File.read(file, key: path)) else {
-            // Says why, if it was the reading.
+            // Throws the reason, if reading was the fault.
             _ = try File.read(file, key: path)
             throw SettingsError(path, "\(file) is no JSON")
         }

@@ -1,8 +1,8 @@
-/// What a provider's tokens look like; others are malformed.
+/// The form of a provider's tokens; other tokens are malformed.
 public enum TokenFormat: Sendable, Equatable {
-    /// Apple: hexadecimal, which also keeps it from being another path.
+    /// Apple: hexadecimal, so a token cannot be another path.
     case hexadecimal
-    /// Google, and for trying out: printable ASCII, which every publish's node is.
+    /// Google, and for trying out: printable ASCII, as in every publish's node.
     case printable
 
     func matches(_ token: String) -> Bool {

@@ -1,4 +1,4 @@
-/// What a provider's answer means, whatever the provider.
+/// The meaning of a provider's answer, the same for all providers.
 public enum Verdict: Sendable, Equatable {
     /// The provider has taken the push.
     case delivered
@@ -6,9 +6,9 @@ public enum Verdict: Sendable, Equatable {
     case dead
     /// The token is not accepted: proven, unless the module itself is doubtful.
     case bad
-    /// Our proof of who we are has run out: to be sent once more with a new one.
+    /// Our proof of identity has expired: to be sent once more with a new proof.
     case staleCredentials
-    /// Our own fault, which no repetition mends; in the provider's words.
+    /// Our own fault; repeating does not help; in the provider's words.
     case fault(String)
     /// Too many pushes to the token, or by the module; how long to wait, if the provider says.
     case tooMany(Scope, retryAfter: Milliseconds?)

@@ -1,9 +1,9 @@
 import KalijXML
 
-/// How a publish is answered. The *type* of an error decides what servers do: anything but `wait` makes them forget the
-/// device, so that it is for tokens that are proven dead alone.
+/// The answer to a publish. The *type* of an error decides the servers' reaction: with any type except `wait` servers
+/// forget the device, so such types are only for tokens that are proven dead.
 public enum Answer: Sendable, Hashable {
-    /// Sent, queued, or covered by a push that is queued already.
+    /// Sent, queued, or covered by a queued push.
     case done
     /// The token is proven dead.
     case dead
@@ -13,14 +13,14 @@ public enum Answer: Sendable, Hashable {
     case unavailable
     /// Our own fault.
     case fault
-    /// Nothing that we offer.
+    /// Not offered here.
     case unsupported
-    /// What we are (XEP-0030).
+    /// Our own description (XEP-0030).
     case information
 }
 
 extension Answer {
-    /// The stanza for the requester, as bytes of a stream whose default namespace is `jabber:component:accept`.
+    /// The stanza for the requester, as bytes of a stream with the default namespace `jabber:component:accept`.
     public func bytes(for requester: Requester) -> [UInt8] {
         let namespace = "jabber:component:accept"
         var attributes = ["type": error == nil ? "result" : "error", "id": requester.id, "to": requester.from]

@@ -31,7 +31,7 @@ extension Inbound {
         }
     }
 
-    /// Reads a stanza that was over a limit of the parser: a publish, if anything, that is too large.
+    /// Reads a stanza over a limit of the parser: a publish, if anything, that is too large.
     public init(_ skipped: SkippedElement) {
         let attributes = skipped.attributes
         guard skipped.name == "iq", let type = attributes["type"], type == "get" || type == "set",
@@ -76,7 +76,7 @@ extension Inbound {
                 requester: requester, domain: domain, token: token, module: module, isImportant: body != nil))
     }
 
-    /// The first value of a field in the forms of an element; nil if it is missing or empty.
+    /// The first value of a field in the forms of an element; nil if missing or empty.
     private static func field(_ name: String, in element: Element) -> String? {
         for form in element.children("x", Self.form) {
             for field in form.children("field", Self.form) where field["var"] == name {

@@ -1,10 +1,10 @@
-/// Whom to answer: the parts of an iq that its answer repeats.
+/// The addressee of an answer: the parts of an iq that its answer repeats.
 public struct Requester: Sendable, Hashable {
-    /// The iq's id, as it is.
+    /// The iq's id, unchanged.
     public var id: String
-    /// Who asked.
+    /// The requester's address.
     public var from: String
-    /// Which of our addresses was asked.
+    /// The asked address of ours.
     public var to: String
 
     public init(id: String, from: String, to: String) {
@@ -14,16 +14,16 @@ public struct Requester: Sendable, Hashable {
     }
 }
 
-/// What an XMPP server wants to be pushed (XEP-0357, 7).
+/// A push wanted by an XMPP server (XEP-0357, 7).
 public struct Publish: Sendable, Hashable {
     public var requester: Requester
-    /// The domain of the server that sent it.
+    /// The domain of the sending server.
     public var domain: String
     /// The device's token: the pubsub node.
     public var token: String
-    /// The push module it names; nil for the default one.
+    /// The name of the push module; nil for the default module.
     public var module: String?
-    /// Whether it holds the body of a message.
+    /// Whether the publish holds the body of a message.
     public var isImportant: Bool
 
     public init(requester: Requester, domain: String, token: String, module: String? = nil, isImportant: Bool = false) {
@@ -35,10 +35,10 @@ public struct Publish: Sendable, Hashable {
     }
 }
 
-/// What a stanza to the component is.
+/// The meaning of a stanza to the component.
 public enum Inbound: Sendable, Equatable {
     case publish(Publish)
-    /// A publish that is none; what is wrong with it.
+    /// An invalid publish, with the reason.
     case malformed(Requester, domain: String, reason: String)
     /// disco#info for the component itself (XEP-0030).
     case discovery(Requester)
@@ -46,6 +46,6 @@ public enum Inbound: Sendable, Equatable {
     case ping(Requester)
     /// Another get or set.
     case unsupported(Requester)
-    /// Nothing that is to be answered: results, errors, messages, presence.
+    /// Not to be answered: results, errors, messages, presence.
     case ignored
 }

@@ -10,7 +10,7 @@ struct Histogram {
     mutating func add(_ seconds: Double) {
         count += 1
         sum += seconds
-        // Each bucket counts what is in those below, too.
+        // Each bucket also counts the values of the lower buckets.
         for (index, bound) in Self.bounds.enumerated() where seconds <= bound { counts[index] += 1 }
     }
 }

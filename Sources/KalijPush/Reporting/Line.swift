@@ -1,13 +1,13 @@
-/// How much a line for the operator matters; the numbers are those of syslog and sd-daemon(3).
+/// The importance of a line for the operator; the numbers are those of syslog and sd-daemon(3).
 public enum LinePriority: Int, Sendable {
     /// Somebody has to do something.
     case alarm = 4
     case notice = 6
-    /// The only ones that may hold a part of a token.
+    /// Only these lines may hold a part of a token.
     case debug = 7
 }
 
-/// Keeps a line that says the same again and again, for example at each attempt to connect, to one in an hour.
+/// Lets a repeated line, for example at each attempt to connect, through once an hour.
 struct RepeatFilter {
     private var last: [String: (line: String, at: Double)] = [:]
 
@@ -18,6 +18,6 @@ struct RepeatFilter {
         return true
     }
 
-    /// What was the matter is over: said again at its next time.
+    /// The problem is over: the next time, the line is written again.
     mutating func forget(_ topic: String) { last[topic] = nil }
 }

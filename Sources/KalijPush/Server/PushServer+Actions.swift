@@ -24,12 +24,12 @@ extension PushServer {
         }
     }
 
-    /// First the disk, then the world: what is answered as queued survives us from then on.
+    /// First the disk, then the world: a push answered as queued survives this process from then on.
     func flush() {
         let actions = pending
         pending = []
         let isKept = keep(actions)
-        // The queued push that the action before was about.
+        // The queued push of the action before.
         var row: UInt64?
         for action in actions {
             switch action {
@@ -78,7 +78,7 @@ extension PushServer {
         return isKept
     }
 
-    /// What the disk has not taken is offered to it again: once a second, and without a pause once it takes it.
+    /// Changes refused by the disk are offered again: once a second, and without a pause once the disk accepts.
     private func planWorkOff() {
         guard let keeper, keeper.backlog > 0, !isWorkOffPlanned else { return }
         isWorkOffPlanned = true
@@ -103,7 +103,7 @@ extension PushServer {
 }
 
 extension CoreAction {
-    /// Whether it is for the database.
+    /// Whether the action is for the database.
     var isForDisk: Bool {
         switch self {
         case .keep, .drop, .block, .know, .success: true

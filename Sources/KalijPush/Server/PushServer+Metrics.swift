@@ -1,5 +1,5 @@
 extension PushServer {
-    /// What an operator measures, in Prometheus' text format.
+    /// Metrics for an operator, in Prometheus' text format.
     public var metrics: String {
         var text = MetricsText()
         let counters = core.counters
@@ -72,7 +72,7 @@ extension PushServer {
         }
     }
 
-    /// What keeps the server from working; empty if nothing does.
+    /// The problems that keep the server from working; empty if there are none.
     public var problems: [String] {
         var problems: [String] = []
         if !isLoaded {

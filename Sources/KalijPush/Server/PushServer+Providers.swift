@@ -2,8 +2,8 @@ import KalijTransport
 
 extension PushServer {
     /// The providers of all modules.
-    /// - Parameter notice: takes lines about connections, and those of modules of type `log`.
-    /// - Throws: `SettingsError` if what a module names is no good.
+    /// - Parameter notice: takes lines about connections, and the lines of modules of type `log`.
+    /// - Throws: `SettingsError` if a module's files or keys are of no use.
     static func makeProviders(
         _ settings: Settings, _ loop: EventLoop, _ notice: @escaping (LinePriority, String) -> Void
     ) throws(SettingsError) -> [String: any PushProvider] {

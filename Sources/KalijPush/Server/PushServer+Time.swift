@@ -13,9 +13,9 @@ extension PushServer {
         planTick()
     }
 
-    // MARK: What was kept
+    // MARK: Stored state
 
-    /// Reads a part of what was kept, and lets others have their turn before the next one.
+    /// Reads a part of the stored state, and lets others have their turn before the next part.
     func loadPart() {
         do {
             guard let part = try kept?.next() else { return endLoading() }
@@ -24,7 +24,7 @@ extension PushServer {
                     queued: part.queued, blocks: part.blocks, known: part.known, modules: part.modules,
                     now: clock.now))
         } catch {
-            // It can still send pushes. What is in the database stays there for the next start.
+            // The server can still send pushes. The rows stay in the database for the next start.
             loadFailure = "\(error)"
             report(.alarm, "the database cannot be read: \(error)")
             return endLoading()
@@ -39,7 +39,7 @@ extension PushServer {
 
     // MARK: Clearing up
 
-    /// Once a minute everything is looked through for what is over, in parts.
+    /// Once a minute all tables are searched for expired entries, in parts.
     func planCleanUp() {
         loop.schedule(after: 60) { [weak self] in self?.cleanUp() }
     }
@@ -49,7 +49,7 @@ extension PushServer {
         var isOver = false
         for _ in 0..<4 where !isOver { isOver = core.cleanUp(now: now) }
         if let database, isLoaded, keeper?.failure == nil {
-            // What fails here fails in keeping, too, which tells it.
+            // An error here also occurs in keeping, and is reported there.
             let known = max(now - core.settings.limits.known, core.oldestKnown)
             isOver = ((try? database.cleanUp(now: now, known: known)) ?? true) && isOver
         }

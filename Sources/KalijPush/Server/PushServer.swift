@@ -1,8 +1,8 @@
 import KalijTransport
 
-/// The server: an XMPP component that sends pushes. One thread, that of its loop.
+/// The server: an XMPP component that sends pushes. Runs on a single thread, the loop's.
 public final class PushServer {
-    /// What to do with a line for the operator.
+    /// Takes a line for the operator.
     public typealias Report = (_ priority: LinePriority, _ line: String) -> Void
 
     let loop: EventLoop
@@ -17,7 +17,7 @@ public final class PushServer {
     var latencies: [String: Histogram] = [:]
     private(set) var tokenBytes: Int
 
-    // PushServer+Actions: what waits to be done, first on the disk, then in the world.
+    // PushServer+Actions: actions still to be done, first on the disk, then in the world.
     var pending: [CoreAction] = []
     var isFlushPlanned = false
     var isWorkOffPlanned = false
@@ -29,7 +29,7 @@ public final class PushServer {
     let database: PushDatabase?
     var kept: KeptState?
     var isLoaded = false
-    /// Why what was kept could not be read.
+    /// Why the stored state could not be read.
     var loadFailure: String?
 
     private var repeats = RepeatFilter()
@@ -37,7 +37,7 @@ public final class PushServer {
     private(set) var linkFailure: String?
     private var drained: (() -> Void)?
 
-    /// Reads a configuration and everything that it names, but for what the database holds; connects to nobody yet.
+    /// Reads a configuration and all files named there, but not the content of the database; connects to nobody yet.
     /// - Parameters:
     ///   - path: of the `settings.json`.
     ///   - report: called from the loop.
@@ -65,7 +65,7 @@ public final class PushServer {
         providers = try Self.makeProviders(settings, loop) { [weak self] in self?.noticed($0, $1) }
     }
 
-    /// Reads a configuration and what it names, and says what is wrong. Changes nothing and connects to nobody.
+    /// Reads a configuration and the files named there, and reports errors. Changes nothing and connects to nobody.
     /// - Throws: `SettingsError`.
     public static func check(_ path: String, loop: EventLoop) throws(SettingsError) {
         let settings = try Settings(file: path)
@@ -85,7 +85,7 @@ public final class PushServer {
 
     // MARK: Running
 
-    /// Reads what was kept, and connects to the XMPP server then.
+    /// Reads the stored state, and connects to the XMPP server afterwards.
     public func start() {
         let settings = core.settings
         link = ComponentLink(
@@ -96,7 +96,7 @@ public final class PushServer {
         planCleanUp()
     }
 
-    /// What was kept is read.
+    /// The stored state is read.
     func loaded() {
         isLoaded = true
         if core.queueLength > 0 { report(.notice, "\(core.queueLength) queued pushes from before") }
@@ -117,7 +117,7 @@ public final class PushServer {
         if priority == .debug || repeats.isNews(line, about: line, now: loop.now) { report(priority, line) }
     }
 
-    /// Reads the configuration again. If anything in it is wrong, the old one stays.
+    /// Reads the configuration again. After an error the old configuration stays.
     public func reload() {
         do throws(SettingsError) {
             let settings = try Settings(file: configurationPath)
@@ -136,7 +136,7 @@ public final class PushServer {
         }
     }
 
-    /// What was sent through them gets its time to end.
+    /// Pushes sent through the old providers get their time to end.
     private func retire(_ old: [any PushProvider]) {
         retired += old
         loop.schedule(after: 15) { [weak self] in

@@ -1,4 +1,4 @@
-/// Whose turn is at which time: a heap of ids, earliest first, and in the order of coming at the same time.
+/// Ids with their times: a heap, earliest first, and in the order of arrival for the same time.
 struct Agenda: Sendable {
     private var heap: [(at: Milliseconds, order: UInt64, id: UInt64)] = []
     private var order: UInt64 = 0
@@ -17,7 +17,7 @@ struct Agenda: Sendable {
         }
     }
 
-    /// Takes off the next id if its time has come.
+    /// Takes off the next id if due.
     mutating func take(_ now: Milliseconds) -> UInt64? {
         guard let first = heap.first, first.at <= now else { return nil }
         let last = heap.removeLast()

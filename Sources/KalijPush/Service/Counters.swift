@@ -1,6 +1,6 @@
-/// What has happened since the start; for the operator.
+/// Events counted since the start; for the operator.
 public struct Counters: Sendable, Equatable {
-    /// Of one module.
+    /// A module's events.
     public struct Module: Sendable, Equatable {
         public var delivered: UInt64 = 0
         public var dead: UInt64 = 0

@@ -1,22 +1,22 @@
-/// A push for a provider; what comes of it goes to ``PushCore/deliver(_:of:now:)``.
+/// A push for a provider; its result goes to ``PushCore/deliver(_:of:now:)``.
 public struct Delivery: Sendable, Equatable {
     public var id: UInt64
     public var module: String
     public var token: String
-    /// Nothing is to be shown for it.
+    /// Nothing is shown for this push.
     public var isBackground: Bool
-    /// The credentials that were used before have run out.
+    /// The former credentials have expired.
     public var needsFreshCredentials = false
 }
 
-/// A push that waits. Its row in a database is sealed, because it holds the token.
+/// A waiting push. The row in a database is sealed, because the token is inside.
 public struct QueuedPush: Sendable, Equatable {
     public var id: UInt64
     public var module: String
     public var token: String
     public var isImportant: Bool
     public var due: Milliseconds
-    /// How often sending it was begun; two at most.
+    /// How often sending was begun; two at most.
     public var attempts: Int
 
     public init(
@@ -31,7 +31,7 @@ public struct QueuedPush: Sendable, Equatable {
     }
 }
 
-/// What the core wants done. In order; what is kept has to be on the disk before anything later leaves.
+/// The core's requests. In order; changes to keep have to be on the disk before any later action leaves.
 public enum CoreAction: Sendable, Equatable {
     case answer(Requester, Answer)
     case send(Delivery)
@@ -40,18 +40,18 @@ public enum CoreAction: Sendable, Equatable {
     /// Forgets a queued push.
     case drop(UInt64)
     case block(BlockChange)
-    /// Keeps that a push to a token has succeeded at a time, so that it is not new after a restart.
+    /// Keeps that a push to a token has succeeded at a time, so the token is not new after a restart.
     case know(HashedKey, at: Milliseconds)
-    /// Keeps when a module's pushes were taken, so that the next process knows.
+    /// Keeps the time of a module's last successful push, for the next process.
     case success(ModuleSuccess)
-    /// Something that an operator has to know of a module. `isOver` when it no longer holds.
+    /// A problem of a module that an operator has to know of. `isOver` when the problem has ended.
     case alarm(module: String, String, isOver: Bool)
 }
 
 /// When a push of a module was taken last.
 public struct ModuleSuccess: Sendable, Equatable {
     public var module: String
-    /// What the pushes went out with: credentials, app and place. With others it proves nothing.
+    /// The identity of the pushes: credentials, app and place. For another identity the success proves nothing.
     public var identity: HashedKey
     public var at: Milliseconds
 
@@ -67,17 +67,17 @@ struct Flight: Sendable {
     var module: String
     var token: String
     var key: HashedKey
-    /// Unknown for pushes that are older than the process.
+    /// Unknown for pushes from an earlier process.
     var domain: HashedKey?
-    /// Nil once it is answered.
+    /// Nil once answered.
     var requester: Requester?
     var isImportant: Bool
-    /// Whether it is kept in the database.
+    /// Whether the push is in the database.
     var isKept = false
     var attempts = 0
     var isRenewed = false
-    /// Nothing is tried after this; of a push that waits, when it is due.
+    /// Nothing is tried after this time; for a waiting push, the time when due.
     var deadline: Milliseconds
-    /// When it was queued first.
+    /// The time of first queueing.
     var since: Milliseconds
 }

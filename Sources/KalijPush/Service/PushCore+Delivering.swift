@@ -1,5 +1,5 @@
 extension PushCore {
-    /// Counts an attempt and sends; the attempt of a queued push is in its row before it leaves.
+    /// Counts an attempt and sends; for a queued push, the attempt is in its row before the push leaves.
     mutating func send(_ id: UInt64, fresh: Bool = false) -> [CoreAction] {
         guard var flight = flights[id] else { return [] }
         flight.attempts += 1
@@ -12,7 +12,7 @@ extension PushCore {
         return (flight.isKept ? [.keep(row(id, flight, due: now))] : []) + [.send(delivery)]
     }
 
-    /// What came of a ``Delivery``. An id that is not known is ignored.
+    /// Takes the result of a ``Delivery``. An unknown id is ignored.
     public mutating func deliver(_ verdict: Verdict, of id: UInt64, now time: Milliseconds) -> [CoreAction] {
         advance(time)
         guard let flight = flights[id] else { return [] }
@@ -59,7 +59,7 @@ extension PushCore {
         return actions + end(id, flight, .done)
     }
 
-    /// Blocks a token that is proven dead, and counts it against its domain.
+    /// Blocks a token that is proven dead, and counts the mistake against its domain.
     private mutating func condemn(_ id: UInt64, _ flight: Flight, _ reason: BlockReason) -> [CoreAction] {
         var actions: [CoreAction] = []
         if let blocking = modules[flight.module]?.settings.blocking {
@@ -78,14 +78,14 @@ extension PushCore {
         let isProof = modules[flight.module]?.health.provesTokens(now: now) ?? false
         let doubted = modules[flight.module]?.health.tokenFailed(flight.key, now: now)
         guard isProof, doubted == nil else {
-            // No proof of anything, so that it is not counted against the domain either.
+            // No proof of anything, so not counted against the domain either.
             count(flight.module, \.doubted)
             return (doubted.map { doubt(flight.module, $0) } ?? []) + fail(id, flight, .unavailable)
         }
         return condemn(id, flight, .bad)
     }
 
-    /// The breaker opens. What was blocked on the way there may be as good as any other token.
+    /// The breaker opens. Tokens blocked on the way there may be as good as any other token.
     private mutating func doubt(_ module: String, _ tokens: Set<HashedKey>) -> [CoreAction] {
         let text = "many tokens fail and none succeeds: check environment and topic"
         let unblocked = tokens.filter { blocklist.reason($0, now: now) == .bad }
@@ -127,7 +127,7 @@ extension PushCore {
         count(flight.module, \.transient)
         let bound = 250.0 * Double(1 << min(flight.attempts, 5))
         let wait = Milliseconds(bound * Double.random(in: 0.5..<1, using: &random))
-        // What cannot be answered any more in time is not worth a try.
+        // A push that can no longer be answered in time is not worth a try.
         guard now + wait + 500 < flight.deadline, mayTryAgain(flight) else { return fail(id, flight, .unavailable) }
         count(flight.module, \.retried)
         retries.add(id, at: now + wait)
@@ -136,7 +136,8 @@ extension PushCore {
 
     private func mayTryAgain(_ flight: Flight) -> Bool { flight.attempts < (flight.isKept ? 2 : 5) }
 
-    /// Nothing was sent: the next publish for the token is to be tried at once, unless a push waits that covers it.
+    /// Nothing was sent: the next publish for the token is to be tried at once, unless a waiting push covers that
+    /// publish.
     private mutating func fail(_ id: UInt64, _ flight: Flight, _ answer: Answer) -> [CoreAction] {
         if waiting[flight.key] == nil { modules[flight.module]?.limiter.forget(flight.key, now: now) }
         if flight.isKept { count(flight.module, \.dropped) }
@@ -153,7 +154,8 @@ extension PushCore {
         return (flight.isKept ? [.drop(id)] : []) + self.answer(flight, answer)
     }
 
-    /// The attempt of a queued push could not be counted in its row, so that it was not made: a moment later again.
+    /// The attempt of a queued push could not be counted in its row, so the push was not sent: tried again a moment
+    /// later.
     public mutating func postpone(_ id: UInt64, now time: Milliseconds) -> [CoreAction] {
         advance(time)
         guard var flight = flights[id] else { return [] }
@@ -162,12 +164,12 @@ extension PushCore {
         return requeue(id, flight, until: now + 1_000)
     }
 
-    /// Ten minutes of something that does not work are enough; the device will hear of it by the next message.
+    /// Ten minutes of failing are enough; the next message will wake the device.
     func isWorthWaiting(_ flight: Flight) -> Bool { now - flight.since < 600_000 }
 
-    /// A queued push goes back to where it came from.
+    /// A queued push goes back into the queue.
     mutating func requeue(_ id: UInt64, _ flight: Flight, until: Milliseconds) -> [CoreAction] {
-        // Meanwhile a younger one may wait, which covers this one.
+        // A younger push may wait meanwhile, and covers this push.
         if waiting[flight.key] != nil {
             flights[id] = nil
             return [.drop(id)]

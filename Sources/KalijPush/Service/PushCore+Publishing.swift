@@ -16,7 +16,7 @@ extension PushCore {
         return take(flight)
     }
 
-    /// A publish has come that is none.
+    /// A malformed publish has come.
     public mutating func malformed(_ requester: Requester, domain name: String, now time: Milliseconds) -> [CoreAction]
     {
         advance(time)
@@ -25,7 +25,7 @@ extension PushCore {
         return admit(domain, name, requester) ?? mistake(of: domain, requester)
     }
 
-    /// Is the domain blocked? The answer if it is, or if there are too many domains.
+    /// Is the domain blocked? The answer if so, or if there are too many domains.
     private mutating func admit(_ domain: HashedKey, _ name: String, _ requester: Requester) -> [CoreAction]? {
         let before = previousHasher?.key(domain: name)
         if blocklist.reason(domain, now: now) != nil || before.map({ blocklist.reason($0, now: now) }) ?? nil != nil {
@@ -59,7 +59,7 @@ extension PushCore {
         var actions: [CoreAction] = []
         var reason = blocklist.reason(key, now: now)
         if reason == nil, let previousHasher {
-            // Blocked under the secret before: goes over to the new one.
+            // Blocked under the former secret: moved to the new secret.
             let old = previousHasher.key(token: publish.token, module: name)
             if let found = blocklist.reason(old, now: now), let expiry = blocklist.expiry(old, now: now) {
                 reason = found
@@ -69,7 +69,7 @@ extension PushCore {
         }
         guard let reason, let module = modules[name] else { return nil }
         count(name, \.blocked)
-        // What made the module doubtful may have made the token look bad, too.
+        // The cause of the module's doubt may have made the token look bad, too.
         let isProven = reason == .dead || module.health.state == .healthy
         if isProven, let change = blocklist.hit(key, extension: module.settings.blocking.hit, now: now) {
             actions.append(.block(change))
@@ -84,7 +84,7 @@ extension PushCore {
         return !known.contains(before, now: now)
     }
 
-    /// The module, the rate, the domain's new tokens; then it is sent.
+    /// Checks the module, the rate, the domain's new tokens; then sends.
     private mutating func take(_ flight: Flight) -> [CoreAction] {
         switch modules[flight.module]?.health.gate(now: now) ?? .shut {
         case .shut: return shut(flight)
@@ -112,7 +112,7 @@ extension PushCore {
         guard hasRoom, domainHasRoom else {
             modules[flight.module]?.limiter.forget(flight.key, now: now)
             counters.overLimit += 1
-            // A server that is busy is no domain's fault.
+            // A busy server is no domain's fault.
             return domainHasRoom ? answer(flight, .refused) : refuse(flight)
         }
         let id = makeID()
@@ -121,7 +121,7 @@ extension PushCore {
         return send(id)
     }
 
-    /// Over one of the domain's limits: counts against it.
+    /// Over a limit of the domain: counts against the domain.
     private mutating func refuse(_ flight: Flight) -> [CoreAction] {
         (flight.domain.map { countMistake(of: $0) } ?? []) + answer(flight, .refused)
     }
@@ -138,13 +138,13 @@ extension PushCore {
         return enqueue(flight, until: until)
     }
 
-    /// One waits already.
+    /// A push waits already.
     private mutating func cover(_ flight: Flight) -> [CoreAction] {
         count(flight.module, \.covered)
         return (flight.isImportant ? upgrade(flight.key) : []) + answer(flight, .done)
     }
 
-    /// Queues a push, and answers that it is in good hands; the limiter knows of it already.
+    /// Queues a push, and answers that the push is in good hands; the limiter has counted the push already.
     mutating func enqueue(_ flight: Flight, until: Milliseconds) -> [CoreAction] {
         guard queued.count < settings.limits.queued else {
             modules[flight.module]?.limiter.forget(flight.key, now: now)

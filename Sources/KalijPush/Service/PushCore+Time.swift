@@ -1,5 +1,5 @@
 extension PushCore {
-    /// Does what is due.
+    /// Does the due work.
     public mutating func tick(now time: Milliseconds) -> [CoreAction] {
         advance(time)
         var actions: [CoreAction] = []
@@ -8,13 +8,13 @@ extension PushCore {
             actions += answerLate(deadline.id)
         }
         while let id = retries.take(now) { actions += retry(id) }
-        // Where too many are on their way, the others wait for these and are not looked at meanwhile.
+        // While too many pushes are on their way, the others wait and are not looked at.
         while hasRoom, let id = dues.take(now) { actions += due(id) }
         return actions
     }
 
-    /// Removes a part of what is over: so little that nobody waits for it. To be called again and again, about once a
-    /// minute, each time until it says that the round is over.
+    /// Removes some of the expired entries: so few that nobody waits. To be called again and again, about once a
+    /// minute, each time until the result says that the round is over.
     public mutating func cleanUp(now time: Milliseconds) -> Bool {
         advance(time)
         var isOver = blocklist.cleanUp(now)
@@ -23,9 +23,10 @@ extension PushCore {
         return isOver
     }
 
-    /// What is older than the process, or a part of it. To be called before anything else; blocks before queued pushes.
+    /// Takes state from an earlier process, whole or in parts. To be called before anything else; blocks before queued
+    /// pushes.
     ///
-    /// - Returns: rows that are of no more use.
+    /// - Returns: rows of no more use.
     public mutating func restore(
         queued rows: [QueuedPush] = [], blocks: [BlockChange] = [],
         known successes: [(key: HashedKey, at: Milliseconds)] = [], modules successful: [ModuleSuccess] = [],
@@ -48,7 +49,7 @@ extension PushCore {
                 actions.append(.drop(row.id))
                 continue
             }
-            // A clock that was wrong when the row was written must not keep it for ever.
+            // A clock that was wrong at the time of writing must not delay the push for ever.
             let due = min(max(row.due, now), now + 3_600_000)
             queued[row.id] = Flight(
                 module: row.module, token: row.token, key: key, isImportant: row.isImportant, isKept: true,
@@ -60,10 +61,10 @@ extension PushCore {
         return actions
     }
 
-    /// Ids up to this one are taken by rows that are older than the process.
+    /// Ids up to this id are in use by rows of an earlier process.
     public mutating func restore(lastID id: UInt64) { lastID = max(lastID, id) }
 
-    /// No block lasts longer than the longest that we would make.
+    /// No block lasts longer than our own longest block.
     private func clamped(_ block: BlockChange) -> BlockChange {
         let longest =
             modules.values.map { max($0.settings.blocking.deadAgain, $0.settings.blocking.badAgain) }.max() ?? 0
@@ -101,7 +102,7 @@ extension PushCore {
                 modules[flight.module]?.limiter.forget(flight.key, now: now)
                 return [.drop(id)]
             }
-            // Its row may say that it is due: so it is, after a restart.
+            // The row may still say that the push is due: after a restart the push is due indeed.
             _ = requeue(id, flight, until: now + 1_000)
             return []
         case .open: break

@@ -1,5 +1,5 @@
-/// Decides what happens to each publish, and learns from what providers say. No socket, no clock, no disk: events come
-/// in with their time, and actions come out.
+/// Decides what happens to each publish, and learns from the providers' answers. No socket, no clock, no disk: events
+/// come in with their time, and actions come out.
 ///
 /// ```swift
 /// var core = PushCore(settings: settings, hasher: hasher, seed: .random(in: 0...UInt64.max))
@@ -20,10 +20,10 @@ public struct PushCore {
 
     public private(set) var settings: Settings
     let hasher: KeyHasher
-    /// Of the secret before, while it is being replaced.
+    /// The hasher of the former secret, while it is being replaced.
     let previousHasher: KeyHasher?
     public internal(set) var counters = Counters()
-    /// Tokens and domains that nothing is sent for.
+    /// Blocked tokens and domains.
     public internal(set) var blocklist: Blocklist
     var modules: [String: Module] = [:]
     var domains: DomainRecords
@@ -31,9 +31,9 @@ public struct PushCore {
     var flights: [UInt64: Flight] = [:]
     var queued: [UInt64: Flight] = [:]
     var waiting: [HashedKey: UInt64] = [:]
-    /// Pushes that are to be tried again.
+    /// Pushes to be tried again.
     var retries = Agenda()
-    /// Queued pushes and when they are due.
+    /// Queued pushes and their due times.
     var dues = Agenda()
     var deadlines = FIFO<(id: UInt64, at: Milliseconds)>()
     var random: SeededRandom
@@ -52,7 +52,7 @@ public struct PushCore {
         take(settings.modules)
     }
 
-    /// Other settings from now on. What is known of modules that stay is kept.
+    /// Other settings from now on. The state of remaining modules is kept.
     public mutating func reload(_ new: Settings) {
         settings = new
         domains.limits = new.limits
@@ -62,8 +62,8 @@ public struct PushCore {
         take(new.modules)
     }
 
-    /// What the modules' pushes go out with from now on. What was learnt of a module with other credentials, or with
-    /// another app or place, says nothing about it any more.
+    /// The identities of the modules' pushes from now on. State learnt with other credentials, or with another app or
+    /// place, is dropped.
     public mutating func identify(_ identities: [String: HashedKey]) {
         for (name, identity) in identities {
             guard let module = modules[name], module.identity != identity else { continue }
@@ -91,21 +91,21 @@ public struct PushCore {
         }
     }
 
-    /// Pushes that were given to providers, or will be again, and have no end yet.
+    /// Pushes given to providers, or about to be given again, without an end yet.
     public var inFlight: Int { flights.count }
-    /// Pushes that wait.
+    /// Waiting pushes.
     public var queueLength: Int { queued.count }
     /// Tokens that are rate-limited at present.
     public var limitedTokens: Int { modules.values.reduce(0) { $0 + $1.limiter.count } }
     public var knownTokens: Int { known.count }
-    /// Successes before this are forgotten.
+    /// Successes before this time are forgotten.
     public var oldestKnown: Milliseconds { known.oldest }
     public var knownDomains: Int { domains.count }
     public func health(of module: String) -> ModuleHealth.State? { modules[module]?.health.state }
-    /// When a push of a module was taken last; nil if that is not known.
+    /// The time of a module's last successful push; nil if unknown.
     public func lastSuccess(of module: String) -> Milliseconds? { modules[module]?.health.lastSuccess }
 
-    /// What keeps a module from working, in words; nil if nothing does.
+    /// The problem that keeps a module from working, in words; nil if there is none.
     public func problem(of module: String) -> String? {
         guard let health = modules[module]?.health else { return nil }
         switch health.state {
@@ -125,7 +125,7 @@ public struct PushCore {
     mutating func advance(_ time: Milliseconds) { now = max(now, time) }
 
     mutating func makeID() -> UInt64 {
-        // The highest id in a damaged database may be the highest that there is.
+        // The highest id in a damaged database may be the largest number.
         lastID &+= 1
         return lastID
     }

@@ -1,10 +1,10 @@
 import KalijStore
 
-/// What was kept, read in parts: so little at a time that nobody waits for it.
+/// Stored state, read in parts: so little at a time that nobody waits.
 ///
 /// Blocks come before queued pushes, because a queued push is sent only if its token is not blocked.
 public struct KeptState {
-    /// A part of it.
+    /// A part of the state.
     public struct Part {
         public var blocks: [BlockChange] = []
         public var known: [(key: HashedKey, at: Milliseconds)] = []
@@ -42,8 +42,8 @@ public struct KeptState {
         self.limit = limit
     }
 
-    /// The next part; nil when everything was read. Rows that cannot be opened are forgotten: nobody can read them any
-    /// more.
+    /// The next part; nil when everything was read. Rows that cannot be opened are forgotten: nobody can read such rows
+    /// any more.
     /// - Throws: `StoreError`.
     public mutating func next() throws -> Part? {
         switch stage {

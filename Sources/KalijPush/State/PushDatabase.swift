@@ -1,6 +1,6 @@
 import KalijStore
 
-/// What survives the process: blocks and successes as keyed hashes, and sealed queued pushes.
+/// The state that survives the process: blocks and successes as keyed hashes, and sealed queued pushes.
 public final class PushDatabase {
     private static let schema = Schema(
         applicationID: 0x4b50_7573,
@@ -24,16 +24,16 @@ public final class PushDatabase {
     let database: Database
     let seal: Seal
     let previousSeal: Seal?
-    /// The highest id that a queued push had when the database was opened.
+    /// The highest id of a queued push when the database was opened.
     public let lastID: UInt64
 
-    /// Opens the database, making it if need be.
+    /// Opens the database; makes the file if missing.
     /// - Parameters:
     ///   - seal: for queued pushes.
-    ///   - previousSeal: of the secret before, while it is being replaced.
+    ///   - previousSeal: the seal of the former secret, while it is being replaced.
     /// - Throws: `StoreError`.
     public init(path: String, seal: Seal, previousSeal: Seal? = nil) throws {
-        // Who else writes is a person with a shell: the loop does not wait for him.
+        // The only other writer is a person with a shell: the loop does not wait for a person.
         database = try Database(path: path, durability: .process, busySeconds: 0.05)
         self.seal = seal
         self.previousSeal = previousSeal
@@ -42,12 +42,12 @@ public final class PushDatabase {
         lastID = UInt64(bitPattern: last)
     }
 
-    /// Looks whether there is a database that can be used at a path, or could be made there; changes nothing.
+    /// Checks that there is a usable database at a path, or that a database could be made there; changes nothing.
     /// - Throws: `StoreError`.
     static func check(_ path: String) throws { _ = try schema.check(path: path) }
 
-    /// Applies what of some actions is to be kept, in one transaction. When it returns, it survives the process.
-    /// - Throws: `StoreError`; then nothing of it is kept.
+    /// Applies the actions for the disk, in one transaction. When this function returns, they survive the process.
+    /// - Throws: `StoreError`; then no action was applied.
     public func apply(_ actions: some Sequence<CoreAction>) throws {
         try database.transaction {
             for action in actions {
@@ -66,10 +66,10 @@ public final class PushDatabase {
         }
     }
 
-    /// Removes a part of the blocks that are over, and of the successes that no longer count.
+    /// Removes a part of the expired blocks, and of the successes that no longer count.
     /// - Parameters:
-    ///   - known: successes before this are removed, and those from a clock that was far ahead.
-    /// - Returns: whether nothing is left that is over.
+    ///   - known: successes before this time are removed, and successes from a clock that was far ahead.
+    /// - Returns: whether no expired row is left.
     /// - Throws: `StoreError`.
     public func cleanUp(now: Milliseconds, known: Milliseconds) throws -> Bool {
         try database.run(

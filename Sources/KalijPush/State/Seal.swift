@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Seals and opens what must not be readable on the disk: AES-256-GCM with a key derived from the server's secret.
+/// Seals and opens rows that must not be readable on the disk: AES-256-GCM with a key derived from the server's secret.
 public struct Seal: Sendable {
     private let key: [UInt8]
 
@@ -19,7 +19,7 @@ public struct Seal: Sendable {
         var size = key.count
         guard EVP_PKEY_derive_init(context) == 1, EVP_PKEY_CTX_set_hkdf_md(context, EVP_sha256()) == 1,
             EVP_PKEY_CTX_set1_hkdf_key(context, secret, Int32(clamping: secret.count)) == 1,
-            // fits: a name that this program gives
+            // fits: this program's own name
             EVP_PKEY_CTX_add1_hkdf_info(context, info, Int32(info.count)) == 1,
             EVP_PKEY_derive(context, &key, &size) == 1, size == 32
         else { throw Problem() }
@@ -44,7 +44,7 @@ public struct Seal: Sendable {
         return nonce + output.prefix(Int(count)) + tag
     }
 
-    /// What was sealed; nil if it was not sealed with this secret, or was changed.
+    /// The plain bytes; nil if they were not sealed with this secret, or were changed.
     public func open(_ sealed: [UInt8]) -> [UInt8]? {
         guard sealed.count >= 28 else { return nil }
         let nonce = Array(sealed.prefix(12))

@@ -1,9 +1,9 @@
 import COpenSSL
 import Glibc
 
-/// The secret that tokens and domains are hashed with, and that the key of sealed rows comes from: 32 bytes or more.
+/// The secret for hashing tokens and domains, and for deriving the key of sealed rows: 32 bytes or more.
 public enum Secret {
-    /// Reads a secret; makes one, readable by its owner alone, if there is no such file.
+    /// Reads a secret; makes a secret, readable by its owner alone, if there is no such file.
     /// - Throws: `SettingsError` with the reason.
     public static func make(_ path: String, key: String) throws(SettingsError) -> [UInt8] {
         if !File.exists(path) { try write(random(), to: path, key: key) }
@@ -18,7 +18,7 @@ public enum Secret {
         return secret
     }
 
-    /// By way of another name, so that there is never a part of a secret, whenever the process dies.
+    /// By way of another name, so that no part of a secret is ever read, whenever the process dies.
     private static func write(_ secret: [UInt8], to path: String, key: String) throws(SettingsError) {
         let draft = path + ".new"
         unlink(draft)
@@ -28,7 +28,7 @@ public enum Secret {
         }
         let isWritten = Glibc.write(descriptor, secret, secret.count) == secret.count && fsync(descriptor) == 0
         close(descriptor)
-        // Not renamed: another process may have made one meanwhile.
+        // Not renamed: another process may have made a secret meanwhile.
         guard isWritten, link(draft, path) == 0 || errno == EEXIST else {
             let error = SettingsError(key, "cannot write \(path): \(String(cString: strerror(errno)))")
             unlink(draft)
@@ -46,17 +46,17 @@ public enum Secret {
     }
 }
 
-/// Files that a configuration names.
+/// Files named in a configuration.
 public enum File {
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// The folder that a path names a file in; nil for one in the working directory.
+    /// The folder of a path; nil for a file in the working directory.
     static func folder(of path: String) -> String? {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { $0 == path.startIndex ? "/" : String(path[..<$0]) }
     }
 
-    /// Makes sure that a file can be made where there is none.
-    /// - Throws: `SettingsError` with the key that names the file, and the reason.
+    /// Makes sure that a missing file could be made.
+    /// - Throws: `SettingsError` with the key of the file, and the reason.
     static func checkFolder(of path: String, key: String) throws(SettingsError) {
         let folder = folder(of: path) ?? "."
         guard access(folder, W_OK | X_OK) == 0 else {
@@ -65,7 +65,7 @@ public enum File {
     }
 
     /// All bytes, at most a megabyte.
-    /// - Parameter key: the one that names the file; empty for the configuration itself, whose path whoever asks knows.
+    /// - Parameter key: the key of the file; empty for the configuration itself, whose path the caller knows.
     /// - Throws: `SettingsError` with the key and the reason.
     public static func read(_ path: String, key: String) throws(SettingsError) -> [UInt8] {
         let name = key.isEmpty ? "" : " " + path

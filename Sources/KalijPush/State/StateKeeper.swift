@@ -1,8 +1,8 @@
-/// Keeps what has to survive the process in the database, and what the database does not take (a full disk) in memory
-/// until it does.
+/// Keeps the state that has to survive the process in the database. Changes refused by the database (a full disk) wait
+/// in memory.
 ///
-/// What waits is one change for each row: the latest. It is not more than what there is in memory anyway: queued pushes
-/// are limited, and of blocks and successes, which are learnt anew, only so many wait.
+/// At most one change for each row waits: the latest. So the waiting changes are no more than the state in memory
+/// anyway: queued pushes are limited, and of blocks and successes, which are learnt anew, only a limited number waits.
 final class StateKeeper {
     private enum Row {
         /// Was never on the disk.
@@ -16,10 +16,10 @@ final class StateKeeper {
     private var blocks: [HashedKey: CoreAction] = [:]
     private var known: [HashedKey: CoreAction] = [:]
     private var successes: [String: CoreAction] = [:]
-    /// Queued pushes up to this id are on the disk, have been, or wait here.
+    /// Queued pushes up to this id are on the disk, were there before, or wait here.
     private var lastKept: UInt64
     private var nextTry: Milliseconds = 0
-    /// Why the database takes nothing; nil while it does.
+    /// Why the database refuses changes; nil while changes are accepted.
     private(set) var failure: String?
 
     private static let hashesLimit = 100_000
@@ -30,10 +30,10 @@ final class StateKeeper {
         lastKept = database.lastID
     }
 
-    /// Changes that wait for the disk.
+    /// Changes waiting for the disk.
     var backlog: Int { rows.count + blocks.count + known.count + successes.count }
 
-    /// Keeps what of some actions is for the disk. While it takes nothing, it is tried once a second.
+    /// Keeps the actions for the disk. While the database refuses, an attempt is made once a second.
     /// - Returns: whether everything is on the disk.
     func keep(_ actions: [CoreAction], now: Milliseconds) -> Bool {
         if failure != nil, now < nextTry {
@@ -48,8 +48,8 @@ final class StateKeeper {
         return true
     }
 
-    /// Whether the last attempt of a queued push was counted on the disk, or nothing of the push is there: then nobody
-    /// could send it once too often after us.
+    /// Whether the last attempt of a queued push was counted on the disk, or nothing of the push is there: then no
+    /// later process can send the push once too often.
     func isCounted(_ id: UInt64) -> Bool {
         switch rows[id] {
         case .changed, .dropped: false
@@ -57,7 +57,7 @@ final class StateKeeper {
         }
     }
 
-    /// Tries to get rid of a part of what waits.
+    /// Tries to write a part of the waiting changes.
     /// - Returns: whether the rest is to be tried at once; if not, later or not at all.
     func workOff(now: Milliseconds) -> Bool {
         guard backlog > 0, failure == nil || now >= nextTry else { return false }
@@ -105,7 +105,7 @@ final class StateKeeper {
         }
     }
 
-    /// An action is on the disk: what waited for the same row is older.
+    /// An action is on the disk: a waiting change of the same row is older.
     private func supersede(_ action: CoreAction) {
         switch action {
         case .keep(let push):

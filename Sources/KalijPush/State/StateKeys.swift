@@ -1,13 +1,13 @@
 import KalijStore
 
-/// What is made of the server's secret, and of the one before while it is being replaced.
+/// The keys made from the server's secret, and from the former secret while it is being replaced.
 struct StateKeys {
     let hasher: KeyHasher
     let previousHasher: KeyHasher?
     let seal: Seal
     let previousSeal: Seal?
 
-    /// Reads the secrets; makes one if there is none yet.
+    /// Reads the secrets; makes a secret if there is none yet.
     /// - Throws: `SettingsError`.
     init(_ settings: StateSettings) throws {
         let secret = try settings.secretFile.map { try Secret.make($0, key: "state.secretFile") } ?? Secret.random()
@@ -18,7 +18,7 @@ struct StateKeys {
         previousSeal = try previous.map { try Seal(secret: $0) }
     }
 
-    /// Says what is wrong with the files, or would be if they were made; changes nothing.
+    /// Reports what is wrong with the files, or would be if the files were made; changes nothing.
     /// - Throws: `SettingsError`.
     static func check(_ settings: StateSettings) throws(SettingsError) {
         if let file = settings.secretFile {
@@ -31,7 +31,7 @@ struct StateKeys {
         }
         if let file = settings.previousSecretFile { _ = try Secret.read(file, key: "state.previousSecretFile") }
         guard let file = settings.database else { return }
-        // The database's other files are made beside it.
+        // The database's other files are made in the same folder.
         try File.checkFolder(of: file, key: "state.database")
         do {
             try PushDatabase.check(file)
