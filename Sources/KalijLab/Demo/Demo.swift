@@ -8,11 +8,11 @@ import KalijText
 
 /// The main job, shown: real server, independent client, kills, and the comparison with the server's archive.
 ///
-/// Nothing is left running and nothing is left outside the temporary directory, which is removed, also after Ctrl-C
-/// or when the demo itself is killed.
+/// Nothing is left running, and nothing outside the temporary directory. The directory is removed, also after Ctrl-C or
+/// when the demo itself is killed.
 /// - Parameters:
-///   - kalij: the absolute path of the program to kill, as a rule the running one.
-///   - output: takes each line of the result; what happens meanwhile goes to standard error.
+///   - kalij: the absolute path of the program to kill, usually the running program.
+///   - output: takes each line of the result; messages about progress go to standard error.
 /// - Returns: 0 if nothing was lost, twice or out of order, 1 if anything was, 69 if the demo could not be carried out.
 public func runDemo(
     options: DemoOptions, kalij: String, output: (String) -> Void
@@ -26,7 +26,7 @@ public func runDemo(
         return 69
     }
     laboratory.cleanUpWhenInterrupted()
-    // What did not agree is looked into by people.
+    // People look into differences, so the directory stays.
     var isKept = options.keep
     defer {
         laboratory.close(keep: isKept)

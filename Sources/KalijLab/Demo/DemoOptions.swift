@@ -1,19 +1,19 @@
-/// What `kalij demo` can be told.
+/// The options of `kalij demo`.
 public struct DemoOptions: Sendable {
-    /// At least this many kills of `kalij run`.
+    /// The least number of kills of `kalij run`.
     public var kills = 50
-    /// At least this many messages each way.
+    /// The least number of messages each way.
     public var messages = 500
-    /// Decides the moments of the kills; a new one every time unless given.
+    /// Decides the moments of the kills; random unless given.
     public var seed = UInt64.random(in: 1...999_999)
     public var server = ServerKind.prosody
-    /// The percentage of kills after which the session is lost: expired, the server ended, its queue overrun.
+    /// The percentage of kills after which the session is lost: expired, the server ended, the server's queue overrun.
     public var failedResumes = 0
-    /// The percentage of connections that are cut on their way.
+    /// The percentage of connections cut on their way.
     public var cuts = 0
     /// Which messages the server's archives keep.
     public var archive = ArchivePolicy.always
-    /// Prints the result as one JSON object instead of the table.
+    /// Prints the result as a JSON object instead of the table.
     public var json = false
     /// Leaves the directory with the database and the logs.
     public var keep = false

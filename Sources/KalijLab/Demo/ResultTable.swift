@@ -48,7 +48,7 @@ extension KillResult {
         return lives
     }
 
-    /// One JSON object on one line, with the derived figures too.
+    /// A JSON object on one line, with the derived figures.
     public func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
@@ -100,7 +100,7 @@ extension KillResult {
     }
 }
 
-/// The result with what is derived from it.
+/// The result with the figures derived from it.
 private struct Report: Encodable {
     let result: KillResult
 

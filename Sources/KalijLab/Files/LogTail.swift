@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads the complete lines that were added to a growing file since the last time.
+/// Reads the complete lines added to a growing file since the last call.
 struct LogTail {
     let path: String
     private var offset: Int
@@ -17,7 +17,7 @@ struct LogTail {
         return stat(path, &information) == 0 ? Int(information.st_size) : 0
     }
 
-    /// The new complete lines, oldest first. A last line without its newline waits for the next call.
+    /// The new complete lines, oldest first. A last line without a newline waits for the next call.
     mutating func newLines() -> [String] {
         let bytes = readBytes(of: path, from: offset)
         offset += bytes.count

@@ -1,11 +1,11 @@
 import Glibc
 
-/// What the last failed system call left behind, as text.
+/// The error of the last failed system call, as text.
 func lastSystemError() -> String {
     String(cString: strerror(errno))
 }
 
-/// Reads a file from `offset` to its present end. A file that is not there yet has no bytes.
+/// Reads a file from `offset` to its present end. A missing file has no bytes.
 func readBytes(of path: String, from offset: Int = 0) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [] }
@@ -21,12 +21,12 @@ func readBytes(of path: String, from offset: Int = 0) -> [UInt8] {
     }
 }
 
-/// Reads a whole file as text, with what is not UTF-8 replaced.
+/// Reads a whole file as text; bytes outside UTF-8 are replaced.
 func readText(of path: String) -> String {
     String(decoding: readBytes(of: path), as: UTF8.self)
 }
 
-/// Writes a new file, or one over an old one.
+/// Writes a new file, or overwrites an old file.
 /// - Throws: ``LaboratoryError`` with the system's reason.
 func writeText(_ text: String, to path: String, mode: mode_t = 0o600) throws {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
@@ -35,7 +35,7 @@ func writeText(_ text: String, to path: String, mode: mode_t = 0o600) throws {
     try writeAll(Array(text.utf8), to: descriptor, name: path)
 }
 
-/// Writes all bytes to a descriptor, however many calls that takes.
+/// Writes all bytes to a descriptor, in any number of calls.
 func writeAll(_ bytes: [UInt8], to descriptor: Int32, name: String) throws {
     var written = 0
     while written < bytes.count {
@@ -46,7 +46,7 @@ func writeAll(_ bytes: [UInt8], to descriptor: Int32, name: String) throws {
     }
 }
 
-/// Makes a directory; it may be there already.
+/// Makes a directory, unless already there.
 func makeDirectory(_ path: String) throws {
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
         throw LaboratoryError("cannot make the directory \(path): \(lastSystemError())")

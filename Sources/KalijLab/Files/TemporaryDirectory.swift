@@ -2,7 +2,7 @@ import Glibc
 
 /// A new directory under `TMPDIR` or `/tmp`, readable by its user alone.
 ///
-/// Whoever makes one removes it: ``Laboratory`` leaves that to its ``Guardian``, which outlives the process.
+/// The maker removes the directory: ``Laboratory`` leaves that to its ``Guardian``, which outlives the process.
 public struct TemporaryDirectory: Sendable {
     /// The absolute path.
     public let path: String
@@ -20,7 +20,7 @@ public struct TemporaryDirectory: Sendable {
         }
     }
 
-    /// Removes the directory with everything in it, without following links.
+    /// Removes the directory with all content, without following links.
     public func remove() {
         removeTree(path)
     }

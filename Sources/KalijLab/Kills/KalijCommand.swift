@@ -1,11 +1,11 @@
-/// The program under test, used through its command line alone.
+/// The program under test, used only through its command line.
 public struct KalijCommand: Sendable {
     let laboratory: Laboratory
     let executable: String
     /// The data directory given with `--data`.
     public let data: String
 
-    /// A `kalij` with a data directory of its own in the laboratory.
+    /// A `kalij` with its own data directory in the laboratory.
     public init(_ executable: String, data: String = "alice", laboratory: Laboratory) {
         self.laboratory = laboratory
         self.executable = executable
@@ -13,8 +13,8 @@ public struct KalijCommand: Sendable {
     }
 
     /// Stores an account.
-    /// - Parameter port: where it finds the server, if not at its own port.
-    /// - Throws: ``LaboratoryError`` with what `kalij login` said if it fails.
+    /// - Parameter port: the port to connect to, if not the server's own.
+    /// - Throws: ``LaboratoryError`` with the output of `kalij login` after a failure.
     public func login(
         _ address: String, password: String, server: any XMPPServer, port: Int? = nil
     ) async throws {
@@ -27,7 +27,7 @@ public struct KalijCommand: Sendable {
             environment: ["KALIJ_PASSWORD": password])
     }
 
-    /// Starts `kalij run` in the main role. Its standard input stays open; events go to `run.out`.
+    /// Starts `kalij run` in the main role. The standard input stays open; events go to `run.out`.
     public func run() throws -> Subprocess {
         try start(["--json", "run"], files: "run", writable: true)
     }
@@ -37,14 +37,14 @@ public struct KalijCommand: Sendable {
         try start(["send", recipient, text], files: "send", writable: false)
     }
 
-    /// The end of what all processes of a kind (`run`, `send`) wrote to standard error.
+    /// The end of the standard error of all processes of a kind (`run`, `send`).
     public func errors(of files: String) -> String {
         String(readText(of: laboratory.path(files + ".err")).suffix(1000))
     }
 
     private func start(_ arguments: [String], files: String, writable: Bool) throws -> Subprocess {
         var launch = laboratory.launch(executable, ["--data", data] + arguments)
-        launch.directory = nil  // no program in between: the times of kills count from its first instruction
+        launch.directory = nil  // no program in between: the times of kills count from the first instruction
         launch.output = .file(laboratory.path(files + ".out"))
         launch.errors = .file(laboratory.path(files + ".err"))
         return try Subprocess(launch, writable: writable)

@@ -1,33 +1,34 @@
-/// What a run of kills is to be like.
+/// The options of a run of kills.
 public struct KillOptions: Sendable {
-    /// At least this many times `kalij run` is killed.
+    /// The least number of kills of `kalij run`.
     public var kills = 50
-    /// At least this many messages go each way.
+    /// The least number of messages each way.
     public var messages = 500
-    /// Decides every moment of a kill. (What the processes do meanwhile is not repeatable.)
+    /// Decides every moment of a kill. (The processes' own timing is not repeatable.)
     public var seed: UInt64 = 1
     public let server: ServerKind
     /// The absolute path of the `kalij` to kill.
     public var kalij: String
-    /// How long after its start `kalij run` is killed, in milliseconds, all moments being equally likely. It resumes
-    /// its session after about 80 ms, so a kill in twenty or so hits while it connects.
+    /// The time from the start of `kalij run` to the kill in milliseconds, all moments being equally likely. A session
+    /// is resumed after about 80 ms, so a kill in twenty or so comes during connecting.
     public var lifetime: ClosedRange<Int> = 45...600
     /// The share of `kalij send` processes that are killed too, 1...60 ms after their start.
     public var sendKills = 0.1
-    /// Messages a second that the other side sends; 0 for as fast as the server takes them.
+    /// Messages a second from the other side; 0 for as fast as the server takes messages.
     public var rate: Double = 60
     /// The pause between two `kalij send`, in milliseconds.
     public var sendPause = 10
     /// The share of kills of `kalij run` after which the session is made to be lost, by each ``LossCause`` in turn.
     public var failedResumes = 0.0
-    /// The share of connections that a proxy between Kalij and the server cuts, somewhere.
+    /// The share of connections cut by a proxy between Kalij and the server, at a random point.
     public var cuts = 0.0
-    /// New accounts are taken after this many messages in one direction: archives that grow slow servers down.
+    /// New accounts are taken after so many messages in one direction: growing archives slow servers down.
     public var messagesPerAccount = 5000
-    /// Which messages the server's archives keep. Where they do not keep all, nothing is asked of them: what arrives is judged by
-    /// what the other side receives, and the server is never ended, because nobody could tell what was lost with it.
+    /// Which messages the server's archives keep. Where some are not kept, the archives are not asked: received
+    /// messages are compared with the other side's, and the server is never ended, because nobody could tell which
+    /// messages were lost with the server.
     public var archive = ArchivePolicy.always
-    /// The run gives up after this many seconds; nil for an hour, or five seconds a kill if that is more.
+    /// The run gives up after so many seconds; nil for an hour, or five seconds a kill if longer.
     public var limit: Double?
 
     /// The standard run: 50 kills, 500 messages each way.
@@ -36,7 +37,8 @@ public struct KillOptions: Sendable {
         self.server = server
     }
 
-    /// What the server is to be like: if sessions are to be lost, it keeps less of them, so that it takes seconds.
+    /// The server's options: if sessions are to be lost, the server keeps fewer stanzas for a shorter time, so that a
+    /// loss takes seconds.
     var serverOptions: ServerOptions {
         var options = failedResumes > 0 ? ServerOptions(resumeSeconds: 4, queueLimit: 250) : ServerOptions()
         options.archive = archive
@@ -54,13 +56,13 @@ public struct KillProgress: Sendable {
     }
 
     public var phase: Phase
-    /// Kalij's account, which changes in a long run.
+    /// Kalij's account; a long run uses several accounts.
     public var account: String
     public var kills: Int
-    /// Messages that the other side has sent.
+    /// Messages sent by the other side.
     public var incoming: Int
-    /// Replies that `kalij send` has accepted.
+    /// Replies accepted by `kalij send`.
     public var outgoing: Int
-    /// From 0 to 1: how far the target furthest behind is.
+    /// From 0 to 1: the progress of the slowest target.
     public var fraction: Double
 }

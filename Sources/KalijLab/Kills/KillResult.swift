@@ -1,10 +1,10 @@
-/// What a run of kills showed.
+/// The result of a run of kills.
 public struct KillResult: Codable, Sendable, Equatable {
     public var server: ServerKind
     public var seed: UInt64
     /// How long the killing took, in seconds.
     public var seconds: Double = 0
-    /// Messages that the other side handed to the server, by its own count.
+    /// Messages handed to the server by the other side, by the other side's count.
     public var offered = 0
     public var incoming = DirectionVerdict()
     public var outgoing = DirectionVerdict()
@@ -17,18 +17,18 @@ public struct KillResult: Codable, Sendable, Equatable {
     public var sendFailures = 0
     /// `kalij run` ended by itself.
     public var crashes = 0
-    /// Kills after which the raw table `queue` held messages that had left and were not acknowledged.
+    /// Kills after which the raw table `queue` held messages that were sent and not acknowledged.
     public var killsWithUnacknowledgedOut = 0
-    /// Kills at which the server had sent stanzas that were not acknowledged, by its log.
+    /// Kills at a time when the server had sent stanzas that were not acknowledged, by the server's log.
     public var killsWithUnacknowledgedIn = 0
 
     /// Starts of `kalij run` after the first bind.
     public var starts = 0
-    /// Of these, how many saw `<resumed/>` in the server's log before they were killed.
+    /// Starts with `<resumed/>` in the server's log before the kill.
     public var startsResumed = 0
     /// How many had to bind anew.
     public var startsBound = 0
-    /// All `<resumed/>` and new binds in the server's log, those of `kalij send` included, after the first bind.
+    /// All `<resumed/>` and new binds in the server's log after the first bind, with those of `kalij send`.
     public var resumed = 0
     public var bound = 0
     /// How long the account had no connection, in seconds, by the server's log.
@@ -36,7 +36,7 @@ public struct KillResult: Codable, Sendable, Equatable {
 
     /// Pairs of accounts used.
     public var accounts = 0
-    /// Kalij's accounts for which the archive did not agree.
+    /// Kalij's accounts with differences from the archive.
     public var failedAccounts: [String] = []
     /// Why sessions could not be resumed, by the server's log.
     public var losses = SessionLosses()
@@ -44,7 +44,7 @@ public struct KillResult: Codable, Sendable, Equatable {
     public var lossesWithUnacknowledged = 0
     /// How often the server was ended with SIGTERM and started again.
     public var serverRestarts = 0
-    /// Connections that the proxy cut, by its own count.
+    /// Connections cut by the proxy, by the proxy's count.
     public var cuts = CutCounts()
 
     /// Which messages the archives kept.
@@ -56,22 +56,22 @@ public struct KillResult: Codable, Sendable, Equatable {
         self.seed = seed
     }
 
-    /// The shares that the figures are told as.
+    /// The figures as shares.
     public var shares: KillShares { KillShares(self) }
 
-    /// Nothing lost, twice, out of order or invented, in either direction, `kalij run` never ended by itself, and the
-    /// archive, which is the judge, is whole: it has all that the other side has sent, unless the server was ended
-    /// while that was on its way.
+    /// Nothing was lost, twice, out of order or invented, in either direction; `kalij run` never ended by itself; and
+    /// the archive, the judge, is whole: all messages of the other side are there, except those on their way when the
+    /// server was ended.
     public var isClean: Bool {
         incoming.isClean && outgoing.isClean && crashes == 0
             && (archive != .always || serverRestarts > 0
                 || incoming.expected >= offered && outgoing.unarchived == 0 && outgoing.undelivered == 0)
     }
 
-    /// Messages that the other side handed to a connection, and that the server did not archive before it was ended.
+    /// Messages handed to a connection by the other side, but not archived before the server was ended.
     public var droppedByServer: Int { archive != .always ? 0 : max(0, offered - incoming.expected) }
 
-    /// Adds what another pair of accounts showed.
+    /// Adds the result of another pair of accounts.
     static func += (sum: inout KillResult, more: KillResult) {
         sum.seconds += more.seconds
         sum.offered += more.offered

@@ -1,9 +1,9 @@
 extension KillRound {
-    /// One last life, which is not killed: it fetches and sends what is left, until nothing has changed for 60 s; for 10 s where no
-    /// archive says how much there is.
+    /// A last life without a kill: fetches and sends the remaining messages, until nothing has changed for 60 s; for 10
+    /// s where no archive gives the number of messages.
     func drain(offered: Int) async throws {
         let accepted = tally.counts.accepted.count
-        // A server that was ended may have dropped what had just been sent to it.
+        // A server that was ended may have dropped the messages sent just before.
         let expected = tally.counts.restarts > 0 ? try await archivedForAlice() : offered
         let process = try kalij.run()
         let patience = Duration.seconds(options.archive == .always ? 60 : 10)
@@ -74,14 +74,14 @@ extension KillRound {
         return evidence.ownArchive.compactMap { Double($0.archiveID) }.map { $0 / 1e6 }
     }
 
-    /// What the server's log says about the sessions.
+    /// Adds the sessions in the server's log.
     private func addSessions(to result: inout KillResult, arrivals: [Double]) {
         let lives = tally.counts.lives
         let sessions = SessionHistory(watch.events)
         result.killsWithUnacknowledgedIn = lives.count {
             sessions.hadUnacknowledged(at: $0.killed, arrivals: arrivals)
         }
-        // The first life is the one with the first bind.
+        // The first life has the first bind.
         for life in lives.dropFirst() {
             result.starts += 1
             let events = sessions.events(from: life.began, to: life.killed)

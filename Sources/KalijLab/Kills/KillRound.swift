@@ -1,6 +1,6 @@
-/// A part of a run of kills, with a pair of accounts of its own and a verdict of its own.
+/// A part of a run of kills, with its own pair of accounts and its own verdict.
 public struct KillRound: Sendable {
-    /// What it showed, and what that was taken from.
+    /// The result, and the evidence.
     public struct Outcome: Sendable {
         public var result: KillResult
         public var evidence: Evidence
@@ -20,7 +20,7 @@ public struct KillRound: Sendable {
     let watch: SessionWatch
     private let seed: UInt64
     private let deadline: ContinuousClock.Instant
-    /// Takes how far this round is; gives how far the run is, from 0 to 1.
+    /// Takes the progress of this round; gives the progress of the run, from 0 to 1.
     private let progress: @Sendable (KillProgress) -> Double
 
     /// The password of all accounts.
@@ -28,8 +28,8 @@ public struct KillRound: Sendable {
 
     /// Creates both accounts and logs Kalij in.
     /// - Parameters:
-    ///   - number: from 1; it makes the accounts' names and the moments of the kills.
-    ///   - proxy: what Kalij takes for the server, if not the server.
+    ///   - number: from 1; decides the accounts' names and the moments of the kills.
+    ///   - proxy: the port for Kalij to connect to, if not the server's.
     static func prepare(
         _ options: KillOptions, number: Int, deadline: ContinuousClock.Instant, laboratory: Laboratory,
         server: any XMPPServer, proxy: CuttingProxy?, progress: @escaping @Sendable (KillProgress) -> Double
@@ -64,7 +64,7 @@ public struct KillRound: Sendable {
         let began = ContinuousClock.now
         let chat = try await bob.chat(
             with: alice.address, label: "m", rate: options.rate, reconnects: options.failedResumes > 0,
-            // What a server keeps for later without an archive comes twice now and then: the sender's id tells.
+            // A server without an archive sometimes delivers a stored message twice: the sender's id tells.
             originIDs: options.archive != .always)
         try await killAll(chat)
         report(.draining, incoming: try chat.sent())

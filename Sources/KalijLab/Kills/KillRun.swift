@@ -23,7 +23,7 @@ public struct KillRun: Sendable {
 
     /// Starts a server, and the proxy if connections are to be cut.
     /// - Parameters:
-    ///   - step: told what is done next, for people.
+    ///   - step: takes the next step, in words for people.
     ///   - progress: called about five times a second.
     public static func prepare(
         _ options: KillOptions, laboratory: Laboratory, step: (String) -> Void = { _ in },
@@ -41,8 +41,8 @@ public struct KillRun: Sendable {
     }
 
     /// Carries out the whole run, and ends the server.
-    /// - Returns: the figures, and what became of each pair of accounts.
-    /// - Throws: ``LaboratoryError`` if it cannot be carried out; a run in which messages are lost is no error here.
+    /// - Returns: the figures, and the outcome of each pair of accounts.
+    /// - Throws: ``LaboratoryError`` if the run cannot be carried out; a run with lost messages is no error here.
     public func run() async throws -> (result: KillResult, rounds: [KillRound.Outcome]) {
         let limit = options.limit ?? max(3600, Double(options.kills) * 5)
         let deadline = ContinuousClock.now + .seconds(limit)
@@ -64,7 +64,7 @@ public struct KillRun: Sendable {
         return (sum, outcomes)
     }
 
-    /// Tells how far all is, given what the rounds before have done.
+    /// Reports the progress of the whole run, given the result of the rounds before.
     /// - Returns: from 0 to 1.
     private func report(_ before: KillResult, _ part: KillProgress) -> Double {
         var all = part

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Starts `kalij run`, kills it at a random moment, and starts it again, until told to stop.
+/// Starts `kalij run`, kills the process at a random moment, and starts again, until told to stop.
 struct Killer {
     let kalij: KalijCommand
     let table: RawTable
@@ -12,8 +12,8 @@ struct Killer {
     var losses: LossMaker
     var generator: SeededGenerator
 
-    /// Starts the first process and waits until its session is bound.
-    /// - Throws: ``LaboratoryError`` if that takes over 30 s or the process ends.
+    /// Starts the first process and waits until the session is bound.
+    /// - Throws: ``LaboratoryError`` if binding takes over 30 s or the process ends.
     func first() async throws -> Subprocess {
         let process = try kalij.run()
         let deadline = ContinuousClock.now + .seconds(30)
@@ -29,7 +29,7 @@ struct Killer {
         return process
     }
 
-    /// Kills the first process and each that follows. The last one is killed too.
+    /// Kills the first process and each following process. The last process is killed too.
     /// - Throws: ``LaboratoryError`` if the process ends by itself five times.
     mutating func run(_ first: Subprocess) async throws {
         var process = first

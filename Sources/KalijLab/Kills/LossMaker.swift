@@ -17,8 +17,8 @@ struct LossMaker: Sendable {
         self.tally = tally
     }
 
-    /// Sees to it that the session of the `kalij run` that was just killed cannot be resumed. A restart of the server
-    /// only begins here: `kalij run` is started and killed meanwhile.
+    /// Makes sure that the session of the just killed `kalij run` cannot be resumed. A restart of the server only
+    /// begins here: `kalij run` is started and killed meanwhile.
     mutating func lose() async throws {
         try await finish()
         let causes = LossCause.allCases.filter { $0 != .restarted || options.archive == .always }
@@ -48,7 +48,7 @@ struct LossMaker: Sendable {
         tally.change { $0.lossesWithUnacknowledged += 1 }
     }
 
-    /// Waits until the server runs again, if it is being restarted.
+    /// Waits until the server runs again after a restart.
     mutating func finish() async throws {
         try await restart?.value
         restart = nil

@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// One row of the table `message`, as the sqlite3 shell shows it.
+/// A row of the table `message`, as shown by the sqlite3 shell.
 public struct StoredMessage: Codable, Sendable, Equatable {
     public let id: Int
     public let direction: String
@@ -22,7 +22,7 @@ public struct StoredMessage: Codable, Sendable, Equatable {
     }
 }
 
-/// Looks into Kalij's database with the sqlite3 shell, read-only: not one line of Kalij's own reading code is used.
+/// Looks into Kalij's database with the sqlite3 shell, read-only: without a line of Kalij's own reading code.
 public struct RawTable: Sendable {
     let laboratory: Laboratory
     let database: String
@@ -33,7 +33,7 @@ public struct RawTable: Sendable {
         database = data + "/kalij.db"
     }
 
-    /// The messages of one direction (`in` or `out`) by position.
+    /// The messages of a direction (`in` or `out`) by position.
     public func messages(_ direction: String) async throws -> [StoredMessage] {
         let text = try await query(
             """
@@ -44,7 +44,7 @@ public struct RawTable: Sendable {
         return try JSONDecoder().decode([StoredMessage].self, from: Data(text.utf8))
     }
 
-    /// The texts of outgoing messages that are reported as of unknown outcome.
+    /// The texts of outgoing messages with an unknown outcome.
     public func unknown() async throws -> Set<String> {
         let text = try await query(
             "SELECT body FROM message WHERE direction = 'out' AND state = 'sent' AND settled = 0")
@@ -56,7 +56,7 @@ public struct RawTable: Sendable {
         try await number("SELECT count(*) FROM queue")
     }
 
-    /// A number that changes when anything is received, sent or acknowledged.
+    /// A number that changes with every received, sent or acknowledged message.
     func progress() async throws -> Int {
         try await number(
             """
@@ -69,7 +69,7 @@ public struct RawTable: Sendable {
         try await number("SELECT count(*) FROM queue JOIN message ON message.id = queue.message WHERE state = 'sent'")
     }
 
-    /// How many messages there are of each direction, and how many outgoing ones the server has not acknowledged.
+    /// The number of messages of each direction, and of outgoing messages that the server has not acknowledged.
     func counts() async throws -> (received: Int, sent: Int, unsettled: Int) {
         let text = try await query(
             """

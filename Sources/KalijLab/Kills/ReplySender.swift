@@ -1,6 +1,6 @@
 import Glibc
 
-/// Queues numbered replies with `kalij send`, one process after the other, and kills some of them.
+/// Queues numbered replies with `kalij send`, one process after the other, and kills some of these processes.
 struct ReplySender {
     let kalij: KalijCommand
     let recipient: String
@@ -47,7 +47,7 @@ struct ReplySender {
         return process.ending()
     }
 
-    /// - Returns: whether this was as it should be.
+    /// - Returns: whether the process ended as expected.
     private func record(_ number: Int, ending: Subprocess.Ending?, killing: Bool) -> Bool {
         let accepted = ending == .exited(0)
         let wasKilled = killing && ending == .killed(SIGKILL)

@@ -1,4 +1,4 @@
-/// The sessions of one account over a whole run, as the server logged them.
+/// The sessions of an account over a whole run, by the server's log.
 struct SessionHistory {
     private let seen: [SeenEvent]
 
@@ -9,8 +9,8 @@ struct SessionHistory {
     var resumptions: Int { seen.count { $0.event.isResumption } }
     var binds: Int { seen.count { $0.event == .bound } }
 
-    /// Why each session but the last was lost: for each bind after the first, what the server's log says since the
-    /// connection before.
+    /// Why each session except the last was lost: for each bind after the first, the server's log since the connection
+    /// before.
     var losses: SessionLosses {
         var losses = SessionLosses()
         var cause: LossCause?
@@ -44,17 +44,17 @@ struct SessionHistory {
         return total
     }
 
-    /// What happened in an interval.
+    /// The events in an interval.
     func events(from start: Double, to end: Double) -> [SessionEvent] {
         seen.filter { $0.at >= start && $0.at <= end }.map(\.event)
     }
 
-    /// Whether the connection that a kill ended had stanzas that the client had not acknowledged.
+    /// Whether the connection ended by a kill had stanzas that the client had not acknowledged.
     ///
     /// The server sees the end of the connection within a moment of the kill; how much was open then is told by the
     /// next resumption.
-    /// - Parameter arrivals: when the server archived messages for the account, in seconds since 1970; needed where
-    ///   the log does not tell what was queued before and what after the end of the connection.
+    /// - Parameter arrivals: when the server archived messages for the account, in seconds since 1970; needed where the
+    ///   log does not tell which stanzas were queued before the end of the connection.
     func hadUnacknowledged(at kill: Double, arrivals: [Double]) -> Bool {
         guard
             let end = seen.firstIndex(where: { $0.event == .hibernated && $0.at >= kill && $0.at < kill + 0.25 }),
@@ -76,9 +76,9 @@ extension SessionEvent {
     }
 }
 
-/// How many sessions were lost, by what the server's log says.
+/// The number of lost sessions, by the causes in the server's log.
 public struct SessionLosses: Codable, Sendable, Equatable {
-    /// Nobody resumed them in time.
+    /// Not resumed in time.
     public var expired = 0
     /// The server was ended with SIGTERM and started again.
     public var restarted = 0
@@ -87,7 +87,7 @@ public struct SessionLosses: Codable, Sendable, Equatable {
     /// The log does not tell.
     public var otherwise = 0
 
-    /// All of them.
+    /// The sum.
     public var total: Int { expired + restarted + queueLimit + otherwise }
 
     mutating func count(_ cause: LossCause?) {

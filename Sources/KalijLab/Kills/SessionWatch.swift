@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Follows an account's sessions in the server's log, with the moment at which each event was seen there.
+/// Follows an account's sessions in the server's log, with the moment of reading for each event.
 final class SessionWatch: Sendable {
     private struct State {
         var reader: any SessionLogReader

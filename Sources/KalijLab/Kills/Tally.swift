@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One life of `kalij run`.
+/// A life of `kalij run`.
 struct Life: Sendable {
     /// Seconds since 1970, as in the server's log.
     var began: Double
@@ -9,7 +9,7 @@ struct Life: Sendable {
     var queued: Int?
 }
 
-/// What the parts of a run count together.
+/// The common counts of a run's parts.
 final class Tally: Sendable {
     struct Counts: Sendable {
         var lives: [Life] = []
@@ -43,7 +43,7 @@ final class Tally: Sendable {
     /// Whether no `kalij send` is to run.
     var isHeld: Bool { held.load(ordering: .sequentiallyConsistent) }
 
-    /// From now on no `kalij send` is started, and the one that runs is killed; comes back when that is done.
+    /// From now on no `kalij send` is started, and the running process is killed; returns afterwards.
     func hold() async {
         held.store(true, ordering: .sequentiallyConsistent)
         while sending.load(ordering: .sequentiallyConsistent), !Task.isCancelled {

@@ -1,8 +1,8 @@
-/// What became of the messages of one direction.
+/// The verdict about the messages of a direction.
 public struct DirectionVerdict: Codable, Sendable, Equatable {
     /// Messages that must be there: archived by the server (in), accepted with exit status 0 (out).
     public var expected = 0
-    /// Sent by a `kalij send` that was killed before it could say so, and found nevertheless.
+    /// Sent by a `kalij send` that was killed before its exit status, and found nevertheless.
     public var unconfirmed = 0
     /// Different messages found: in the raw table (in), in the server's archive (out).
     public var found = 0
@@ -10,19 +10,19 @@ public struct DirectionVerdict: Codable, Sendable, Equatable {
     public var lost = 0
     /// Found more than once: surplus copies.
     public var twice = 0
-    /// Found directly behind one that should come later.
+    /// Found directly after a message that should come later.
     public var outOfOrder = 0
-    /// Found although nobody sent it.
+    /// Found although nobody sent such a message.
     public var invented = 0
     /// Delivered and found, but missing in the server's archive: the server's fault, counted for information.
     public var unarchived = 0
-    /// Lost by the server, counted for information: sent, as the sender's archive there shows, and missing in the recipient's, because
-    /// the server was ended; or, where nothing is archived, dropped with a session that was lost.
+    /// Lost by the server, counted for information: in the sender's archive, but missing in the recipient's, because
+    /// the server was ended; or, without archives, dropped with a lost session.
     public var undelivered = 0
     /// Not found, and reported to be of unknown outcome.
     public var unknown = 0
 
-    /// Figures that are 0 unless given.
+    /// Figures; 0 unless given.
     public init(expected: Int = 0, unconfirmed: Int = 0, found: Int = 0) {
         self.expected = expected
         self.unconfirmed = unconfirmed
@@ -46,24 +46,24 @@ public struct DirectionVerdict: Codable, Sendable, Equatable {
     }
 }
 
-/// What is compared at the end of a run. Every field comes from something that is not Kalij: the server's archives as
-/// an independent client reads them, the raw table as the sqlite3 shell shows it, exit statuses.
+/// The evidence compared at the end of a run. No field comes from Kalij: the server's archives are read by an
+/// independent client, the raw table by the sqlite3 shell, and the rest are exit statuses.
 public struct Evidence: Sendable {
     /// The archive of Kalij's account.
     public var ownArchive: [ArchiveEntry]
     /// The archive of the account at the other end.
     public var peerArchive: [ArchiveEntry]
-    /// How many messages the other side handed to the server: the numbers 1 to this.
+    /// How many messages the other side handed to the server: the numbers from 1 to this number.
     public var offered: Int
     /// Rows of received messages by position.
     public var received: [StoredMessage]
-    /// Bodies that the other side received live.
+    /// Bodies of the messages that the other side received live.
     public var heard: [String]
-    /// Numbers of replies that `send` accepted (exit status 0).
+    /// Numbers of the replies accepted by `send` (exit status 0).
     public var accepted: Set<Int>
-    /// Numbers of replies whose `send` was killed or failed: each may be there, once, or not.
+    /// Numbers of the replies whose `send` was killed or failed: each may be there, once, or not.
     public var uncertain: Set<Int>
-    /// Texts of replies that are reported to be of unknown outcome: each may be there, once, or not.
+    /// Texts of the replies with an unknown outcome: each may be there, once, or not.
     public var unknown: Set<String>
     /// Whether the archives keep everything.
     public var isArchived: Bool
@@ -83,9 +83,10 @@ public struct Evidence: Sendable {
         self.uncertain = uncertain
     }
 
-    /// Received messages: those of the archive, each once, in the archive's order.
+    /// Received messages: all messages of the archive, each once, in the archive's order.
     public func incoming() -> DirectionVerdict {
-        // Without an archive the order is that of arrival, and what the server has given away nobody knows.
+        // Without an archive the order is the order of arrival, and nobody knows which messages the server has
+        // delivered.
         let stored = received.compactMap { numberIn($0.body, label: "m") }
         let order = isArchived ? ownArchive.compactMap { numberIn($0.body, label: "m") } : Array(1...max(1, offered))
         var place: [Int: Int] = [:]
@@ -103,11 +104,11 @@ public struct Evidence: Sendable {
         return verdict
     }
 
-    /// Sent messages: every accepted one in the other account's archive, each once, in the order accepted.
+    /// Sent messages: every accepted message in the other account's archive, each once, in the order accepted.
     ///
-    /// Unless the server was ended, the other side was online all the time, so each message reached it live once, too. A
-    /// server that is ended may have archived a message for its sender and not for the recipient (measured: ejabberd
-    /// 23.01): it was sent, once, and it is the server that lost it.
+    /// Unless the server was ended, the other side was online all the time, so each message arrived there live once,
+    /// too. A server that was ended may have archived a message for its sender and not for the recipient (measured:
+    /// ejabberd 23.01): the message was sent, once, and the server lost it.
     public func outgoing() -> DirectionVerdict {
         let archived = peerArchive.compactMap { numberIn($0.body, label: "r") }
         let live = heard.compactMap { numberIn($0, label: "r") }
@@ -138,7 +139,7 @@ func numberIn(_ body: String?, label: String) -> Int? {
     return Int(body.dropFirst(label.count + 1))
 }
 
-/// How many elements are smaller than the one before. Equal neighbours are copies, counted elsewhere.
+/// How many elements are smaller than the element before. Equal neighbours are copies, counted elsewhere.
 private func descents(_ numbers: [Int]) -> Int {
     zip(numbers, numbers.dropFirst()).count { $0 > $1 }
 }

@@ -1,9 +1,9 @@
 import Glibc
 import Synchronization
 
-/// A temporary directory and the processes of one experiment, which all go when it ends, however it ends.
+/// A temporary directory and the processes of an experiment; all of them go when the experiment ends, in whatever way.
 public final class Laboratory: Sendable {
-    /// Everything that the experiment writes is in here.
+    /// The directory for all files of the experiment.
     public let directory: String
     private let guardian: Guardian
     private let closed = Mutex(false)
@@ -28,8 +28,8 @@ public final class Laboratory: Sendable {
         }
     }
 
-    /// Kills what still runs and removes the directory; comes back when both are done. Later calls do nothing.
-    /// - Parameter keep: leaves the directory where it is.
+    /// Kills the running processes and removes the directory; returns when both are done. Later calls do nothing.
+    /// - Parameter keep: leaves the directory in place.
     public func close(keep: Bool = false) {
         closed.withLock { closed in
             guard !closed else { return }
@@ -44,7 +44,7 @@ public final class Laboratory: Sendable {
         "\(directory)/\(name)"
     }
 
-    /// A launch whose process belongs to this laboratory: it works in its directory and ends with it.
+    /// A launch in this laboratory: the process works in the laboratory's directory and ends with the laboratory.
     public func launch(_ executable: String, _ arguments: [String]) -> Launch {
         var launch = Launch(executable: executable)
         launch.arguments = arguments
@@ -57,10 +57,10 @@ public final class Laboratory: Sendable {
 
     /// Runs a program to its end.
     /// - Parameters:
-    ///   - seconds: how long it may take; it is killed afterwards.
+    ///   - seconds: the time limit; the program is killed afterwards.
     ///   - environment: variables in addition.
-    /// - Returns: what it wrote to standard output.
-    /// - Throws: ``LaboratoryError`` with its standard error if it fails or takes too long.
+    /// - Returns: the program's standard output.
+    /// - Throws: ``LaboratoryError`` with the standard error if the program fails or takes too long.
     @discardableResult
     public func run(
         _ executable: String, _ arguments: [String], environment: [String: String] = [:], seconds: Double = 60
@@ -88,7 +88,7 @@ public final class Laboratory: Sendable {
     private static let serial = Atomic<Int>(0)
 }
 
-/// What the handler of SIGINT and SIGTERM needs; atomics, because it may run at any instruction.
+/// The values for the handler of SIGINT and SIGTERM; atomics, because the handler may run at any instruction.
 private let interruptedPipe = Atomic<Int32>(-1)
 private let interruptedGuardian = Atomic<Int32>(0)
 

@@ -1,6 +1,6 @@
-/// Why an experiment could not be carried out. It says nothing about whether Kalij works.
+/// Why an experiment could not be carried out. Such an error says nothing about Kalij.
 public struct LaboratoryError: Error, CustomStringConvertible, Sendable {
-    /// What was attempted, what happened, and what can be done about it.
+    /// The attempt, the event, and a possible remedy.
     public let description: String
 
     /// Makes an error from its explanation.

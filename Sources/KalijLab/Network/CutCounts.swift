@@ -8,7 +8,7 @@ enum CutManner: CaseIterable, Sendable {
     case hold
 }
 
-/// Connections that a proxy has cut.
+/// Counts of connections cut by a proxy.
 public struct CutCounts: Codable, Sendable, Equatable {
     /// With a reset.
     public var reset = 0
@@ -17,7 +17,7 @@ public struct CutCounts: Codable, Sendable, Equatable {
     /// By letting nothing through.
     public var held = 0
 
-    /// All of them.
+    /// The sum.
     public var total: Int { reset + closed + held }
 
     mutating func count(_ manner: CutManner) {

@@ -10,16 +10,16 @@ public final class CuttingProxy: Sendable {
         var stopped = false
     }
 
-    /// Where it listens.
+    /// The port of the proxy.
     public let port: Int
     private let state = Mutex(State())
     private let listener: Int32
 
-    /// Starts it. It cuts nothing until told to.
+    /// Starts the proxy. No connection is cut before ``cut(_:)``.
     /// - Parameters:
-    ///   - target: the port on 127.0.0.1 to which it connects.
-    ///   - share: the share of connections that are to be cut; those that end before do not count.
-    ///   - seed: decides which, where and how.
+    ///   - target: the port on 127.0.0.1 to connect to.
+    ///   - share: the share of connections to cut; connections with an earlier end do not count.
+    ///   - seed: decides which connections are cut, where and how.
     /// - Throws: ``LaboratoryError`` if the system refuses.
     public init(to target: Int, share: Double, seed: UInt64) throws {
         port = try freePort()
@@ -37,7 +37,7 @@ public final class CuttingProxy: Sendable {
         }
     }
 
-    /// What was cut so far.
+    /// The connections cut so far.
     public var cuts: CutCounts { state.withLock { $0.counts } }
 
     /// Whether connections that begin from now on may be cut.
@@ -51,7 +51,7 @@ public final class CuttingProxy: Sendable {
     }
 }
 
-/// A socket that listens on 127.0.0.1.
+/// A listening socket on 127.0.0.1.
 private func listen(on port: Int) throws -> Int32 {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw LaboratoryError("cannot make a socket: \(lastSystemError())") }
@@ -72,7 +72,7 @@ func withLoopback<Result>(_ port: Int, _ body: (UnsafePointer<sockaddr>, socklen
     address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
     return withUnsafePointer(to: &address) { pointer in
-        // A sockaddr_in is passed where the C interface wants its generic form; its size goes along.
+        // The C interface wants the generic form of a sockaddr_in; the size goes along.
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
             body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
         }

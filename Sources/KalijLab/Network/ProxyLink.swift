@@ -2,14 +2,14 @@ import Glibc
 
 /// Where and how a connection is cut.
 struct CutPlan {
-    /// Bytes of both directions together that get through.
+    /// Bytes of both directions together before the cut.
     var bytes: Int
     var manner: CutManner
     /// How long nothing gets through before the end, with ``CutManner/hold``.
     var seconds: Double
 }
 
-/// One connection through the proxy.
+/// A connection through the proxy.
 struct ProxyLink {
     private let client: Int32
     private let server: Int32
@@ -26,7 +26,8 @@ struct ProxyLink {
         self.plan = plan
     }
 
-    /// What to wait for: at the client, and at the server. One direction is read once what was read has left.
+    /// The events to wait for: at the client, and at the server. A direction is read again once the bytes read before
+    /// have left.
     func interests() -> [pollfd] {
         guard heldUntil == nil else {
             return [pollfd](repeating: pollfd(fd: -1, events: 0, revents: 0), count: 2)
@@ -39,8 +40,8 @@ struct ProxyLink {
         ]
     }
 
-    /// Moves what can be moved.
-    /// - Returns: how the connection was cut, if it was now.
+    /// Moves the bytes that can be moved.
+    /// - Returns: the manner of the cut, if the connection was cut in this call.
     mutating func move(_ atClient: pollfd, _ atServer: pollfd) -> CutManner? {
         if let heldUntil {
             if wallClock() >= heldUntil { finish(reset: true) }
@@ -61,7 +62,7 @@ struct ProxyLink {
         close(server)
     }
 
-    /// Reads no more than may get through. The end of one side is the end of the other.
+    /// Reads no more bytes than may get through. The end of one side is the end of the other.
     private mutating func read(fromClient: Bool) -> CutManner? {
         let descriptor = fromClient ? client : server
         var bytes = [UInt8](repeating: 0, count: min(16384, max(1, plan?.bytes ?? .max)))
@@ -107,7 +108,7 @@ struct ProxyLink {
         isOver = true
         isReset = reset
         if reset {
-            // Closing without lingering discards what was not sent and resets the connection.
+            // Closing without lingering discards unsent bytes and resets the connection.
             var none = linger(l_onoff: 1, l_linger: 0)
             for descriptor in [client, server] {
                 setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &none, socklen_t(MemoryLayout<linger>.size))

@@ -1,10 +1,10 @@
 import Glibc
 
-/// What the proxy's thread owns: its connections.
+/// The proxy's connections, owned by its thread.
 struct ProxyLoop {
     let listener: Int32
     let target: Int
-    /// How many of the connections that begin are to be cut.
+    /// The share of new connections to cut.
     var share = 0.0
     var generator: SeededGenerator
     private var links: [ProxyLink] = []
@@ -15,8 +15,8 @@ struct ProxyLoop {
         self.generator = generator
     }
 
-    /// Waits for something to happen, and moves what there is to move.
-    /// - Returns: how each connection that was cut now was cut.
+    /// Waits for an event, and moves bytes.
+    /// - Returns: the manner of each cut in this turn.
     mutating func turn(milliseconds: Int32) -> [CutManner] {
         var entries = [pollfd(fd: listener, events: Int16(POLLIN), revents: 0)]
         for link in links { entries += link.interests() }
@@ -39,7 +39,7 @@ struct ProxyLoop {
     private mutating func accept() {
         let client = Glibc.accept(listener, nil, nil)
         guard client >= 0 else { return }
-        // A program started in between inherits it, which `shutdown` before `close` makes up for.
+        // A program started in between inherits the descriptor; `shutdown` before `close` makes up for that.
         _ = fcntl(client, F_SETFD, FD_CLOEXEC)
         let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard server >= 0, withLoopback(target, { connect(server, $0, $1) }) == 0 else {
@@ -56,7 +56,7 @@ struct ProxyLoop {
         links.append(ProxyLink(client: client, server: server, plan: isCut ? plan() : nil))
     }
 
-    /// Small numbers of bytes are as likely as large ones: a login takes about five thousand.
+    /// Small numbers of bytes are as likely as large numbers: a login takes about five thousand.
     private mutating func plan() -> CutPlan {
         let bytes = Int(exp(Double.random(in: log(300.0)...log(60_000.0), using: &generator)))
         let manner = CutManner.allCases.randomElement(using: &generator) ?? .reset

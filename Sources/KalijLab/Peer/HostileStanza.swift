@@ -1,13 +1,13 @@
-/// Stanzas that are well-formed and that nobody wants.
+/// Well-formed stanzas that nobody wants.
 public enum HostileStanza {
-    /// A message with elements nested `depth` deep; its id is `nested`.
+    /// A message with elements nested `depth` deep; the id is `nested`.
     public static func nested(_ depth: Int, to recipient: String) -> String {
         "<message to='\(recipient)' type='chat' id='nested'><body>nested</body>"
             + String(repeating: "<x xmlns='urn:example:x'>", count: depth) + String(repeating: "</x>", count: depth)
             + "</message>"
     }
 
-    /// A message with a body of so many bytes; its id is `large`.
+    /// A message with a body of so many bytes; the id is `large`.
     public static func large(_ bytes: Int, to recipient: String) -> String {
         "<message to='\(recipient)' type='chat' id='large'><body>" + String(repeating: "a", count: bytes)
             + "</body></message>"

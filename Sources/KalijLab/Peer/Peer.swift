@@ -6,14 +6,14 @@ import Synchronization
     import Foundation
 #endif
 
-/// The independent client, `peer.py` on Debian's slixmpp: what it says is what somebody else's code saw.
+/// The independent client, `peer.py` on Debian's slixmpp: its reports come from somebody else's code.
 public struct Peer: Sendable {
     let laboratory: Laboratory
     let server: any XMPPServer
     let user: String
     let password: String
 
-    /// A client for one account of a server.
+    /// A client for an account of a server.
     public init(_ user: String, password: String, server: any XMPPServer, laboratory: Laboratory) {
         self.laboratory = laboratory
         self.server = server
@@ -55,8 +55,8 @@ public struct Peer: Sendable {
         }
     }
 
-    /// Sends a stanza as it is, however strange.
-    /// - Throws: ``LaboratoryError`` if the server ends the connection over it.
+    /// Sends a stanza unchanged, however strange.
+    /// - Throws: ``LaboratoryError`` if the server ends the connection because of the stanza.
     public func send(raw stanza: String) async throws {
         var launch = try command("raw", [])
         let name = laboratory.path("raw-\(UInt64.random(in: 0...UInt64.max))")
@@ -71,17 +71,17 @@ public struct Peer: Sendable {
         }
     }
 
-    /// Starts sending numbered messages and recording what comes back.
+    /// Starts sending numbered messages and recording the replies.
     /// - Parameters:
     ///   - recipient: a bare address.
     ///   - label: the word before the number in each body.
     ///   - rate: messages a second; 0 for as fast as the server answers, with at most ten on the way.
     ///   - count: how many, nil for no end.
-    ///   - first: the number in the first one.
-    ///   - resource: of the client's full address; nil for one that the server chooses.
-    ///   - reconnects: whether it comes back when the server was ended, instead of giving up.
-    ///   - originIDs: whether its messages have an origin-id (XEP-0359).
-    /// - Throws: ``LaboratoryError`` if it is not logged in within 30 s.
+    ///   - first: the first number.
+    ///   - resource: the resource of the client's full address; nil to let the server choose.
+    ///   - reconnects: whether the client comes back after an end of the server, instead of giving up.
+    ///   - originIDs: whether the messages have an origin-id (XEP-0359).
+    /// - Throws: ``LaboratoryError`` if the client is not logged in within 30 s.
     public func chat(
         with recipient: String, label: String, rate: Double, count: Int? = nil, first: Int = 1,
         resource: String? = nil, reconnects: Bool = false, originIDs: Bool = false
@@ -103,8 +103,8 @@ public struct Peer: Sendable {
     /// - Parameters:
     ///   - resource: of the client's full address.
     ///   - delay: each answer takes a random time of so many seconds.
-    ///   - capabilities: whether it announces what it can do (XEP-0115), and answers who asks.
-    /// - Throws: ``LaboratoryError`` if it is not logged in within 30 s.
+    ///   - capabilities: whether the client announces its capabilities (XEP-0115), and answers questions about them.
+    /// - Throws: ``LaboratoryError`` if the client is not logged in within 30 s.
     public func answering(
         resource: String, delay: ClosedRange<Double> = 0...0, capabilities: Bool = false
     ) async throws -> Chat {
@@ -134,7 +134,7 @@ public struct Peer: Sendable {
     }
 }
 
-/// A client that sends numbered messages, under way.
+/// A running client that sends numbered messages.
 public final class Chat: Sendable {
     private struct State {
         var tail: LogTail
@@ -152,8 +152,8 @@ public final class Chat: Sendable {
         state = Mutex(State(tail: LogTail(path: files + ".out")))
     }
 
-    /// Everything that the client has reported so far.
-    /// - Throws: ``LaboratoryError`` if it has ended by itself.
+    /// The client's reports so far.
+    /// - Throws: ``LaboratoryError`` if the client has ended by itself.
     public func events() throws -> [PeerEvent] {
         let seen = state.withLock { state in
             let decoder = JSONDecoder()
@@ -171,31 +171,31 @@ public final class Chat: Sendable {
         return seen
     }
 
-    /// How many messages it has sent.
+    /// The number of messages sent by the client.
     public func sent() throws -> Int {
         try events().count { $0.event == "sent" }
     }
 
-    /// Sends so many of its next messages as fast as the server takes them.
+    /// Sends so many of the next messages as fast as the server takes messages.
     func burst(_ count: Int) throws {
         try process.write(line: "burst \(count)")
     }
 
     /// Stops sending; the client goes on receiving.
-    /// - Returns: how many messages were sent, all of which the server has taken.
+    /// - Returns: how many messages were sent, all taken by the server.
     public func stopSending() async throws -> Int {
         try process.write(line: "stop")
         return try await wait(for: "stopped", seconds: 120).sent ?? 0
     }
 
-    /// Waits until it has sent all of the messages asked for.
-    /// - Returns: how many those are.
+    /// Waits until the client has sent all requested messages.
+    /// - Returns: the number of these messages.
     @discardableResult
     public func finished(seconds: Double) async throws -> Int {
         try await wait(for: "stopped", seconds: seconds).sent ?? 0
     }
 
-    /// Logs out. A client whose logging out takes too long is stopped: what it has reported by then is all that there is.
+    /// Logs out. A client that takes too long is stopped: its reports so far are all that there is.
     public func quit() async {
         try? process.write(line: "quit")
         guard await process.wait(seconds: 15) == nil else { return }

@@ -1,4 +1,4 @@
-/// One line that the independent client wrote.
+/// A line of the independent client.
 public struct PeerEvent: Codable, Sendable {
     /// `ready`, `sent`, `received`, `stopped`, `asked`, `answered` or `failed`.
     public let event: String
@@ -13,7 +13,7 @@ public struct PeerEvent: Codable, Sendable {
     public let reason: String?
 }
 
-/// One message of an archive, as the server gave it to the independent client.
+/// A message of an archive, as given by the server to the independent client.
 public struct ArchiveEntry: Codable, Sendable, Equatable {
     public let archiveID: String
     public let sender: String?
@@ -21,7 +21,7 @@ public struct ArchiveEntry: Codable, Sendable, Equatable {
     public let id: String?
     public let originID: String?
     public let body: String?
-    /// When the server archived it (XEP-0082).
+    /// The server's time of archiving (XEP-0082).
     public let stamp: String?
 
     enum CodingKeys: String, CodingKey {

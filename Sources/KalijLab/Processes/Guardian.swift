@@ -2,12 +2,12 @@ import Glibc
 
 /// A small shell process that cleans up after the laboratory, also when the laboratory is killed with SIGKILL.
 ///
-/// It waits for the end of a pipe whose only writer is the laboratory, so it learns of every kind of death. Then it
-/// kills every process with the laboratory's mark in its environment — children's children inherit the mark too, in
-/// whatever process group they are — until none is found any more, and removes the directory. The normal end of a
-/// laboratory goes the same way, so there is one clean-up and it is always tried.
+/// The guardian waits for the end of a pipe with the laboratory as its only writer, and so learns of every kind of
+/// death. Then the guardian kills every process with the laboratory's mark in its environment, until none is found any
+/// more: children's children inherit the mark too, in any process group. At last the guardian removes the directory. A
+/// normal end goes the same way, so there is only one clean-up, tested every time.
 final class Guardian: Sendable {
-    /// `NAME=value` that marks every process of this laboratory.
+    /// `NAME=value`, the mark of every process of this laboratory.
     let mark: (name: String, value: String)
     let pid: pid_t
     let pipe: Int32
@@ -53,7 +53,7 @@ final class Guardian: Sendable {
         try writeAll(Array("keep\n".utf8), to: pipe, name: "the guardian")
     }
 
-    /// Starts the clean-up and waits for its end. Only calls that are allowed in a signal handler.
+    /// Starts the clean-up and waits for its end. Uses only calls that are allowed in a signal handler.
     static func finish(pipe: Int32, pid: pid_t) {
         close(pipe)
         var status: Int32 = 0

@@ -6,7 +6,7 @@ public struct Launch: Sendable {
     public enum Stream: Sendable {
         /// `/dev/null`.
         case null
-        /// A file; written to at its end.
+        /// A file; bytes are added at its end.
         case file(String)
         /// A descriptor of this process, shared.
         case descriptor(Int32)
@@ -18,7 +18,7 @@ public struct Launch: Sendable {
     public var arguments: [String] = []
     /// The whole environment.
     public var environment: [String: String] = [:]
-    /// The working directory; nil for that of this process.
+    /// The working directory; nil for this process's directory.
     public var directory: String?
     public var input = Stream.null
     public var output = Stream.null
@@ -33,7 +33,7 @@ public struct Launch: Sendable {
         }
     }
 
-    /// Starts the program as the leader of a process group of its own, with default signals.
+    /// Starts the program as the leader of its own process group, with default signals.
     /// - Returns: the process's id, still to be waited for.
     /// - Throws: ``LaboratoryError`` with the system's reason.
     func spawn() throws -> pid_t {
@@ -62,7 +62,7 @@ public struct Launch: Sendable {
         var pid: pid_t = 0
         let variables = environment.map { "\($0.key)=\($0.value)" }
         var command = [executable] + arguments
-        // The call that changes the directory of a child is no POSIX; env(1) does it and becomes the program.
+        // POSIX has no call to change the directory of a child; env(1) does so and becomes the program.
         if let directory { command = [try Tool.env.path(), "--chdir=\(directory)"] + command }
         let failure = withCStrings(command) { argv in
             withCStrings(variables) { envp in posix_spawn(&pid, command[0], &actions, &attributes, argv, envp) }

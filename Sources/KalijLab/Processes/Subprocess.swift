@@ -5,9 +5,9 @@ import Synchronization
 public final class Subprocess: Sendable {
     /// How a program ended.
     public enum Ending: Equatable, Sendable, CustomStringConvertible {
-        /// It ended by itself with this exit status.
+        /// The program ended by itself with this exit status.
         case exited(Int32)
-        /// This signal killed it.
+        /// This signal killed the program.
         case killed(Int32)
 
         public var description: String {
@@ -23,15 +23,15 @@ public final class Subprocess: Sendable {
         var input: Int32?
     }
 
-    /// The process's id, which is its group's too.
+    /// The process's id, and its group's.
     public let pid: pid_t
-    /// What was started, for messages.
+    /// The name of the program, for messages.
     public let name: String
     private let state: Mutex<State>
 
     /// Starts a program.
-    /// - Parameter writable: whether ``write(line:)`` is wanted; it replaces the launch's standard input by a pipe.
-    /// - Throws: ``LaboratoryError`` if it cannot be started.
+    /// - Parameter writable: whether ``write(line:)`` is wanted; a pipe then replaces the launch's standard input.
+    /// - Throws: ``LaboratoryError`` if the program cannot be started.
     public init(_ launch: Launch, writable: Bool = false) throws {
         name = launch.executable.split(separator: "/").last.map(String.init) ?? launch.executable
         guard writable else {
@@ -56,12 +56,12 @@ public final class Subprocess: Sendable {
         state.withLock { if let input = $0.input { close(input) } }
     }
 
-    /// Writes one line to the program's standard input.
-    /// - Throws: ``LaboratoryError`` if there is no pipe or nobody reads it.
+    /// Writes a line to the program's standard input.
+    /// - Throws: ``LaboratoryError`` if there is no pipe or no reader.
     public func write(line: String) throws { try write(line + "\n") }
 
     /// Writes to the program's standard input.
-    /// - Throws: ``LaboratoryError`` if there is no pipe or nobody reads it.
+    /// - Throws: ``LaboratoryError`` if there is no pipe or no reader.
     public func write(_ text: String) throws {
         try state.withLock { state in
             guard let input = state.input else { throw LaboratoryError("\(name) has no standard input to write to") }
@@ -69,7 +69,7 @@ public final class Subprocess: Sendable {
         }
     }
 
-    /// Closes the program's standard input: it reads the end of its input.
+    /// Closes the program's standard input: the program reads the end of its input.
     public func closeInput() {
         state.withLock { state in
             if let input = state.input { close(input) }
@@ -82,7 +82,7 @@ public final class Subprocess: Sendable {
         state.withLock { if $0.ending == nil { kill(-pid, signal) } }
     }
 
-    /// How the program ended, or nil while it runs.
+    /// How the program ended; nil for a running program.
     public func ending() -> Ending? {
         state.withLock { state in
             if let ending = state.ending { return ending }
@@ -110,7 +110,7 @@ public final class Subprocess: Sendable {
         }
     }
 
-    /// Waits for the end on the caller's thread, for who is not asynchronous.
+    /// Waits for the end on the caller's thread, for callers that are not asynchronous.
     /// - Returns: the ending, or nil if the program still runs after `seconds`.
     public func blockingWait(seconds: Double) -> Ending? {
         let deadline = ContinuousClock.now + .seconds(seconds)
@@ -121,7 +121,7 @@ public final class Subprocess: Sendable {
         }
     }
 
-    /// Asks the program to end with SIGTERM, and kills it if it has not done so after `seconds`.
+    /// Asks the program to end with SIGTERM, and kills the program after `seconds`.
     @discardableResult
     public func stop(seconds: Double) async -> Ending? {
         signal(SIGTERM)

@@ -1,13 +1,13 @@
 import Glibc
 
-/// A program that the laboratory needs from the system, and the Debian package that has it.
+/// A program of the system that the laboratory needs, with its Debian package.
 public struct Tool: Sendable {
     /// The file name looked for in `PATH` and the system's folders, or an absolute path.
     public let name: String
-    /// The Debian 12 package to install if it is missing.
+    /// The Debian 12 package to install if the program is missing.
     public let package: String
 
-    /// A program and the package that has it.
+    /// A program and its package.
     public init(name: String, package: String) {
         self.name = name
         self.package = package
@@ -24,7 +24,7 @@ public struct Tool: Sendable {
     static let shell = Tool(name: "/bin/sh", package: "dash")
 
     /// The absolute path of the executable.
-    /// - Throws: ``LaboratoryError`` that names the Debian package if it is not there.
+    /// - Throws: ``LaboratoryError`` with the name of the Debian package if the program is missing.
     public func path() throws -> String {
         let candidates: [String]
         if name.hasPrefix("/") {

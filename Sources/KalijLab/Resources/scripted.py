@@ -116,7 +116,7 @@ def replay(client, path):
     data = open(path, "rb").read()
     stanzas = len(re.findall(rb"<(?:message|iq|presence)[ />]", data))
     requests = data.count(b"<r xmlns")
-    # The answers are stanzas too, so the count ends that much later.
+    # The answers are stanzas too, so the count ends later by their number.
     goal = stanzas + answer_iqs(client)
     connection = client.connection
     connection.setblocking(False)

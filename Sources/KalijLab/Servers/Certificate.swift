@@ -1,4 +1,4 @@
-/// A self-signed certificate for the laboratory's names, which a client can take as its authority.
+/// A self-signed certificate for the laboratory's names, and a client's authority.
 struct Certificate: Sendable {
     /// PEM; also the file of authorities for clients.
     let certificate: String

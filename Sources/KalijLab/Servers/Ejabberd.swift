@@ -1,9 +1,9 @@
 import Glibc
 import Synchronization
 
-/// ejabberd 23.01 of Debian 12, started without its `ejabberdctl`, which insists on root.
+/// ejabberd 23.01 of Debian 12, started without `ejabberdctl`, because that program insists on root.
 ///
-/// The Erlang system gets no node name, so it starts no port mapper (`epmd`), which would outlive it.
+/// The Erlang system gets no node name, so no port mapper (`epmd`) is started, which would outlive the server.
 public final class Ejabberd: XMPPServer {
     public let kind = ServerKind.ejabberd
     public let port: Int
@@ -86,8 +86,8 @@ public final class Ejabberd: XMPPServer {
         }
     }
 
-    /// The archive's database workers start with the first query, and a query that comes while they do fails: the message
-    /// that it was to archive is lost to the archive (measured). So the first one is ours, once everything else runs.
+    /// The archive's database workers start with the first query, and a query during their start fails: its message is
+    /// lost to the archive (measured). So the first query is ours, once everything else runs.
     private var firstQuery: String {
         """
         F = fun G() -> case catch lists:keymember(ejabberd, 1, application:which_applications()) of true -> \

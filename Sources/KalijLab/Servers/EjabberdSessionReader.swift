@@ -63,8 +63,9 @@ struct EjabberdSessionReader: SessionLogReader {
 
     /// `... ACCOUNT/RESOURCE acknowledged H of SENT stanzas`.
     ///
-    /// The first one after the connection ended is the h of `<resume/>`. What had been sent at the end is not logged,
-    /// so this counts what is certain: what the last acknowledgement left open, and what the client has taken since.
+    /// The first acknowledgement after the end of the connection is the h of `<resume/>`. The number of stanzas sent by
+    /// the end is not logged, so only the certain ones are counted: those left open by the last acknowledgement, and
+    /// taken by the client since.
     private mutating func acknowledge(_ line: Substring) {
         let words = line.split(separator: " ")
         guard words.count >= 5, let h = Int(words[words.count - 4]), let sent = Int(words[words.count - 2]) else {

@@ -3,9 +3,9 @@ import Synchronization
 
 /// Three consecutive TCP ports that are free on 127.0.0.1 and stay ours until this process ends.
 ///
-/// A port that is free now can be taken before a server listens on the port, and while a server is being restarted. So each
-/// laboratory takes a lock on the ports first: a byte of one file for each three, with a record lock, which ends with
-/// its process. The ports lie below the range that the system gives to outgoing connections.
+/// A free port can be taken before a server listens there, and while a server is being restarted. So each laboratory
+/// takes a lock on the ports first: a byte of one file for each three, with a record lock, which ends with its process.
+/// The ports lie below the system's range for outgoing connections.
 func threeFreePorts() throws -> Int {
     for _ in 0..<500 {
         let first = 20_000 + 3 * Int.random(in: 0..<4000)
@@ -17,10 +17,10 @@ func threeFreePorts() throws -> Int {
 /// A TCP port that is free on 127.0.0.1 and stays ours until this process ends.
 public func freePort() throws -> Int { try threeFreePorts() }
 
-/// Which ports a process has taken. A process's own record locks never refuse the process itself, hence the set.
+/// The ports taken by this process. A process's own record locks never refuse the process itself, hence the set.
 private enum Reserved {
     private static let state = Mutex<(file: Int32, taken: Set<Int>)>((-1, []))
-    private static let path = "/tmp/kalij-ports-\(getuid())"  // one for all, whatever TMPDIR says
+    private static let path = "/tmp/kalij-ports-\(getuid())"  // a single path for all laboratories, with any TMPDIR
 
     /// - Returns: false if another process, or an earlier call, has the port.
     static func take(_ port: Int) throws -> Bool {
@@ -50,7 +50,7 @@ private func isFree(_ port: Int) -> Bool {
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
     let size = socklen_t(MemoryLayout<sockaddr_in>.size)
     return withUnsafePointer(to: &address) { pointer in
-        // A sockaddr_in is passed where the C interface wants its generic form; its size goes along.
+        // The C interface wants the generic form of a sockaddr_in; the size goes along.
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) == 0 }
     }
 }

@@ -1,6 +1,6 @@
 /// Prosody 0.12's debug log. Each line is `DATE SOURCE\tLEVEL\tTEXT`, the source being the session (`c2s55f2...`).
 ///
-/// It is written at once, and its dates have no fraction, so the moment of reading is the better one.
+/// Lines are written at once, and their dates have no fraction, so the moment of reading is more exact.
 struct ProsodySessionReader: SessionLogReader {
     private var tail: LogTail
     private let account: String
@@ -8,7 +8,7 @@ struct ProsodySessionReader: SessionLogReader {
     private var own: Set<Substring> = []
     /// For each session, the stanzas queued since its connection ended.
     private var queuedAsleep: [Substring: Int] = [:]
-    /// What was open when the session that is being resumed lost its connection.
+    /// The number of open stanzas at the end of the connection of the session that is being resumed.
     private var pending: Int?
 
     init(log: String, account: String) {
@@ -36,7 +36,7 @@ struct ProsodySessionReader: SessionLogReader {
         if text.hasPrefix("Resource bound: ") { return [.bound] }
         if text.hasPrefix("Tried to resume ") { return [.refused] }
         if text.hasPrefix("Destroying session for hibernating too long") { return [.lost(.expired)] }
-        // The end of a session whose resumption has failed, and has not been given up for a new one in order.
+        // The end of a session after a failed resumption, without an orderly change to a new session.
         if text.hasPrefix("Disconnecting client, <stream:error> is: "), text.contains("resource-constraint") {
             pending = nil
             return [.refused, .lost(.queueLimit)]

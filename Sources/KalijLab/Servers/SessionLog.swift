@@ -1,13 +1,13 @@
 import Glibc
 
-/// One thing that happened to an account's stream-management session, as the server saw it.
+/// An event of an account's stream-management session, as seen by the server.
 public enum SessionEvent: Equatable, Sendable {
     /// A resource was bound: a new session.
     case bound
     /// `<resumed/>` was sent.
     /// - unacknowledged: how many stanzas, sent before the connection ended, the client had not acknowledged by then;
     ///   nil if the log does not tell.
-    /// - queued: those, and what has come since; nil if `unacknowledged` is exact, otherwise that is the least.
+    /// - queued: these and later stanzas; nil if `unacknowledged` is exact, otherwise `unacknowledged` is the least.
     case resumed(unacknowledged: Int?, queued: Int?)
     /// The connection ended; the session waits to be resumed.
     case hibernated
@@ -19,7 +19,7 @@ public enum SessionEvent: Equatable, Sendable {
 
 /// Why a session could not be resumed.
 public enum LossCause: String, Sendable, CaseIterable, Codable {
-    /// Nobody resumed it in time.
+    /// Not resumed in time.
     case expired
     /// The server was ended.
     case restarted
@@ -29,12 +29,12 @@ public enum LossCause: String, Sendable, CaseIterable, Codable {
 
 /// An event with its moment.
 public struct SeenEvent: Equatable, Sendable {
-    /// Seconds since 1970: the server's own time if its log is precise, otherwise when the line was read.
+    /// Seconds since 1970: the server's own time if precise, otherwise the time of reading.
     public let at: Double
     public let event: SessionEvent
 }
 
-/// Reads the sessions of one account from a server's log while it grows.
+/// Reads the sessions of an account from a server's log while the log grows.
 public protocol SessionLogReader: Sendable {
     /// The events since the last call, oldest first.
     mutating func newEvents() -> [SeenEvent]

@@ -1,23 +1,23 @@
-/// Which server software.
+/// The server software.
 public enum ServerKind: String, Sendable, CaseIterable, Codable {
     case prosody
     case ejabberd
 }
 
-/// Which messages a user's archive keeps, where the user has said nothing (XEP-0441). What is not kept waits for whoever is
-/// offline as a message of old does (XEP-0160).
+/// Which messages a user's archive keeps without a choice of the user (XEP-0441). Messages that are not archived are
+/// stored for offline users in the old way (XEP-0160).
 public enum ArchivePolicy: String, Sendable, CaseIterable, Codable {
     case always
-    /// What is exchanged with contacts. The laboratory's accounts have none.
+    /// Messages from and to contacts. The laboratory's accounts have none.
     case roster
     case never
 }
 
-/// What can be chosen about a server.
+/// The options of a server.
 public struct ServerOptions: Sendable {
     /// How long a session without a connection can be resumed, in seconds.
     public var resumeSeconds: Int
-    /// The port on which the component `push.localhost` (XEP-0114, key "component-key") is let in; nil for none.
+    /// The port for the component `push.localhost` (XEP-0114, key "component-key"); nil for none.
     public var componentPort: Int?
     /// A session with more unacknowledged stanzas cannot be resumed; nil for the server's own limit (Prosody 500,
     /// ejabberd 5,000).
@@ -33,7 +33,7 @@ public struct ServerOptions: Sendable {
     }
 }
 
-/// A real XMPP server on 127.0.0.1, run from a laboratory's directory with its own certificate. Its domain is
+/// A real XMPP server on 127.0.0.1, run from a laboratory's directory with its own certificate. The domain is
 /// `localhost`.
 public protocol XMPPServer: Sendable {
     var kind: ServerKind { get }
@@ -41,31 +41,32 @@ public protocol XMPPServer: Sendable {
     var port: Int { get }
     /// TLS from the first byte (XEP-0368).
     var directTLSPort: Int { get }
-    /// The PEM file of authorities that a client needs to trust the server.
+    /// The PEM file of authorities for clients to trust the server.
     var certificateAuthority: String { get }
     /// The server's own log.
     var logPath: String { get }
 
     /// Starts the server and comes back once clients can connect.
-    /// - Throws: ``LaboratoryError`` with the end of its log if it does not come up within 30 s.
+    /// - Throws: ``LaboratoryError`` with the end of the log if the server is not up within 30 s.
     func start() async throws
-    /// Ends the server with SIGTERM; kills it if it has not gone after 15 s.
+    /// Ends the server with SIGTERM; kills the server after 15 s.
     func stop() async
     /// Creates an account. The server must be running.
     func register(_ user: String, password: String) async throws
-    /// Reads one account's sessions from the server's log, from its present end. The account should be new.
+    /// Reads an account's sessions from the server's log, from its present end. The account should be new.
     func sessionReader(account: String) -> any SessionLogReader
 }
 
 extension XMPPServer {
-    /// Ends the server and starts it again on the same ports with the same data. Sessions do not survive that.
+    /// Ends the server and starts the server again on the same ports with the same data. Sessions do not survive a
+    /// restart.
     public func restart() async throws {
         await stop()
         try await start()
     }
 }
 
-/// Makes a server of a kind, not started yet, in a folder of the laboratory named after it.
+/// Makes a server of a kind, not started yet, in a folder of the laboratory with the kind's name.
 public func makeServer(
     _ kind: ServerKind, in laboratory: Laboratory, options: ServerOptions = ServerOptions()
 ) async throws -> any XMPPServer {
@@ -75,7 +76,7 @@ public func makeServer(
     }
 }
 
-/// Makes and starts a server with the accounts `users`, whose password is "secret".
+/// Makes and starts a server with the accounts `users` and the password "secret".
 public func startedServer(
     _ kind: ServerKind, in laboratory: Laboratory, options: ServerOptions = ServerOptions(),
     users: [String] = ["alice", "bob"]
@@ -92,8 +93,8 @@ struct PortTaken: Error, CustomStringConvertible {
 }
 
 extension XMPPServer {
-    /// Starts a server that may find its port taken for a moment: an outgoing connection can have it where the system's range
-    /// of ports is wide.
+    /// Starts a server whose port may be taken for a moment: an outgoing connection can have the port if the system's
+    /// range of ports is wide.
     func startAgain(_ start: () async throws -> Void) async throws {
         for _ in 0..<5 {
             do {
@@ -107,20 +108,21 @@ extension XMPPServer {
     }
 }
 
-/// What a configuration file embedded in the program says.
+/// The text of a configuration file embedded in the program.
 func resourceText(_ bytes: [UInt8]) -> String {
     String(decoding: bytes, as: UTF8.self)
 }
 
 /// Makes the empty file of a server's message archive.
 ///
-/// Both servers commit each archived message by itself. With SQLite's usual journal that takes several writes to the
-/// disk, and a server falls behind at fifty messages a second; with a write-ahead log, which the file remembers, one.
+/// Both servers commit each archived message by itself. SQLite's usual journal takes several writes to the disk for a
+/// commit, and a server falls behind at fifty messages a second. A write-ahead log, remembered in the file, takes a
+/// single write.
 func makeArchive(_ path: String, laboratory: Laboratory) async throws {
     try await laboratory.run(try Tool.sqlite.path(), ["-batch", path, "PRAGMA journal_mode = WAL; VACUUM"])
 }
 
-/// Waits until a server's log has a line that says it is ready, or one that says it never will be.
+/// Waits until a server's log says that the server is ready, or never will be.
 func waitForLine(
     _ wanted: String, in log: String, after offset: Int, of process: Subprocess, failure: String, console: String
 ) async throws {

@@ -1,9 +1,9 @@
-/// A bar with what is left, drawn from the fraction done and the time since the start.
+/// A bar with the remaining time, drawn from the fraction done and the time since the start.
 struct ProgressBar: Sendable {
     private let began = ContinuousClock.now
     private let width = 24
 
-    /// One line: bar, percentage, what happened so far, the time left.
+    /// A line: bar, percentage, details, the time left.
     /// - Parameter fraction: from 0 to 1.
     func line(fraction: Double, details: String) -> String {
         let filled = Int(Double(width) * min(max(fraction, 0), 1))

@@ -2,7 +2,7 @@ import Glibc
 import KalijText
 import Synchronization
 
-/// Standard error as people see it: plain lines, and one line that is redrawn while something lasts.
+/// Standard error for people: plain lines, and a line redrawn while something lasts.
 final class Terminal: Sendable {
     private struct State {
         var drawn = false
@@ -12,7 +12,7 @@ final class Terminal: Sendable {
     private let state = Mutex(State())
     private let isTerminal = isatty(2) == 1
 
-    /// Prints a line that stays.
+    /// Prints a permanent line.
     func say(_ text: PrintedText) {
         state.withLock { state in
             write((state.drawn ? "\r\u{1B}[K" : "") + text.description + "\n")
@@ -20,7 +20,7 @@ final class Terminal: Sendable {
         }
     }
 
-    /// Redraws the line of progress; without a terminal, prints one every five seconds.
+    /// Redraws the line of progress; without a terminal, prints a line every five seconds.
     func show(_ text: @autoclosure () -> String) {
         state.withLock { state in
             if isTerminal {
@@ -49,7 +49,7 @@ final class Terminal: Sendable {
     }
 
     private func write(_ text: some StringProtocol) {
-        // Nothing can be done about a standard error that takes nothing.
+        // A closed standard error cannot be helped.
         try? writeAll(Array(text.utf8), to: 2, name: "standard error")
     }
 }
