@@ -3,7 +3,7 @@ import Glibc
 import KalijXML
 import Synchronization
 
-/// A stand-in for an XMPP server, as a component sees it (XEP-0114): sends publishes and keeps the answers.
+/// A stand-in for an XMPP server, as seen by a component (XEP-0114): sends publishes and keeps the answers.
 public final class LabComponentServer: Sendable {
     /// How a publish was answered.
     public struct Answer: Sendable, Equatable {
@@ -11,7 +11,7 @@ public final class LabComponentServer: Sendable {
         public var type: String
         /// The error's condition; empty for a result.
         public var condition: String
-        /// Seconds between the publish and its answer.
+        /// Seconds between the publish and the answer.
         public var seconds: Double
     }
 
@@ -32,7 +32,7 @@ public final class LabComponentServer: Sendable {
     private let state = Mutex(State())
     private let thread = Mutex<LabThread?>(nil)
 
-    /// Listens on 127.0.0.1; port 0 takes a free one.
+    /// Listens on 127.0.0.1; port 0 takes a free port.
     public init(key: String, port: Int = 0) throws {
         signal(SIGPIPE, SIG_IGN)
         self.key = key
@@ -45,7 +45,7 @@ public final class LabComponentServer: Sendable {
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            // A sockaddr_in is passed where the C interface wants its generic form; its size goes along.
+            // The C interface wants the generic form of a sockaddr_in; the size goes along.
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bind(descriptor, $0, size) == 0 && listen(descriptor, 4) == 0 && getsockname(descriptor, $0, &size) == 0
             }
@@ -80,8 +80,8 @@ public final class LabComponentServer: Sendable {
         }
     }
 
-    /// Ends the stream in order, as a server does that goes down: the peer gets everything that was sent before, and its
-    /// answers are taken until it has closed its side.
+    /// Ends the stream in order, like a server going down: the peer gets everything sent before, and its answers are
+    /// taken until the peer has closed its side.
     public func endStream() {
         let peer = state.withLock { state in
             state.isReady = false
@@ -94,14 +94,14 @@ public final class LabComponentServer: Sendable {
 
     public var isReady: Bool { state.withLock { $0.isReady } }
     public var connections: Int { state.withLock { $0.connections } }
-    /// Answers to something that was answered already, or never asked.
+    /// Answers to publishes that were answered before, or never sent.
     public var repeated: Int { state.withLock { $0.repeated } }
     public var answered: Int { state.withLock { $0.answers.count } }
     public var unanswered: Int { state.withLock { $0.sent.count - $0.answers.count } }
 
     public func answer(_ id: String) -> Answer? { state.withLock { $0.answers[id] } }
 
-    /// Seconds that the answers took, shortest first.
+    /// The answers' times in seconds, shortest first.
     public var times: [Double] { state.withLock { $0.answers.values.map(\.seconds).sorted() } }
 
     /// Begins anew with counting; for measurements.
@@ -112,7 +112,7 @@ public final class LabComponentServer: Sendable {
         }
     }
 
-    /// The answers so far, which are forgotten by this; for measurements that go on for long.
+    /// The answers so far; forgets the answers. For measurements that go on for long.
     public func takeAnswers() -> [Answer] {
         state.withLock { state in
             let answers = Array(state.answers.values)
@@ -122,7 +122,7 @@ public final class LabComponentServer: Sendable {
         }
     }
 
-    /// What has waited for its answer for so many seconds or longer.
+    /// The ids that have waited for an answer for so many seconds or longer.
     public func unanswered(for seconds: Double) -> Set<String> {
         let latest = LabAPNs.now() - seconds
         return state.withLock { state in
@@ -152,7 +152,7 @@ public final class LabComponentServer: Sendable {
         return true
     }
 
-    /// A publish as Prosody sends it.
+    /// Sends a publish in Prosody's form.
     /// - Returns: the iq's id.
     @discardableResult
     public func publish(
@@ -163,7 +163,7 @@ public final class LabComponentServer: Sendable {
         return id
     }
 
-    /// A publish as Prosody sends it, for ``send(_:)``.
+    /// A publish in Prosody's form, for ``send(_:)``.
     public func makePublish(
         _ token: String, module: String? = nil, important: Bool = true, domain: String = "example.org"
     ) -> (id: String, text: String) {
@@ -191,7 +191,7 @@ public final class LabComponentServer: Sendable {
         )
     }
 
-    /// Sends text as it is.
+    /// Sends text unchanged.
     public func send(_ text: String) {
         let bytes = Array(text.utf8)
         let peer = state.withLock { $0.peer }
@@ -205,11 +205,11 @@ public final class LabComponentServer: Sendable {
         }
     }
 
-    /// An id that is awaited from now on.
+    /// A new id with an awaited answer.
     public func makeID() -> String {
         state.withLock { state in
             state.last += 1
-            // As ejabberd makes them.
+            // In ejabberd's form.
             let id = "rr-\(state.last)+/="
             state.sent[id] = LabAPNs.now()
             return id

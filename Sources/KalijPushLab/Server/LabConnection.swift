@@ -3,7 +3,7 @@ import COpenSSL
 import Glibc
 import KalijTransport
 
-/// One client of a stand-in: the server's side of TLS and of HTTP/2.
+/// A client of a stand-in: the server's side of TLS and of HTTP/2.
 final class LabConnection {
     private let loop: EventLoop
     private let descriptor: Int32
@@ -86,7 +86,7 @@ final class LabConnection {
                 guard result == 1 else {
                     let error = SSL_get_error(ssl, result)
                     if error != SSL_ERROR_WANT_READ, error != SSL_ERROR_WANT_WRITE { hangUp() }
-                    // Without AUTO_RETRY a record that is no data ends a read, too; epoll comes back for the rest.
+                    // Without AUTO_RETRY a record without data ends a read, too; epoll comes back for the rest.
                     return
                 }
                 let bytes = buffer.bindMemory(to: UInt8.self).baseAddress
@@ -218,7 +218,7 @@ final class LabConnection {
             var position = 0
             let block = all.map { name, value in
                 defer { position += name.utf8.count + value.utf8.count }
-                // Points into the buffer that is lent for this call; nghttp2 copies.
+                // Points into the buffer lent for this call; nghttp2 copies.
                 let start = bytes.baseAddress.map { $0 + position }
                 return nghttp2_nv(
                     name: start, value: start.map { $0 + name.utf8.count }, namelen: name.utf8.count,

@@ -1,7 +1,7 @@
 import Glibc
 import KalijTransport
 
-/// A socket on 127.0.0.1 that gives out what connects to it.
+/// A socket on 127.0.0.1 that delivers new connections.
 final class LabListener {
     let port: UInt16
     private let descriptor: Int32
@@ -19,7 +19,7 @@ final class LabListener {
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let bound = withUnsafeMutablePointer(to: &address) { pointer in
-            // A sockaddr_in is passed where the C interface wants its generic form; its size goes along.
+            // The C interface wants the generic form of a sockaddr_in; the size goes along.
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bind(descriptor, $0, size) == 0 && listen(descriptor, 64) == 0
                     && getsockname(descriptor, $0, &size) == 0

@@ -1,16 +1,16 @@
-/// A request as a stand-in got it.
+/// A request to a stand-in.
 public struct LabRequest: Sendable {
     public var method = ""
     public var path = ""
     public var fields: [String: String] = [:]
     public var body: [UInt8] = []
-    /// Which connection it came on, counted from 1.
+    /// The number of the connection, counted from 1.
     public var connection = 0
-    /// The subject's common name in the client's certificate, if it has shown one.
+    /// The subject's common name in the client's certificate, if there is one.
     public var clientName: String?
 }
 
-/// What a stand-in does with a request.
+/// The reaction of a stand-in to a request.
 public enum LabReply: Sendable {
     /// A response.
     case respond(status: Int, fields: [(String, String)] = [], body: String = "")
@@ -20,7 +20,7 @@ public enum LabReply: Sendable {
     case reset(code: UInt32)
     /// No answer, ever.
     case silence
-    /// GOAWAY with this request as the last one that is answered (`true`), or with the last one before it (`false`).
+    /// GOAWAY with this request as the last answered request (`true`), or with the request before (`false`).
     indirect case goAway(including: Bool, reason: String = "", then: LabReply)
     /// A new SETTINGS_MAX_CONCURRENT_STREAMS, and then another reply.
     indirect case limit(streams: UInt32, then: LabReply)

@@ -2,20 +2,20 @@ import Glibc
 import KalijTransport
 import Synchronization
 
-/// An HTTP/2 server with TLS on 127.0.0.1, in a thread of its own, whose answers a test writes.
+/// An HTTP/2 server with TLS on 127.0.0.1, in its own thread; a test writes the answers.
 public final class LabServer: Sendable {
-    /// What can be chosen about a server.
+    /// The options of a server.
     public struct Options: Sendable {
         /// PEM files.
         public var certificate: String
         public var key: String
-        /// The PEM file of the authority that client certificates have to come from; nil for none asked.
+        /// The PEM file of the authority for client certificates; nil if clients need no certificate.
         public var clientAuthority: String?
         /// SETTINGS_MAX_CONCURRENT_STREAMS.
         public var streams: UInt32 = 100
         /// GOAWAY before any request.
         public var closesAtOnce = false
-        /// 0 takes a free one.
+        /// 0 takes a free port.
         public var port: UInt16 = 0
 
         public init(certificate: String, key: String) {
@@ -34,7 +34,7 @@ public final class LabServer: Sendable {
         let requests = Atomic(0)
     }
 
-    /// Starts it. `answer` is called in the server's thread.
+    /// Starts the server. `answer` is called in the server's thread.
     public init(_ options: Options, answer: @escaping @Sendable (LabRequest) -> LabReply) throws {
         signal(SIGPIPE, SIG_IGN)
         let started = Mutex<Result<(port: UInt16, waker: Waker), any Error>?>(nil)
@@ -79,7 +79,7 @@ public final class LabServer: Sendable {
     /// Requests so far.
     public var requests: Int { counts.requests.load(ordering: .relaxed) }
 
-    /// Cuts all connections off and ends listening; comes back when it is done.
+    /// Cuts all connections off and ends listening; returns afterwards.
     public func stop() {
         waker.stop()
         thread.join()

@@ -1,7 +1,7 @@
 import COpenSSL
 import Glibc
 
-/// The server's side of TLS with ALPN `h2`, and with client certificates where an authority for them is given.
+/// The server's side of TLS with ALPN `h2`, and with client certificates if there is an authority.
 final class LabTLS {
     let context: OpaquePointer
 
@@ -16,7 +16,7 @@ final class LabTLS {
             context,
             { _, chosen, length, offered, count, _ in
                 guard let offered else { return SSL_TLSEXT_ERR_NOACK }
-                // Lent for the call; the answer has to point into it.
+                // Lent for the call; the answer has to point inside.
                 var position = 0
                 while position < count {
                     let size = Int(offered[position])

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A thread that can be waited for.
 final class LabThread: Sendable {
-    /// Nil once it has been waited for: the handle may be another thread's then.
+    /// Nil after the wait: the handle may be another thread's then.
     private let handle: Mutex<pthread_t?>
 
     init(_ body: @escaping @Sendable () -> Void) {
@@ -25,7 +25,7 @@ final class LabThread: Sendable {
         self.handle = Mutex(handle)
     }
 
-    /// Waits for its end; later calls do nothing.
+    /// Waits for the thread's end; later calls do nothing.
     func join() {
         handle.withLock { handle in
             if let handle { pthread_join(handle, nil) }
@@ -34,9 +34,9 @@ final class LabThread: Sendable {
     }
 }
 
-/// One thread waits for another to have come somewhere.
+/// A signal from a thread that has reached a point to a waiting thread.
 ///
-/// @unchecked because it holds a pointer: the semaphore is made in init and freed in deinit, and is made for threads.
+/// @unchecked because of the pointer: the semaphore is made in init and freed in deinit, and is made for threads.
 final class LabSignal: @unchecked Sendable {
     private let semaphore: UnsafeMutablePointer<sem_t>
 

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// A stand-in for Apple's service: what a device's token is answered with is scripted.
+/// A stand-in for Apple's service: a script decides the answers for a device's token.
 public final class LabAPNs: Sendable {
     /// A push that was taken.
     public struct Push: Sendable {
@@ -28,7 +28,7 @@ public final class LabAPNs: Sendable {
     private let server = Mutex<LabServer?>(nil)
 
     /// - Parameters:
-    ///   - publicKey: a PEM file; nil if a client certificate is the proof, which `options` ask for.
+    ///   - publicKey: a PEM file; nil if a client certificate is the proof, as required in `options`.
     ///   - keeps: whether pushes are kept for ``pushes``.
     public init(
         _ options: LabServer.Options, publicKey: String?, keyID: String = "KEYID", teamID: String = "TEAMID",
@@ -51,10 +51,10 @@ public final class LabAPNs: Sendable {
     /// Requests for a device's token so far.
     public func requests(for token: String) -> Int { state.withLock { $0.requests[token] ?? 0 } }
 
-    /// What the next requests for a token get; after the last one, the standard reply.
+    /// The replies to the next requests for a token; after the last reply, the standard reply.
     public func script(_ token: String, _ replies: LabReply...) { state.withLock { $0.scripts[token] = replies } }
 
-    /// What every token without a script gets; nil for success.
+    /// The reply for every token without a script; nil for success.
     public func script(all reply: LabReply?) { state.withLock { $0.standard = reply } }
 
     /// Apple's reply with a reason.
@@ -90,14 +90,14 @@ public final class LabAPNs: Sendable {
         }
     }
 
-    /// What Apple checks before it looks at the device's token.
+    /// Apple's checks before the device's token.
     private func refusal(_ request: LabRequest) -> LabReply? {
         if let check {
             guard let header = request.fields["authorization"], header.hasPrefix("bearer ") else {
                 return Self.reply(403, "MissingProviderToken")
             }
             let token = String(header.dropFirst(7))
-            // Verified once, as Apple's servers do with tokens that they know.
+            // Verified once, as Apple's servers do with known tokens.
             if state.withLock({ $0.tokens[token] == nil }) {
                 guard let (head, claims) = check.claims(of: token), head["kid"] as? String == keyID,
                     claims["iss"] as? String == teamID, let issued = claims["iat"] as? Int64

@@ -7,7 +7,7 @@ import Synchronization
     import Foundation
 #endif
 
-/// A stand-in for Google's service, the token endpoint included: what a device's token is answered with is scripted.
+/// A stand-in for Google's service, with the token endpoint: a script decides the answers for a device's token.
 public final class LabFCM: Sendable {
     private struct Message: Decodable {
         struct Body: Decodable {
@@ -58,13 +58,13 @@ public final class LabFCM: Sendable {
     /// Requests for a device's token so far.
     public func requests(for token: String) -> Int { state.withLock { $0.requests[token] ?? 0 } }
 
-    /// What the next requests for a token get.
+    /// The replies to the next requests for a token.
     public func script(_ token: String, _ replies: LabReply...) { state.withLock { $0.scripts[token] = replies } }
 
-    /// What the token endpoint answers; nil for a token.
+    /// The reply of the token endpoint; nil for a token.
     public func script(tokenEndpoint reply: LabReply?) { state.withLock { $0.tokenReply = reply } }
 
-    /// The access tokens that were given out no longer hold.
+    /// Makes all access tokens invalid.
     public func revoke() { state.withLock { $0.valid = [] } }
 
     /// Google's reply with an error.

@@ -7,9 +7,9 @@ import Glibc
     import Foundation
 #endif
 
-/// Verifies the signed tokens that a push service is shown, with the public key alone.
+/// Verifies the signed tokens of a push service's clients, with the public key alone.
 ///
-/// @unchecked because it holds a pointer: OpenSSL counts its uses atomically, and the key is not changed after init.
+/// @unchecked because of the pointer: OpenSSL counts its uses atomically, and the key is not changed after init.
 final class TokenCheck: @unchecked Sendable {
     private let key: OpaquePointer
     private let algorithm: String
@@ -25,7 +25,7 @@ final class TokenCheck: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(key) }
 
-    /// The claims and the header of a token whose signature holds; nil for any other.
+    /// The claims and the header of a token with a valid signature; nil for any other token.
     func claims(of token: String) -> (header: [String: Any], claims: [String: Any])? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, let header = object(parts[0]), let claims = object(parts[1]),
@@ -70,7 +70,7 @@ final class TokenCheck: @unchecked Sendable {
         return Data(base64Encoded: plain + String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4))
     }
 
-    /// The two numbers of an ES256 signature as OpenSSL wants them.
+    /// The two numbers of an ES256 signature in OpenSSL's form.
     private static func encoded(_ plain: [UInt8]) -> [UInt8] {
         guard plain.count == 64 else { return [] }
         let signature = ECDSA_SIG_new()
@@ -82,7 +82,7 @@ final class TokenCheck: @unchecked Sendable {
         var start: UnsafeMutablePointer<UInt8>?
         let count = Int(i2d_ECDSA_SIG(signature, &start))
         guard count > 0, let start else { return [] }
-        // OpenSSL has allocated `count` bytes, which are copied and freed.
+        // OpenSSL has allocated `count` bytes, copied and freed here.
         defer { CRYPTO_free(start, "", 0) }
         return Array(UnsafeBufferPointer(start: start, count: count))
     }
