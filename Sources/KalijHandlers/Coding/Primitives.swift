@@ -4,9 +4,9 @@
     import Foundation
 #endif
 
-/// The values that have a stored form of their own; all others are stored as what they encode themselves as.
+/// The values with a stored form of their own; all other values encode themselves.
 enum Primitives {
-    /// What `value` is stored as; nil if it has to be asked to encode itself.
+    /// The stored form of `value`; nil if `value` has to encode itself.
     @inline(__always)
     static func store<Value>(_ value: Value) -> StoredValue? {
         switch value {
@@ -15,7 +15,8 @@ enum Primitives {
         case let value as Int: .integer(Int64(value))
         case let value as Double: .double(value)
         case let value as Float: .double(Double(value))
-        // One by one: a cast to a protocol would search the whole program for conformances, and make it resident.
+        // One by one: a cast to a protocol would search the whole program for conformances, and make the program
+        // resident.
         case let value as Int64: .integer(value)
         case let value as UInt64: integer(value)
         case let value as UInt: integer(value)
@@ -26,7 +27,7 @@ enum Primitives {
         case let value as Int8: .integer(Int64(value))
         case let value as UInt8: .integer(Int64(value))
         case let value as Data: .bytes([UInt8](value))
-        // By its type: an empty list of anything can be cast to this one.
+        // By its type: an empty list of any type can be cast to this type.
         case let value as [UInt8] where Value.self == [UInt8].self: .bytes(value)
         case let value as UUID: .bytes(withUnsafeBytes(of: value.uuid) { [UInt8]($0) })
         default: nil
@@ -38,7 +39,7 @@ enum Primitives {
         Int64(exactly: value).map { .integer($0) } ?? .unsigned(UInt64(value))
     }
 
-    /// The value of a type that has a stored form of its own; nil if the type has none.
+    /// The value of a type with a stored form of its own; nil for other types.
     /// - Throws: `DecodingError`
     static func restore<Value>(
         _ type: Value.Type, from value: StoredValue, at path: [any CodingKey]

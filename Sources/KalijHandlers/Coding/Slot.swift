@@ -1,4 +1,4 @@
-/// The place for a value that is being encoded: containers may be filled after they were asked for.
+/// The place for a value during encoding: containers may be filled after they were requested.
 final class Slot {
     enum Item {
         case value(StoredValue)
@@ -35,21 +35,21 @@ final class Slot {
 
     func append(_ item: Item) {
         guard case .list(var items) = content else { return }
-        content = .empty  // so that the array is changed in its place
+        content = .empty  // so that the array is changed in place
         items.append(item)
         content = .list(items)
     }
 
     func put(_ item: Item, as name: String) {
         guard case .map(var items) = content else { return }
-        content = .empty  // so that the dictionary is changed in its place
+        content = .empty  // so that the dictionary is changed in place
         items[name] = item
         content = .map(items)
     }
 
     var count: Int { if case .list(let items) = content { items.count } else { 0 } }
 
-    /// What was put there. A value that encodes nothing is an empty map, as a type without properties is.
+    /// The content. A value that encodes nothing is an empty map, like a type without properties.
     var finished: StoredValue {
         switch content {
         case .empty: .map([:])

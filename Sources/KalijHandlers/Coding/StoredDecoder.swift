@@ -1,11 +1,11 @@
-/// Makes values of what ``StoredEncoder`` has made of them.
+/// Makes values from the output of ``StoredEncoder``.
 struct StoredDecoder: Decoder {
     let value: StoredValue
     let codingPath: [any CodingKey]
     var asked: AskedNames?
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// The value of `type` that is stored as `value`, at `path` for the errors.
+    /// The value of `type` stored as `value`, at `path` for the errors.
     static func decode<Value: Decodable>(
         _ type: Value.Type, from value: StoredValue, at path: [any CodingKey], asked: AskedNames? = nil
     ) throws -> Value {
@@ -34,7 +34,7 @@ struct StoredDecoder: Decoder {
     }
 }
 
-/// The names that a handler asked for while it was decoded, that is, its properties.
+/// The names that a handler asked for during decoding: its properties.
 final class AskedNames {
     fileprivate(set) var names: Set<String> = []
 }

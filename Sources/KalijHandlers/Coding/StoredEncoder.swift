@@ -1,10 +1,10 @@
-/// Makes a ``StoredValue`` of anything that is `Encodable`.
+/// Makes a ``StoredValue`` from anything that is `Encodable`.
 struct StoredEncoder: Encoder {
     let slot: Slot
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// What `value` is stored as.
+    /// The stored form of `value`.
     static func value<Value: Encodable>(of value: Value, at path: [any CodingKey] = []) throws -> StoredValue {
         if let stored = Primitives.store(value) { return stored }
         let slot = Slot()

@@ -1,6 +1,6 @@
-/// A stored handler that is known to take a certain input: what a handler binds to call another one later.
+/// A stored handler with a known input type. Handlers bind callbacks to call other handlers later.
 ///
-/// It is stored like the handler in it; the compiler checks what it is called with.
+/// Stored like the handler inside; the compiler checks the input.
 public struct Callback<Context, Input>: Codable, Sendable, Hashable {
     /// The handler.
     public let stored: StoredHandler
@@ -16,8 +16,8 @@ public struct Callback<Context, Input>: Codable, Sendable, Hashable {
 }
 
 extension HandlerRegistry {
-    /// Calls what `callback` holds.
-    /// - Throws: `HandlerError`, or what the handler throws.
+    /// Calls the handler in `callback`.
+    /// - Throws: `HandlerError`, or the handler's error.
     public func call<Input>(
         _ callback: Callback<Context, Input>, _ input: Input, overriding: [String: any Encodable] = [:],
         in context: Context
@@ -25,8 +25,8 @@ extension HandlerRegistry {
         try call(callback.stored, input, overriding: overriding, in: context)
     }
 
-    /// Tells what `callback` holds that it will never be called.
-    /// - Throws: `HandlerError`, or what the handler throws.
+    /// Tells the handler in `callback` that no call will ever come.
+    /// - Throws: `HandlerError`, or the handler's error.
     public func invalidate<Input>(
         _ callback: Callback<Context, Input>, _ reason: Invalidation, overriding: [String: any Encodable] = [:],
         in context: Context

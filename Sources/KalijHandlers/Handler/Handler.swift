@@ -1,7 +1,7 @@
-/// A callback that survives the process: a stable name, and the values bound when it was made.
+/// A callback that survives the process: a stable name, and the bound values.
 ///
-/// The stored properties are the bound values: the initializer binds them, and `Codable` stores them. An optional
-/// property may be missing from what was stored, any other may not. What the caller supplies is the ``Input``.
+/// The stored properties are the bound values: the initializer binds the values, and `Codable` stores them. A missing
+/// optional property is nil; any other property must be stored. The caller's part is the ``Input``.
 ///
 /// ```swift
 /// struct Greeted: Handler {
@@ -11,33 +11,33 @@
 /// }
 /// ```
 ///
-/// <doc:CallbacksThatSurvive> teaches it.
+/// <doc:CallbacksThatSurvive> is an introduction.
 ///
-/// A handler is called synchronously, by whichever process has what it waits for. Everything that it changes has to go
-/// through the instance that it is given.
+/// A handler is called synchronously, by the process in which the awaited event occurs. All changes have to go through
+/// the given instance.
 public protocol Handler<Context>: Codable, SendableMetatype {
-    /// What the caller supplies.
+    /// The caller's part.
     associatedtype Input
-    /// What the handler works on; what `call` takes as its second argument.
+    /// The second argument of `call`: the handler's access to everything else.
     associatedtype Instance
-    /// What a call takes place in. The same as ``Instance``, unless ``instance`` says otherwise.
+    /// The context of a call. The same as ``Instance``, unless ``instance`` is given.
     associatedtype Context = Instance
 
-    /// What the handler is stored as, e.g. `omemo.bundle-fetched`: the feature that owns it, a dot, what happened.
-    /// Never changed once it was released.
+    /// The handler's stored name, e.g. `omemo.bundle-fetched`: the owning feature, a dot, the event. Never changed
+    /// after a release.
     static var name: String { get }
-    /// The format of the bound values, from 1 on; raised when older stored values no longer decode as they are.
+    /// The format of the bound values, from 1 on; raised when values of the older format no longer decode.
     static var version: Int { get }
-    /// The way from the context to the instance that the handler works on. Not asked where both are of one type: that
-    /// is the context itself.
+    /// The way from the context to the handler's instance. Not used if both have the same type: the instance is the
+    /// context then.
     static var instance: KeyPath<Context, Instance> { get }
 
-    /// Does what the handler is for.
-    /// - Throws: what makes the whole step void. An answer that is merely unwelcome is no error.
+    /// Does the handler's work.
+    /// - Throws: an error, to undo the whole step. An unwelcome answer is no error.
     func call(_ input: Input, in instance: Instance) throws
 
-    /// Makes values that were bound by the format `version` such that this format's decode.
-    /// - Throws: if that cannot be done. Formats that were never released need not be known.
+    /// Changes values bound in the format `version` into the present format.
+    /// - Throws: if the change is impossible. Formats that were never released need no migration.
     static func migrate(_ values: inout BoundValues, from version: Int) throws
 }
 
@@ -48,8 +48,8 @@ extension Handler {
         throw HandlerError(.noMigration, name, version: version)
     }
 
-    /// Calls the handler with some of its bound values replaced, by the names of its properties.
-    /// - Throws: `HandlerError` if a name is none of its properties or a value does not fit; what `call` throws.
+    /// Calls the handler with some bound values replaced, by the names of the properties.
+    /// - Throws: `HandlerError` if a name is no property or a value does not fit; the errors of `call`.
     public func call(_ input: Input, overriding: [String: any Encodable], in instance: Instance) throws {
         let stored = try StoredHandler(self)
         try stored.decode(Self.self, overriding: overriding).call(input, in: instance)
@@ -61,20 +61,20 @@ extension Handler where Instance == Context {
     public static var instance: KeyPath<Context, Instance> { \.self }
 }
 
-/// A handler that wants to know that it will never be called.
+/// A handler that wants to know when no call will ever come.
 public protocol InvalidatableHandler<Context>: Handler {
     /// Called instead of ``Handler/call(_:in:)``, once.
     ///
-    /// Who invalidates may supply values too, as those of optional properties.
+    /// Values may be supplied here, too, for example for optional properties.
     func invalidate(_ reason: Invalidation, in instance: Instance) throws
 }
 
-/// Why a handler will never be called. Extensible: switch over it with a default.
+/// Why a handler will never be called. Extensible: switch with a default.
 public struct Invalidation: Hashable, Codable, Sendable, CustomStringConvertible {
-    /// E.g. `logged out`. It is stored: never changed once it was released.
+    /// E.g. `logged out`. The name is stored: never changed after a release.
     public let name: String
 
-    /// A reason of that name.
+    /// Makes a reason of this name.
     public init(_ name: String) { self.name = name }
 
     public init(from decoder: any Decoder) throws { name = try decoder.singleValueContainer().decode(String.self) }

@@ -1,25 +1,25 @@
 /// Why a handler cannot be stored, read or called. Holds names only, no bound value.
 public struct HandlerError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of failure it is. Extensible: switch over it with a default.
+    /// The kind of a failure. Extensible: switch with a default.
     public struct Code: Hashable, Sendable {
         let text: String
-        /// No handler type of that name is registered.
+        /// No handler type of this name is registered.
         public static let unknownName = Code(text: "no such handler is known")
         /// A value that is not optional was neither bound nor supplied.
         public static let missingArgument = Code(text: "is missing")
-        /// A value is there that the property cannot hold.
+        /// The property cannot hold the value.
         public static let wrongType = Code(text: "does not fit")
-        /// A value was supplied for something that is no property.
+        /// A value was supplied for an unknown property.
         public static let unknownArgument = Code(text: "is no property of the handler")
-        /// The stored bytes are none that any version has written.
+        /// No version has written such bytes.
         public static let malformed = Code(text: "the stored form is damaged")
-        /// It was stored by a newer version of the handler.
+        /// A newer version of the handler was stored.
         public static let newerVersion = Code(text: "was stored by a newer version")
-        /// The handler does not know how to read values bound by that older version.
+        /// The handler cannot read values bound by this older version.
         public static let noMigration = Code(text: "no migration from that version")
         /// A value cannot be stored.
         public static let notStorable = Code(text: "cannot be stored")
-        /// What the caller supplies is not what the handler takes.
+        /// The caller's input has the wrong type.
         public static let wrongInput = Code(text: "takes something else")
         /// The handler was invalidated before.
         public static let invalidated = Code(text: "was invalidated")
@@ -27,15 +27,15 @@ public struct HandlerError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let duplicateName = Code(text: "two handlers have this name")
     }
 
-    /// What kind of failure it is.
+    /// The kind of the failure.
     public let code: Code
-    /// The handler's name; empty if the stored bytes do not even give that.
+    /// The handler's name; empty if unreadable in the stored bytes.
     public let handler: String
-    /// The version that it was stored by, where it matters.
+    /// The stored version, where relevant.
     public let version: Int?
-    /// The bound value that is to blame, as a path of property names.
+    /// The faulty bound value, as a path of property names.
     public let argument: String?
-    /// What was expected, where it helps.
+    /// The expected type or value, where helpful.
     public let detail: String?
 
     /// An error for a handler's own use, e.g. in ``Handler/migrate(_:from:)``.

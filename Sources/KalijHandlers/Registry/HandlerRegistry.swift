@@ -1,6 +1,6 @@
-/// The handler types that an app knows, built once.
+/// An app's handler types, collected once.
 public struct HandlerRegistry<Context>: Sendable {
-    /// A handler that was read and found in order; calling it is all that is left to do.
+    /// A handler read without errors; only the call is left.
     public typealias Ready = (Context) throws -> Void
 
     private struct Entry: Sendable {
@@ -10,7 +10,7 @@ public struct HandlerRegistry<Context>: Sendable {
 
     private var entries: [String: Entry] = [:]
 
-    /// A registry that knows no handler.
+    /// An empty registry.
     public init() {}
 
     /// A registry of `types`.
@@ -19,7 +19,7 @@ public struct HandlerRegistry<Context>: Sendable {
         for type in types { try add(type) }
     }
 
-    /// The names of all handlers that it knows, sorted.
+    /// The names of all handlers in the registry, sorted.
     public var names: [String] { entries.keys.sorted() }
 
     private mutating func add<H: Handler<Context>>(_ type: H.Type) throws(HandlerError) {
@@ -35,17 +35,17 @@ public struct HandlerRegistry<Context>: Sendable {
 
     // MARK: Calling
 
-    /// Calls `stored` with `input`; values in `overriding` replace those bound by the same name.
-    /// - Throws: `HandlerError` if it cannot be read or takes something else, or what the handler throws.
+    /// Calls `stored` with `input`; values in `overriding` replace bound values of the same name.
+    /// - Throws: `HandlerError` if `stored` cannot be read or takes another input, or the handler's error.
     public func call(
         _ stored: StoredHandler, _ input: Any, overriding: [String: any Encodable] = [:], in context: Context
     ) throws {
         try ready(stored, input, overriding: overriding)(context)
     }
 
-    /// Tells `stored` that it will never be called, if it wants to know. Afterwards it can neither be called nor
-    /// invalidated again, in this process or, stored, in any other.
-    /// - Throws: `HandlerError` if it cannot be read, or what it throws; then it is not invalidated.
+    /// Tells `stored` that no call will ever come, if the type is an ``InvalidatableHandler``. Afterwards `stored` can
+    /// neither be called nor invalidated again, in this process or, after storing, in any other.
+    /// - Throws: `HandlerError` if `stored` cannot be read, or the handler's error; then `stored` is not invalidated.
     public func invalidate(
         _ stored: StoredHandler, _ reason: Invalidation, overriding: [String: any Encodable] = [:],
         in context: Context
@@ -53,7 +53,7 @@ public struct HandlerRegistry<Context>: Sendable {
         try readyToInvalidate(stored, reason, overriding: overriding)(context)
     }
 
-    /// Reads `stored`, so that what is wrong with it is known before anything is called.
+    /// Reads `stored`, so that errors are known before anything is called.
     /// - Throws: `HandlerError`
     public func ready(
         _ stored: StoredHandler, _ input: Any, overriding: [String: any Encodable] = [:]
@@ -116,8 +116,8 @@ public struct HandlerRegistry<Context>: Sendable {
         try handler.invalidate(reason, in: Self.instance(of: H.self, context))
     }
 
-    /// What the handler works on. The runtime takes a path apart at some cost, which most handlers do not need: they work
-    /// on the context itself.
+    /// The instance for the handler. The runtime takes a path apart at some cost, and most handlers do not need a path:
+    /// they work on the context itself.
     private static func instance<H: Handler<Context>>(of type: H.Type, _ context: Context) -> H.Instance {
         if H.Instance.self == Context.self, let instance = context as? H.Instance { return instance }
         return context[keyPath: H.instance]
@@ -140,8 +140,8 @@ public struct HandlerRegistry<Context>: Sendable {
     }
 }
 
-/// An input that was stored while the handler was not there to take it, such as the result of a promise.
+/// An input stored while the handler was not there, such as the result of a promise.
 public protocol StoredInput {
-    /// Reads it from what was stored.
+    /// Reads the stored form.
     init(stored: StoredValue) throws
 }

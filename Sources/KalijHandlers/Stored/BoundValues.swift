@@ -1,4 +1,4 @@
-/// The values bound by a stored handler, by the names of its properties: what a migration changes.
+/// The values bound by a stored handler, by the names of the properties: the input of a migration.
 public struct BoundValues: Hashable, Sendable {
     var values: [String: StoredValue]
     private let handler: String
@@ -10,11 +10,11 @@ public struct BoundValues: Hashable, Sendable {
         self.version = version
     }
 
-    /// The names of what is bound, sorted.
+    /// The names of the bound values, sorted.
     public var names: [String] { values.keys.sorted() }
 
     /// The value bound as `name`; nil if there is none.
-    /// - Throws: `HandlerError` `.wrongType` if it is something else.
+    /// - Throws: `HandlerError` `.wrongType` for a value of another type.
     public func value<Value: Decodable>(_ name: String, as type: Value.Type = Value.self) throws(HandlerError) -> Value?
     {
         guard let value = values[name], value != .null else { return nil }
@@ -25,7 +25,7 @@ public struct BoundValues: Hashable, Sendable {
         }
     }
 
-    /// Binds `value` as `name`, instead of what was bound so.
+    /// Binds `value` as `name`, in place of an earlier value.
     /// - Throws: `HandlerError` `.notStorable`
     public mutating func bind(_ name: String, _ value: some Encodable) throws(HandlerError) {
         do {
@@ -35,11 +35,11 @@ public struct BoundValues: Hashable, Sendable {
         }
     }
 
-    /// Binds what was bound as `old` as `new`; nothing happens if it is not there.
+    /// Renames the bound value `old` to `new`; nothing happens if there is none.
     public mutating func rename(_ old: String, to new: String) {
         if let value = values.removeValue(forKey: old) { values[new] = value }
     }
 
-    /// Forgets what was bound as `name`.
+    /// Removes the bound value `name`.
     public mutating func remove(_ name: String) { values[name] = nil }
 }

@@ -1,10 +1,10 @@
-/// Reads what ``CBORWriter`` writes. Anything else, however it came into the database, gives nil.
+/// Reads the output of ``CBORWriter``; nil for all other bytes.
 struct CBORReader {
     private let bytes: [UInt8]
     private var position = 0
     private var depth = 0
 
-    /// Values within values that are read; what is bound is nowhere near as deep.
+    /// The limit for values within values; bound values are nowhere near as deep.
     private static let deepest = 64
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -39,7 +39,7 @@ struct CBORReader {
         }
     }
 
-    /// The number that `size`, the low bits of the first byte, says where to find.
+    /// The number at the place given by `size`, the low bits of the first byte.
     private mutating func number(_ size: UInt8) -> UInt64? {
         switch size {
         case 0...23: UInt64(size)
@@ -69,7 +69,7 @@ struct CBORReader {
         depth += 1
         defer { depth -= 1 }
         var values: [StoredValue] = []
-        // Each takes a byte at least, so that a count that lies ends soon.
+        // Each element takes at least a byte, so a false count ends soon.
         for _ in 0..<min(count, UInt64(bytes.count) + 1) {
             guard let value = value() else { return nil }
             values.append(value)

@@ -2,7 +2,7 @@
 struct CBORWriter {
     private(set) var bytes: [UInt8] = []
 
-    /// The major types of section 3.1, in the place where they stand in the first byte.
+    /// The major types of section 3.1, at their place in the first byte.
     enum Major: UInt8 {
         case unsigned = 0x00
         case negative = 0x20
@@ -18,7 +18,7 @@ struct CBORWriter {
         case .null: bytes.append(0xF6)
         case .bool(let bool): bytes.append(bool ? 0xF5 : 0xF4)
         case .integer(let integer) where integer < 0: head(.negative, UInt64(bitPattern: ~integer))
-        // fits: it is not negative, that was the case before
+        // fits: not negative, because of the case before
         case .integer(let integer): head(.unsigned, UInt64(integer))
         case .unsigned(let integer): head(.unsigned, integer)
         case .double(let double):
@@ -40,7 +40,7 @@ struct CBORWriter {
         }
     }
 
-    /// The order of the encoded names, byte for byte (4.2.1): shorter ones come first.
+    /// The order of the encoded names, byte for byte (4.2.1): shorter names come first.
     private static func precedes(_ left: String, _ right: String) -> Bool {
         let (first, second) = (left.utf8, right.utf8)
         return first.count != second.count ? first.count < second.count : first.lexicographicallyPrecedes(second)
@@ -51,10 +51,10 @@ struct CBORWriter {
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// A number in the fewest bytes, behind its major type.
+    /// A number in the fewest bytes, after its major type.
     private mutating func head(_ major: Major, _ number: UInt64) {
         switch number {
-        case 0...23: bytes.append(major.rawValue | UInt8(number))  // fits: it is at most 23
+        case 0...23: bytes.append(major.rawValue | UInt8(number))  // fits: at most 23
         case 24...0xFF: long(major, 24, number, count: 1)
         case 0x100...0xFFFF: long(major, 25, number, count: 2)
         case 0x1_0000...0xFFFF_FFFF: long(major, 26, number, count: 4)

@@ -1,5 +1,5 @@
 extension StoredHandler {
-    /// The handler itself, with some of its values replaced.
+    /// The handler itself, with some values replaced.
     /// - Throws: `HandlerError`
     func decode<H: Handler>(_ type: H.Type, overriding: [String: any Encodable] = [:]) throws(HandlerError) -> H {
         var bound = BoundValues(values, of: name, version: version)
@@ -59,7 +59,7 @@ extension DecodingError {
 }
 
 extension EncodingError {
-    /// The bound value that is to blame.
+    /// The faulty bound value.
     var argument: String? {
         switch self {
         case .invalidValue(_, let context): DecodingError.path(context.codingPath)

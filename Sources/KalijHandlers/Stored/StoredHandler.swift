@@ -1,18 +1,18 @@
 import Synchronization
 
-/// A handler as it is stored: its name, the version of its format, and what it binds.
+/// A stored handler: its name, the version of its format, and the bound values.
 ///
-/// It is a class so that all who hold it see that it was invalidated. It can be bound by another handler.
+/// A class, so that all holders see the invalidation. Other handlers can bind a stored handler.
 public final class StoredHandler: Codable, Sendable, Hashable, CustomStringConvertible {
-    /// The name of its type (``Handler/name``).
+    /// The name of the type (``Handler/name``).
     public let name: String
-    /// The version of the format in which its values are bound (``Handler/version``).
+    /// The version of the format of the values (``Handler/version``).
     public let version: Int
-    /// The values that it binds, by the names of its properties.
+    /// The bound values, by the names of the properties.
     public let values: [String: StoredValue]
     private let invalidated: Atomic<Bool>
 
-    /// Whether it was invalidated: it can neither be called nor invalidated again.
+    /// Whether the handler was invalidated: no call or invalidation is possible any more.
     public var isInvalidated: Bool { invalidated.load(ordering: .sequentiallyConsistent) }
 
     /// Binds `handler`.
@@ -35,7 +35,7 @@ public final class StoredHandler: Codable, Sendable, Hashable, CustomStringConve
         }
     }
 
-    /// What the parts of the stored form are; nil if it is none.
+    /// The parts of the stored form; nil for any other value.
     private struct Parts {
         let name: String
         let version: Int
@@ -57,7 +57,7 @@ public final class StoredHandler: Codable, Sendable, Hashable, CustomStringConve
         invalidated = Atomic(parts.isInvalidated)
     }
 
-    /// Reads what ``bytes`` has written.
+    /// Reads the bytes of ``bytes``.
     /// - Throws: `HandlerError` `.malformed`
     public convenience init(bytes: [UInt8]) throws(HandlerError) {
         guard let parts = Parts(StoredValue(canonical: bytes)) else { throw HandlerError(.malformed, "") }
@@ -70,7 +70,7 @@ public final class StoredHandler: Codable, Sendable, Hashable, CustomStringConve
         return .list(parts)
     }
 
-    /// What is stored: the same bytes for the same handler in every release.
+    /// The stored form: the same bytes for the same handler in every release.
     public var bytes: [UInt8] { value.canonicalBytes }
 
     public convenience init(from decoder: any Decoder) throws {
@@ -95,7 +95,7 @@ public final class StoredHandler: Codable, Sendable, Hashable, CustomStringConve
         }
     }
 
-    /// Marks it invalidated; false if it was before.
+    /// Marks the handler invalidated; false if already marked.
     func markInvalidated() -> Bool {
         invalidated.compareExchange(expected: false, desired: true, ordering: .sequentiallyConsistent).exchanged
     }

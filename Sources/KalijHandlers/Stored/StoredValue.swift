@@ -1,12 +1,12 @@
-/// A bound value as it is stored.
+/// A bound value in its stored form.
 public enum StoredValue: Hashable, Sendable {
-    /// Nothing: an optional value that was written as nil.
+    /// Nothing: an optional value written as nil.
     case null
     /// A `Bool`.
     case bool(Bool)
     /// An integer of any width.
     case integer(Int64)
-    /// Only what is too large for ``integer(_:)``.
+    /// Only numbers too large for ``integer(_:)``.
     case unsigned(UInt64)
     /// A `Double` or a `Float`.
     case double(Double)
@@ -19,27 +19,27 @@ public enum StoredValue: Hashable, Sendable {
     /// A value with names: a type with properties, or a dictionary.
     case map([String: StoredValue])
 
-    /// What `value` is stored as.
-    /// - Throws: `EncodingError`, or what `value` throws when it is encoded.
+    /// The stored form of `value`.
+    /// - Throws: `EncodingError`, or the error of `value` during encoding.
     public init<Value: Encodable>(encoding value: Value) throws {
         self = try StoredEncoder.value(of: value)
     }
 
-    /// The value that is stored.
-    /// - Throws: `DecodingError`, or what `Value` throws when it is decoded.
+    /// The decoded value.
+    /// - Throws: `DecodingError`, or the error of `Value` during decoding.
     public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
         try StoredDecoder.decode(type, from: self, at: [])
     }
 
-    /// Its canonical bytes (CBOR, RFC 8949, as the core deterministic encoding of section 4.2.1 has it, but for floating-point
-    /// numbers, which always take 64 bits).
+    /// The canonical bytes (CBOR, RFC 8949, in the core deterministic encoding of section 4.2.1, except that
+    /// floating-point numbers always take 64 bits).
     public var canonicalBytes: [UInt8] {
         var writer = CBORWriter()
         writer.write(self)
         return writer.bytes
     }
 
-    /// Reads what ``canonicalBytes`` has written; nil if it is anything else.
+    /// Reads the bytes of ``canonicalBytes``; nil for all other bytes.
     public init?(canonical bytes: [UInt8]) {
         var reader = CBORReader(bytes)
         guard let value = reader.value(), reader.isAtEnd else { return nil }

@@ -21,7 +21,7 @@ waiting["question-1"] = { answer in greeting = "\(answer) (\(language))" }
 waiting.removeValue(forKey: "question-1")?("Good morrow")
 #expect(greeting == "Good morrow (en)")
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/CallbacksThatSurvive.md", line: 35)
+#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/CallbacksThatSurvive.md", line: 34)
 final class App {
     var log: [String] = []
     var registry = HandlerRegistry<App>()
@@ -37,23 +37,23 @@ struct Greeted: Handler {
     }
 }
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/CallbacksThatSurvive.md", line: 66)
+#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/CallbacksThatSurvive.md", line: 65)
 let stored = try StoredHandler(Greeted(language: "en"))
 #expect(stored.name == "example.greeted")
 #expect(stored.bytes.count == 31)
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/CallbacksThatSurvive.md", line: 75)
+#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/CallbacksThatSurvive.md", line: 74)
 let app = App()
 app.registry = try HandlerRegistry<App>([Greeted.self])
 
 try app.registry.call(StoredHandler(bytes: stored.bytes), "Good morrow", in: app)
 #expect(app.log == ["Good morrow (en)"])
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/CallbacksThatSurvive.md", line: 85)
+#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/CallbacksThatSurvive.md", line: 84)
 try app.registry.call(stored, "Guten Morgen", overriding: ["language": "de"], in: app)
 #expect(app.log.last == "Guten Morgen (de)")
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/CallbacksThatSurvive.md", line: 96)
+#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/CallbacksThatSurvive.md", line: 95)
 struct Fetched: Handler {
     static let name = "example.fetched"
     let then: Callback<App, String>
@@ -67,7 +67,7 @@ let fetched = Fetched(then: try Callback(Greeted(language: "it")), at: Date(time
 try fetched.call(["Buon", "giorno"], in: app)
 #expect(app.log.last == "Buon giorno (it)")
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/CallbacksThatSurvive.md", line: 114)
+#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/CallbacksThatSurvive.md", line: 113)
 var asking = Greeted(language: "fr")
 let copy = try StoredHandler(asking)
 asking.language = "nl"
@@ -146,14 +146,14 @@ let save = try StoredHandler(Saved(file: "a.txt"))
 try saving.invalidate(save, Invalidation("logged out"), overriding: ["done": true], in: app)
 #expect(app.log.last == "a.txt: logged out, but done")
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/CallbacksThatSurvive.md", line: 221)
+#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/CallbacksThatSurvive.md", line: 222)
 do {
     try saving.call(StoredHandler(bytes: save.bytes), 12, in: app)
 Issue.record("nothing was thrown") } catch let error as HandlerError {
     #expect(error.code == .invalidated)
 }
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/CallbacksThatSurvive.md", line: 234)
+#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/CallbacksThatSurvive.md", line: 235)
 do {
     try HandlerRegistry<App>([]).call(stored, "Good morrow", in: app)
 Issue.record("nothing was thrown") } catch let error as HandlerError {
