@@ -13,21 +13,21 @@ public struct HTTPOrigin: Sendable, Hashable {
     var authority: String { port == 443 ? host : "\(host):\(port)" }
 }
 
-/// Something about a client's connections that an operator may want to know.
+/// News about a client's connections for an operator.
 public enum HTTPNotice: Sendable {
     /// A connection stands; when the server's certificate ends, in seconds since 1970.
     case connected(notAfter: Int64?)
-    /// The server closes a connection, in its words.
+    /// The server closes a connection, with the server's reason.
     case goAway(reason: String)
     /// A connection could not be made, or has ended otherwise than in order.
     case failed(String)
 }
 
-/// Sends requests to one origin over a few long-lived HTTP/2 connections.
+/// Sends requests to an origin over a few long-lived HTTP/2 connections.
 ///
-/// Belongs to the thread of its loop. Connections are made when requests need them. A request that the peer says it has
-/// not looked at (GOAWAY, REFUSED_STREAM) goes out again by itself, three times at most; everything else that goes wrong
-/// is told, and is for the caller to judge.
+/// Belongs to the thread of its loop. Connections are made when requests need them. A request that the peer has
+/// certainly not looked at (GOAWAY, REFUSED_STREAM) goes out again by itself, three times at most; all other failures
+/// are reported, for the caller to judge.
 public final class HTTPClient {
     /// A request on its way.
     final class Ticket {
@@ -59,7 +59,7 @@ public final class HTTPClient {
     private var isDispatchPlanned = false
 
     /// - Parameters:
-    ///   - tls: certificates; the server name is the origin's unless it is given, and ALPN is always `h2`.
+    ///   - tls: certificates; the server name is the origin's unless given, and ALPN is always `h2`.
     ///   - notice: called from the loop.
     public init(
         loop: EventLoop, origin: HTTPOrigin, tls: TLSSettings? = nil, limits: HTTPLimits = HTTPLimits(),
@@ -76,9 +76,9 @@ public final class HTTPClient {
         backoff = Backoff(base: 1, limit: limits.backoff)
     }
 
-    /// Requests that have no outcome yet.
+    /// Requests without an outcome so far.
     public var pending: Int { queue.count + connections.reduce(0) { $0 + $1.tickets.count } }
-    /// Connections that stand.
+    /// Standing connections.
     public var openConnections: Int { connections.count { $0.isOpen } }
 
     /// Sends a request.
@@ -95,7 +95,7 @@ public final class HTTPClient {
         planSweep()
     }
 
-    /// Ends all connections; what is pending fails.
+    /// Ends all connections; pending requests fail.
     public func close() {
         isClosed = true
         sweep?.cancel()
@@ -167,7 +167,7 @@ public final class HTTPClient {
             if !queue.isEmpty { dispatch() }
         case .goAway(let reason):
             notice(.goAway(reason: reason))
-            // A server that closes each connection at once would otherwise be asked for the next one without a pause.
+            // Otherwise a server that closes each connection at once would get the next connection without a pause.
             if !connection.isUsed { rest("the server closes new connections") }
         case .unprocessed(let tickets): sendAgain(tickets)
         case .over(let failure):
@@ -178,7 +178,7 @@ public final class HTTPClient {
         }
     }
 
-    /// After a failure nothing is tried for a while; what waits for a connection that nobody will make is told so.
+    /// After a failure nothing is tried for a while; requests waiting for a connection fail at once.
     private func rest(_ reason: String) {
         restUntil = loop.now + backoff.next(random: .random(in: 0..<1))
         restReason = reason

@@ -1,6 +1,6 @@
 import KalijTransport
 
-/// One connection of a client: brings a session's bytes to a socket, and its events to the requests.
+/// A connection of a client: brings a session's bytes to a socket, and its events to the requests.
 final class HTTPConnection {
     typealias Ticket = HTTPClient.Ticket
 
@@ -9,7 +9,7 @@ final class HTTPConnection {
         /// There may be room for more requests.
         case hasRoom
         case goAway(reason: String)
-        /// These were not looked at by the peer.
+        /// The peer has not looked at these requests.
         case unprocessed([Ticket])
         /// The connection has ended; nil if in order.
         case over(HTTPFailure?)
@@ -22,7 +22,7 @@ final class HTTPConnection {
     private var connection: Connection?
     private(set) var tickets: [Int32: Ticket] = [:]
     private(set) var isOpen = false
-    /// Whether a request was ever put on it.
+    /// Whether the connection ever had a request.
     private(set) var isUsed = false
     private var isOver = false
     private var isFlushPlanned = false
@@ -41,7 +41,7 @@ final class HTTPConnection {
     deinit { health?.cancel() }
 
     var capacity: Int { isOpen ? session.capacity : 0 }
-    /// Whether the peer has said how many requests it takes.
+    /// Whether the peer has announced its limit for requests.
     var isReady: Bool { isOpen && session.hasSettings }
     var isGoingAway: Bool { session.isGoingAway }
 
@@ -62,7 +62,7 @@ final class HTTPConnection {
         return true
     }
 
-    /// Ends the connection; what is open fails.
+    /// Ends the connection; open requests fail.
     func close(_ failure: HTTPFailure) {
         guard !isOver else { return }
         session.terminate()
@@ -72,7 +72,7 @@ final class HTTPConnection {
         for ticket in open { loop.enqueue { ticket.done(.failure(failure)) } }
     }
 
-    /// Gives up what is late, and asks the peer whether it is still there.
+    /// Gives late requests up, and asks the peer for a sign of life.
     func expire(_ now: Double) {
         let late = tickets.filter { $0.value.deadline <= now }
         guard !late.isEmpty else { return }
@@ -156,7 +156,7 @@ final class HTTPConnection {
     }
 
     private func flush() {
-        // A peer that does not read makes nghttp2 keep its answers, of which it allows only so many.
+        // A peer that does not read makes nghttp2 keep the peer's answers, up to a limit of nghttp2.
         guard isOpen, !isOver, let connection, connection.unsent < 1 << 20 else { return }
         do throws(HTTPFailure) {
             connection.send(try session.takeOutput())

@@ -1,16 +1,16 @@
 /// Why a request has no response.
 public struct HTTPFailure: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What kind of failure it is. Extensible: switch over it with a default.
+    /// The kind of a failure. Extensible: switch with a default.
     public struct Code: Hashable, Sendable {
         private let name: String
         private init(_ name: String) { self.name = name }
 
-        /// The peer says that it has not looked at the request: its stream is above the last-stream-id of a GOAWAY, or
-        /// was refused (RFC 9113, 8.7). Safe to send again, at once, on another connection.
+        /// The peer says that the request was not looked at: its stream is above the last-stream-id of a GOAWAY, or was
+        /// refused (RFC 9113, 8.7). Safe to send again, at once, on another connection.
         public static let unprocessed = Code("unprocessed")
-        /// The peer has reset the stream; it may have acted on the request.
+        /// The peer has reset the stream; the peer may have acted on the request.
         public static let reset = Code("reset")
-        /// No complete response in time; it may have acted on the request.
+        /// No complete response in time; the peer may have acted on the request.
         public static let timedOut = Code("timedOut")
         /// The connection has ended; the peer may have acted on the request.
         public static let connectionLost = Code("connectionLost")
@@ -20,7 +20,7 @@ public struct HTTPFailure: Error, Equatable, Sendable, CustomStringConvertible {
         public static let queueFull = Code("queueFull")
         /// The response is larger than allowed.
         public static let tooLarge = Code("tooLarge")
-        /// The request itself is no good; it has not left.
+        /// The request itself is invalid, and has not left.
         public static let invalid = Code("invalid")
     }
 
@@ -35,9 +35,9 @@ public struct HTTPFailure: Error, Equatable, Sendable, CustomStringConvertible {
 
     public static func == (one: Self, other: Self) -> Bool { one.code == other.code }
 
-    /// Whether it is certain that the peer has not acted on the request.
+    /// Whether the peer has certainly not acted on the request.
     public var isUnsent: Bool { [.unprocessed, .unreachable, .queueFull, .invalid].contains(code) }
 }
 
-/// What came of a request.
+/// The outcome of a request.
 public typealias HTTPOutcome = Result<HTTPResponse, HTTPFailure>

@@ -1,4 +1,4 @@
-/// One header field. Names are lower case in HTTP/2 (RFC 9113, 8.2).
+/// A header field. Names are lower case in HTTP/2 (RFC 9113, 8.2).
 public struct HTTPField: Sendable, Hashable {
     public var name: String
     public var value: String
@@ -9,7 +9,7 @@ public struct HTTPField: Sendable, Hashable {
     }
 }
 
-/// A request without the scheme and the authority, which are those of the client that sends it.
+/// A request without scheme and authority; the client adds its own.
 public struct HTTPRequest: Sendable, Equatable {
     public var method: String
     /// With the query, beginning with a slash.

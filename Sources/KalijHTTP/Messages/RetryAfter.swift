@@ -4,7 +4,7 @@ import Glibc
 extension HTTPResponse {
     /// How many seconds to wait before the next request (RFC 9110, 10.2.3); nil if the response does not say.
     ///
-    /// A date counts from the response's own `Date`, so that a wrong clock on our side does not matter.
+    /// A date counts from the response's own `Date`, so a wrong clock on our side does not matter.
     /// - Parameter now: seconds since 1970, for a response without a `Date`.
     public func retryAfter(now: Int64) -> Int64? {
         guard let value = self["retry-after"] else { return nil }
@@ -14,13 +14,13 @@ extension HTTPResponse {
         return isTooLong ? nil : max(0, wait)
     }
 
-    /// The three forms of a date (RFC 9110, 5.6.7), the usual one first.
+    /// The three forms of a date (RFC 9110, 5.6.7), the usual form first.
     private static let forms = ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"]
 
     private static func seconds(of date: String) -> Int64? {
         for form in forms {
             var fields = tm()
-            // Points behind what was read of the lent text: all of it has to be.
+            // Points after the last read character of the lent text: the whole text has to be read.
             let isDate = date.withCString { text in kalij_strptime(text, form, &fields).map { $0.pointee == 0 } ?? false
             }
             if isDate { return Int64(timegm(&fields)) }

@@ -1,6 +1,6 @@
 import CNghttp2
 
-/// A request's fields as nghttp2 takes them.
+/// A request's fields in nghttp2's form.
 enum FieldBlock {
     /// Lends the fields for the call; nghttp2 copies them.
     static func withBlock<Result>(
@@ -26,7 +26,7 @@ enum FieldBlock {
             var position = 0
             let fields = lengths.map { length in
                 defer { position += length.name + length.value }
-                // Points into the buffer that is lent for this call.
+                // Points into the buffer lent for this call.
                 let name = bytes.baseAddress.map { $0 + position }
                 return nghttp2_nv(
                     name: name, value: name.map { $0 + length.name }, namelen: length.name, valuelen: length.value,

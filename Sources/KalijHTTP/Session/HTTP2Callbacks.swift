@@ -1,6 +1,6 @@
 import CNghttp2
 
-/// Brings nghttp2's callbacks to the session they belong to.
+/// Brings nghttp2's callbacks to their session.
 enum HTTP2Callbacks {
     static func install(on callbacks: OpaquePointer?) {
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
@@ -27,7 +27,7 @@ enum HTTP2Callbacks {
         }
     }
 
-    // The pointer was given to nghttp2 in HTTP2Session.init, and nghttp2 calls only while that session lives.
+    // The pointer was given to nghttp2 in HTTP2Session.init, and nghttp2 calls only while the session lives.
     private static func session(_ pointer: UnsafeMutableRawPointer?) -> HTTP2Session? {
         pointer.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }
     }
@@ -62,7 +62,7 @@ enum HTTP2Callbacks {
         guard var exchange = session.exchanges.removeValue(forKey: stream) else { return }
         defer { session.exchanges[stream] = exchange }
         if name.first == UInt8(ascii: ":") {
-            // Informational responses come before the final one; the last status counts.
+            // Informational responses come before the final response; the last status counts.
             exchange.status = Int(String(decoding: value, as: UTF8.self)) ?? 0
             exchange.fields.removeAll()
             return

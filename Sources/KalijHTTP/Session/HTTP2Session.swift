@@ -2,11 +2,12 @@ import CNghttp2
 
 /// The client's side of an HTTP/2 connection (RFC 9113) without socket and clock: bytes in, bytes out.
 ///
-/// nghttp2 does the framing, the header compression and the flow control; this says what came of each request.
+/// nghttp2 does the framing, the header compression and the flow control; this type decides the outcome of each
+/// request.
 final class HTTP2Session {
-    /// What the peer has made known.
+    /// News from the peer.
     enum Event {
-        /// What came of the request on a stream.
+        /// The outcome of the request on a stream.
         case ended(stream: Int32, HTTPOutcome)
         /// The peer's SETTINGS have come, for the first time or anew.
         case settings
@@ -16,7 +17,7 @@ final class HTTP2Session {
         case pong
     }
 
-    /// What of a response there is so far.
+    /// The part of a response received so far.
     struct Exchange {
         var status = 0
         var fields: [HTTPField] = []
@@ -57,8 +58,8 @@ final class HTTP2Session {
 
     deinit { nghttp2_session_del(session) }
 
-    /// Whether the peer takes no new streams, or there are none left: they are numbered with 31 bits, once in the life of
-    /// a connection (RFC 9113, 5.1.1).
+    /// Whether the peer takes no new streams, or there are none left: stream numbers have 31 bits, and are used once in
+    /// the life of a connection (RFC 9113, 5.1.1).
     var isGoingAway: Bool { hasGoneAway || Int32(exactly: nghttp2_session_get_next_stream_id(session)) == nil }
 
     /// How many more requests the peer takes at present: none before its SETTINGS, and none after its GOAWAY.
@@ -70,14 +71,14 @@ final class HTTP2Session {
 
     var openStreams: Int { exchanges.count }
 
-    /// Whether there is nothing left that a connection would be for.
+    /// Whether the connection has nothing left to do.
     var isOver: Bool {
         nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
             || isGoingAway && exchanges.isEmpty
     }
 
-    /// Puts a request on a stream of its own.
-    /// - Returns: the stream, or nil if nghttp2 refuses it.
+    /// Puts a request on a new stream.
+    /// - Returns: the stream; nil if nghttp2 refuses the request.
     func submit(_ request: HTTPRequest, authority: String) -> Int32? {
         let stream = FieldBlock.withBlock(of: request, authority: authority) { fields -> Int32 in
             guard !request.body.isEmpty else {
@@ -92,7 +93,7 @@ final class HTTP2Session {
         return stream
     }
 
-    /// Gives a request up: the peer is told, and what it still sends is ignored. There is no event.
+    /// Gives a request up: the peer is told, and the rest of the answer is ignored. There is no event.
     func cancel(_ stream: Int32) {
         guard exchanges.removeValue(forKey: stream) != nil else { return }
         reset(stream, NGHTTP2_CANCEL)
@@ -103,14 +104,14 @@ final class HTTP2Session {
     /// Says goodbye; for a connection that is no longer needed.
     func terminate() { nghttp2_session_terminate_session(session, NGHTTP2_NO_ERROR.rawValue) }
 
-    /// What has happened since the last call, in order.
+    /// The events since the last call, in order.
     func takeEvents() -> [Event] {
         defer { events.removeAll(keepingCapacity: true) }
         return events
     }
 
-    /// Takes bytes that the peer has sent.
-    /// - Throws: `HTTPFailure` (`connectionLost`) if they are no HTTP/2: the connection is of no more use.
+    /// Takes bytes of the peer.
+    /// - Throws: `HTTPFailure` (`connectionLost`) if the bytes are not HTTP/2: the connection is of no more use.
     func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTPFailure) {
         // The lent bytes are read within the call.
         let result = nghttp2_session_mem_recv(
@@ -121,7 +122,7 @@ final class HTTP2Session {
         }
     }
 
-    /// Everything that is to be sent now. A stream that we reset ends with this, which is an event.
+    /// The bytes to send now. A stream reset by us ends here, with an event.
     func takeOutput() throws(HTTPFailure) -> [UInt8] {
         var output: [UInt8] = []
         while true {
@@ -137,7 +138,7 @@ final class HTTP2Session {
         }
     }
 
-    /// Ends all that is open, because the connection is lost.
+    /// Ends all open requests, because the connection is lost.
     func failAll(_ failure: HTTPFailure) -> [(stream: Int32, HTTPFailure)] {
         defer { exchanges = [:] }
         return exchanges.keys.sorted().map { ($0, failure) }
@@ -147,7 +148,7 @@ final class HTTP2Session {
         nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, code.rawValue)
     }
 
-    // MARK: What nghttp2 tells
+    // MARK: nghttp2's callbacks
 
     func settingsReceived() {
         hasSettings = true
@@ -166,7 +167,7 @@ final class HTTP2Session {
 
     private static func outcome(_ exchange: Exchange, code: UInt32) -> HTTPOutcome {
         if exchange.isTooLarge { return .failure(HTTPFailure(.tooLarge, "the response is too large")) }
-        // A server may answer before it has read the request, and then reset the stream (RFC 9113, 8.1).
+        // A server may answer before reading the whole request, and then reset the stream (RFC 9113, 8.1).
         if exchange.isComplete {
             return .success(HTTPResponse(status: exchange.status, fields: exchange.fields, body: exchange.body))
         }

@@ -1,20 +1,20 @@
-/// What a client allows itself and its peer.
+/// The limits of a client for itself and its peer.
 public struct HTTPLimits: Sendable {
     /// Connections to the origin at the same time.
     public var connections = 4
-    /// Streams on one connection; the peer may allow fewer.
+    /// Streams on a connection; the peer may allow fewer.
     public var streams = 100
-    /// Requests that wait for a stream.
+    /// Requests waiting for a stream.
     public var queue = 10_000
     /// Bytes of a response's body.
     public var bodyBytes = 64 * 1024
     /// Bytes of a response's fields.
     public var fieldBytes = 16 * 1024
-    /// Seconds without a sign of the peer after which it is asked for one.
+    /// Seconds without a sign of the peer before a PING.
     public var pingAfter = 60.0
-    /// Seconds that a PING may take.
+    /// Seconds until the answer to a PING.
     public var pingLimit = 10.0
-    /// Seconds without a request after which a connection is closed.
+    /// Seconds without a request before a connection is closed.
     public var idle = 600.0
     /// The longest wait before the next attempt to connect, in seconds; the first is at most a second.
     public var backoff = 30.0

@@ -8,10 +8,10 @@
 public enum JSONWebToken {
     /// Signs claims.
     /// - Parameters:
-    ///   - claims: what the token says.
+    ///   - claims: the content of the token.
     ///   - keyID: `kid` of the header; nil for none.
     /// - Returns: header, claims and signature, in base64url without padding (RFC 7515, 7.1).
-    /// - Throws: `SigningKey.Problem`, or what encoding the claims throws.
+    /// - Throws: `SigningKey.Problem`, or the error of encoding the claims.
     public static func sign(_ claims: some Encodable, with key: SigningKey, keyID: String?) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,10 +1,10 @@
 import COpenSSL
 
-/// A private key that signs tokens: P-256 (ES256) or RSA (RS256).
+/// A private key for signing tokens: P-256 (ES256) or RSA (RS256).
 ///
-/// @unchecked because it holds a pointer: OpenSSL counts its uses atomically, and the key is not changed after init.
+/// @unchecked because of the pointer: OpenSSL counts its uses atomically, and the key is not changed after init.
 public final class SigningKey: @unchecked Sendable {
-    /// The algorithms of RFC 7518, 3.1, that push services ask for.
+    /// The algorithms of RFC 7518, 3.1, in use by push services.
     public enum Algorithm: String, Sendable {
         case es256 = "ES256"
         case rs256 = "RS256"
@@ -12,11 +12,11 @@ public final class SigningKey: @unchecked Sendable {
 
     /// Why a key cannot be used.
     public enum Problem: Error, Equatable, Sendable, CustomStringConvertible {
-        /// It is no private key in PEM form (PKCS #8), or it is encrypted.
+        /// The text is not a private key in PEM form (PKCS #8), or the key is encrypted.
         case unreadable
-        /// It is neither P-256 nor RSA with at least 2048 bits.
+        /// The key is neither P-256 nor RSA with at least 2048 bits.
         case unsuitable
-        /// OpenSSL cannot sign with it.
+        /// OpenSSL cannot sign with the key.
         case failed
 
         public var description: String {
@@ -51,10 +51,10 @@ public final class SigningKey: @unchecked Sendable {
     private static func read(_ pem: [UInt8]) -> OpaquePointer? {
         guard let size = Int32(exactly: pem.count) else { return nil }
         return pem.withUnsafeBytes { bytes in
-            // lives: the BIO reads the bytes where they are; they are lent until it is freed
+            // lives: the BIO reads the bytes in place; the bytes are lent until the BIO is freed
             guard let bio = BIO_new_mem_buf(bytes.baseAddress, size) else { return nil }
             defer { BIO_free(bio) }
-            // Without a callback of its own OpenSSL would ask the terminal for the password of an encrypted key.
+            // Without this callback OpenSSL would ask the terminal for the password of an encrypted key.
             return PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil)
         }
     }
@@ -66,7 +66,7 @@ public final class SigningKey: @unchecked Sendable {
         return text == "prime256v1" || text == "P-256"
     }
 
-    /// The signature as RFC 7518 wants it: for ES256 both numbers, 32 bytes each (3.4); for RS256 PKCS #1 (3.3).
+    /// The signature in the form of RFC 7518: for ES256 both numbers, 32 bytes each (3.4); for RS256 PKCS #1 (3.3).
     /// - Throws: ``Problem/failed``.
     public func signature(of message: [UInt8]) throws(Problem) -> [UInt8] {
         defer { ERR_clear_error() }
@@ -82,7 +82,7 @@ public final class SigningKey: @unchecked Sendable {
         return algorithm == .rs256 ? signature : try Self.plain(signature)
     }
 
-    /// OpenSSL makes ASN.1 of the two numbers; a token holds them as they are.
+    /// OpenSSL makes ASN.1 of the two numbers; a token holds the plain numbers.
     private static func plain(_ encoded: [UInt8]) throws(Problem) -> [UInt8] {
         let numbers = encoded.withUnsafeBufferPointer { bytes in
             var start = bytes.baseAddress
