@@ -1,15 +1,15 @@
-/// Makes everything that was committed so far survive the death of the machine.
+/// Makes all earlier commits survive the death of the machine.
 ///
-/// A commit of a ``Database/Durability/process`` connection survives the process only. Before anything is told to the
-/// world that must not be forgotten, ``raise()`` commits an ever-growing number with a sync: one sync covers all earlier
-/// commits of all connections, because they share one write-ahead log.
+/// A commit of a ``Database/Durability/process`` connection survives the process only. Before the world is told of
+/// anything that must not be forgotten, ``raise()`` commits an ever-growing number with a sync: one sync covers all
+/// earlier commits of all connections, because they share one write-ahead log.
 ///
-/// It does so on the connection that makes the commits: one of its own would change the database behind that one's back, and
-/// after each barrier that would have to read every page that it needs again (measured: a third of a catch-up's CPU time).
+/// The barrier uses the connection of the commits. A separate connection would change the database from outside: after
+/// each barrier the other connection would have to read every page again (measured: a third of a catch-up's CPU time).
 public final class Barrier {
     private let database: Database
 
-    /// A barrier on `database`, whose schema has ``schema``.
+    /// A barrier on `database`; the schema contains ``schema``.
     public init(_ database: Database) { self.database = database }
 
     /// The table a barrier needs.
@@ -18,7 +18,7 @@ public final class Barrier {
     /// Returns once every earlier commit is on the disk. Not to be called within a transaction.
     /// - Throws: `StoreError`; then nothing may be claimed of the commits since the last barrier.
     public func raise() throws(StoreError) {
-        // A commit that changes nothing would sync nothing.
+        // A commit without a change would not sync.
         try database.durably { () throws(StoreError) in
             try database.run(
                 "INSERT INTO barrier VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET number = number + 1")

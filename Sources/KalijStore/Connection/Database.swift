@@ -6,17 +6,17 @@ import CSQLite
     import Darwin
 #endif
 
-/// One connection to a SQLite database in WAL mode, used by one thread.
+/// A connection to a SQLite database in WAL mode, used by one thread.
 ///
 /// Several connections, of one process or many, may have the same file open: readers never wait, writers wait for one
 /// another up to the busy time-out.
 public final class Database {
-    /// What a commit of this connection survives.
+    /// How durable the commits of a connection are.
     public enum Durability: Sendable {
         /// The death of the process, but not of the machine (`synchronous=NORMAL`): no file is synced.
         case process
         /// The death of the machine too (`synchronous=FULL`): a commit that changes a page syncs the write-ahead log,
-        /// and with it all earlier commits of every connection.
+        /// and so all earlier commits of every connection.
         case machine
     }
 
@@ -26,8 +26,8 @@ public final class Database {
     private let handle: OpaquePointer
     private var statements: [UInt: Statement] = [:]
 
-    /// Opens the database at `path` for reading and writing, creating it (readable by its owner alone) if need be.
-    /// - Parameter busySeconds: how long a statement waits for another writer before it throws ``StoreError/Code/busy``.
+    /// Opens the database at `path` for reading and writing; creates a missing file (readable by its owner alone).
+    /// - Parameter busySeconds: how long a statement waits for another writer before throwing ``StoreError/Code/busy``.
     /// - Throws: `StoreError`
     public init(path: String, durability: Durability, busySeconds: Double = 10) throws(StoreError) {
         try Self.create(path)
@@ -57,12 +57,12 @@ public final class Database {
         sqlite3_close_v2(handle)
     }
 
-    /// Changes how long a statement waits for another writer before it throws ``StoreError/Code/busy``.
+    /// Changes how long a statement waits for another writer before throwing ``StoreError/Code/busy``.
     public func wait(atMost seconds: Double) {
         sqlite3_busy_timeout(handle, Int32(seconds * 1000))  // fits: the program's own waits are seconds
     }
 
-    /// Runs one or more statements without parameters or results.
+    /// Runs statements without parameters or results.
     public func execute(_ sql: String) throws(StoreError) {
         let result = sqlite3_exec(handle, sql, nil, nil, nil)
         guard result == SQLITE_OK else { throw StoreError(result, on: handle, doing: "running \"\(sql)\"") }
@@ -87,8 +87,8 @@ public final class Database {
         try statement(sql).run(values)
     }
 
-    /// Runs `body` in one transaction that takes the write lock at once; commits when it returns, rolls back when it
-    /// throws. Transactions do not nest.
+    /// Runs `body` in a transaction that takes the write lock at once; commits when `body` returns, rolls back when
+    /// `body` throws. Transactions do not nest.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try run("BEGIN IMMEDIATE")
         do {
@@ -96,26 +96,27 @@ public final class Database {
             try run("COMMIT")
             return result
         } catch {
-            // After some errors SQLite has rolled back by itself, so that this one fails: nothing is left to undo then.
+            // After some errors SQLite has rolled back by itself, and another rollback would fail: nothing is left to
+            // undo then.
             if sqlite3_get_autocommit(handle) == 0 { try? run("ROLLBACK") }
             throw error
         }
     }
 
-    /// Runs `body`, which reads, on one state of the database, whatever others commit meanwhile. Not to be held for long:
-    /// the write-ahead log grows behind it.
+    /// Runs `body`, which reads, on a single state of the database, whatever others commit meanwhile. Not to be held
+    /// for long: the write-ahead log grows meanwhile.
     public func reading<Result>(_ body: () throws -> Result) throws -> Result {
         try run("BEGIN")
         defer { try? run("COMMIT") }
         return try body()
     }
 
-    /// Runs `body` with commits that survive the death of the machine, whatever the connection was opened for. Not to be called
-    /// within a transaction, where that cannot be changed.
+    /// Runs `body` with commits that survive the death of the machine, even on a connection of less durability. Not to
+    /// be called within a transaction, because SQLite cannot change the durability there.
     func durably(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         guard durability == .process else { return try body() }
         try execute("PRAGMA synchronous=FULL")
-        // If this fails, later commits sync needlessly.
+        // After a failure later commits sync needlessly.
         defer { try? execute("PRAGMA synchronous=NORMAL") }
         try body()
     }
@@ -126,9 +127,9 @@ public final class Database {
     public var changes: Int { Int(sqlite3_changes(handle)) }
 
     private static func create(_ path: String) throws(StoreError) {
-        // Created before SQLite does, so that it and its -wal and -shm files, which take its mode, are private. A file
-        // that exists is not touched: closing a descriptor of it would take this process's POSIX locks away from all
-        // of its connections, and another process would then delete the write-ahead log under them.
+        // Created before SQLite does, so that the file is private, with its -wal and -shm files, which inherit the
+        // mode. An existing file is not touched: closing a descriptor of the file would take this process's POSIX locks
+        // away from all of its connections, and another process would then delete the write-ahead log in use.
         let descriptor = Self.createFile(path)
         guard descriptor >= 0 else {
             if errno == EEXIST { return }
@@ -146,9 +147,9 @@ public final class Database {
         #endif
     }
 
-    /// Who reads a database in WAL mode makes the files beside it, if they are not there. If that cannot be done, as on a full disk
-    /// or in a read-only directory, and there is no write-ahead log that would be missed, the file is read as it stands. Nobody
-    /// changes it meanwhile: who writes needs the same files.
+    /// A reader of a database in WAL mode makes the missing files beside the database. If that fails, as on a full disk
+    /// or in a read-only directory, and there is no write-ahead log to miss, the file is read alone. Nobody changes the
+    /// file meanwhile: a writer needs the same files.
     private static func openForReading(_ path: String) throws(StoreError) -> OpaquePointer {
         let handle = try open(path, flags: SQLITE_OPEN_READONLY)
         let result = sqlite3_exec(handle, "SELECT count(*) FROM sqlite_schema", nil, nil, nil) & 0xFF
@@ -159,7 +160,7 @@ public final class Database {
         return try open(uri(of: path) + "?immutable=1", flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
     }
 
-    /// A name for SQLite that may be followed by parameters: each byte of the path is written as its number.
+    /// A name for SQLite with optional parameters: each byte of the path is written as its number.
     private static func uri(of path: String) -> String {
         "file:" + path.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }

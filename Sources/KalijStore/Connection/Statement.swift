@@ -1,12 +1,13 @@
 import CSQLite
 
-/// A prepared statement of one connection; used by that connection's thread alone.
+/// A prepared statement of a connection; used by the connection's thread alone.
 public final class Statement {
-    // Owned: finalized in deinit. The connection outlives it, because a Database drops its statements before it closes.
+    // Owned: finalized in deinit. The connection outlives the statement, because a Database drops its statements before
+    // closing.
     fileprivate let handle: OpaquePointer
     private let connection: OpaquePointer
     fileprivate let sql: String
-    /// The column after the one that was read last by its name: most rows are read in the order of their columns.
+    /// The column after the column last read by name: most rows are read in the order of their columns.
     private var nextColumn: Int32 = 0
 
     init(_ sql: String, on connection: OpaquePointer, persistent: Bool) throws(StoreError) {
@@ -42,17 +43,17 @@ public final class Statement {
         try lending(values) { while try step() { try body(Row(self)) } }
     }
 
-    /// Calls `body` with each row as long as it returns true; the rows behind that are not read.
+    /// Calls `body` with each row as long as `body` returns true; later rows are not read.
     public func prefix(_ values: [Value] = [], while body: (Row) throws -> Bool) throws {
         try lending(values) { while try step(), try body(Row(self)) {} }
     }
 
-    /// The first row as `body` reads it, or nil if there is none.
+    /// The first row, read by `body`; nil if there is none.
     public func first<Result>(_ values: [Value] = [], _ body: (Row) throws -> Result) throws -> Result? {
         try lending(values) { try step() ? body(Row(self)) : nil }
     }
 
-    /// All rows as `body` reads them.
+    /// All rows, read by `body`.
     public func all<Result>(_ values: [Value] = [], _ body: (Row) throws -> Result) throws -> [Result] {
         var results: [Result] = []
         try each(values) { results.append(try body($0)) }
@@ -85,8 +86,9 @@ public final class Statement {
 
     /// Binds `values` without copying their bytes, and calls `body` once, with SQLite's result code of binding.
     ///
-    /// SQLite keeps the addresses. They hold while the bytes are lent, and that is until `body` has returned and the statement
-    /// is reset with nothing bound to it: the innermost call does that, before any of the calls that lend has ended.
+    /// SQLite keeps the addresses. The addresses are good while the bytes are lent: until `body` has returned and the
+    /// statement is reset with nothing bound. The innermost call resets the statement, before any of the lending calls
+    /// has ended.
     private func lend(_ values: ArraySlice<Value>, _ body: (Int32) -> Void) {
         func next(_ bound: Int32) {
             guard bound == SQLITE_OK else { return end(bound) }
@@ -116,7 +118,8 @@ public final class Statement {
         }
     }
 
-    // An address for the empty text, whose buffer may have none; a NULL address would bind NULL. Never freed, never written.
+    // An address for the empty text, whose buffer may have none; a NULL address would bind NULL. Never freed, never
+    // written.
     private nonisolated(unsafe) static let empty: UnsafePointer<CChar> = {
         let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
         byte.initialize(to: 0)
@@ -125,7 +128,7 @@ public final class Statement {
 }
 
 extension Statement {
-    /// The column that the result calls `name`; nil if there is none.
+    /// The result's column called `name`; nil if there is none.
     fileprivate func column(_ name: StaticString) -> Int32? {
         let count = sqlite3_column_count(handle)
         for offset in 0..<count {
@@ -146,31 +149,31 @@ extension Statement {
     }
 }
 
-/// One row of a result, lent to a closure.
+/// A row of a result, lent to a closure.
 ///
-/// A column is read by the name that the result gives it: `SELECT id, count(*) AS number` has `id` and `number`. The only column of
-/// a result needs no name.
+/// A column is read by its name in the result: `SELECT id, count(*) AS number` has `id` and `number`. The only column
+/// of a result needs no name.
 public struct Row {
-    // The statement is not stepped while the closure runs that the row is lent to.
+    // The statement is not stepped while the row's closure runs.
     private let statement: Statement
 
     fileprivate init(_ statement: Statement) { self.statement = statement }
 
     private var handle: OpaquePointer { statement.handle }
 
-    /// The integer in the column called `name`; 0 if it is NULL.
+    /// The integer in the column called `name`; 0 for NULL.
     public func integer(_ name: StaticString? = nil) -> Int64 { sqlite3_column_int64(handle, column(name)) }
     /// Whether the integer in the column called `name` is not 0.
     public func bool(_ name: StaticString? = nil) -> Bool { integer(name) != 0 }
-    /// The integer in the column called `name`, or nil if it is NULL.
+    /// The integer in the column called `name`, or nil for NULL.
     public func optionalInteger(_ name: StaticString? = nil) -> Int64? {
         let column = column(name)
         return isNull(column) ? nil : sqlite3_column_int64(handle, column)
     }
-    /// The text in the column called `name`; empty if it is NULL.
+    /// The text in the column called `name`; empty for NULL.
     public func text(_ name: StaticString? = nil) -> String { optionalText(name) ?? "" }
 
-    /// The text in the column called `name`, or nil if it is NULL; bytes that are no UTF-8 are replaced.
+    /// The text in the column called `name`, or nil for NULL; bytes that are no UTF-8 are replaced.
     public func optionalText(_ name: StaticString? = nil) -> String? {
         let column = column(name)
         guard let bytes = sqlite3_column_text(handle, column) else { return nil }
@@ -178,13 +181,13 @@ public struct Row {
         return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
     }
 
-    /// The blob in the column called `name`, or nil if it is NULL.
+    /// The blob in the column called `name`, or nil for NULL.
     public func optionalBlob(_ name: StaticString? = nil) -> [UInt8]? {
         let column = column(name)
         return isNull(column) ? nil : blob(at: column)
     }
 
-    /// The blob in the column called `name`; empty if it is NULL.
+    /// The blob in the column called `name`; empty for NULL.
     public func blob(_ name: StaticString? = nil) -> [UInt8] { blob(at: column(name)) }
 
     /// Whether the column called `name` is NULL.

@@ -6,11 +6,11 @@ import CSQLite
     import Darwin
 #endif
 
-/// Why the database could not do what it was asked.
+/// Why an operation of the database failed.
 ///
-/// Equality is by ``code``; ``message`` says what was wrong and where, without any stored value.
+/// Equality is by ``code``; ``message`` gives the error and the place, without any stored value.
 public struct StoreError: Error, Equatable, CustomStringConvertible, Sendable {
-    /// What kind of failure it is. Extensible: switch over it with a default.
+    /// The kind of a failure. Extensible: switch with a default.
     public struct Code: Hashable, Sendable {
         let name: String
         /// The disk, or the space the database may take, is full.
@@ -25,7 +25,7 @@ public struct StoreError: Error, Equatable, CustomStringConvertible, Sendable {
         public static let cannotOpen = Code(name: "cannot open")
         /// The file is damaged.
         public static let corrupt = Code(name: "corrupt")
-        /// The file is no SQLite database, or one of another program.
+        /// The file is no SQLite database, or belongs to another program.
         public static let notOurs = Code(name: "not a Kalij database")
         /// The file was written by a newer version of this software.
         public static let newerVersion = Code(name: "newer version")
@@ -52,13 +52,13 @@ public struct StoreError: Error, Equatable, CustomStringConvertible, Sendable {
         [.full, .inputOutput, .busy, .outOfMemory, .cannotOpen].contains(code)
     }
 
-    /// The error that an open connection reports after `result`.
+    /// The error of an open connection after `result`.
     init(_ result: Int32, on connection: OpaquePointer, doing what: String) {
         let path = sqlite3_db_filename(connection, "main").map { String(cString: $0) } ?? "the database"
         self.init(result, on: connection, at: path, doing: what)
     }
 
-    /// - Parameter what: what was tried; it is of use only where the machine is not to blame.
+    /// - Parameter what: the attempted operation; useful only where the machine is not to blame.
     init(_ result: Int32, on connection: OpaquePointer?, at path: String, doing what: String) {
         let number = Self.systemError(result, on: connection, at: path)
         let text = String(cString: connection.flatMap { sqlite3_errmsg($0) } ?? sqlite3_errstr(result))
@@ -74,7 +74,8 @@ public struct StoreError: Error, Equatable, CustomStringConvertible, Sendable {
         }
     }
 
-    /// What the system has said, where it has; 0 where it has not. SQLite's own number can be that of the last of several attempts.
+    /// The system's error, if there is one; otherwise 0. SQLite's own number can belong to the last of several
+    /// attempts.
     private static func systemError(_ result: Int32, on connection: OpaquePointer?, at path: String) -> Int32 {
         guard [SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_PERM].contains(result & 0xFF) else { return 0 }
         let number = connection.map { sqlite3_system_errno($0) } ?? 0

@@ -1,11 +1,11 @@
-/// The tables of a kind of database, as the migrations that make them.
+/// The tables of a kind of database, as migrations.
 ///
-/// A database from before migrations had names stays as it is until there is a migration that it lacks: until then the software
-/// that wrote it can go on using it.
+/// A database from before migrations had names stays unchanged until a migration is missing: until then the older
+/// software can go on using the database.
 public struct Schema: Sendable {
     /// Marks a file as a database of this kind (SQLite's `application_id`).
     public let applicationID: Int32
-    /// In the order in which they are made in a new database.
+    /// In the order of running in a new database.
     public let migrations: [Migration]
     /// The `user_version` of databases that keep the names of their migrations.
     private let named: Int64
@@ -19,7 +19,7 @@ public struct Schema: Sendable {
         named = Int64(migrations.compactMap(\.version).max() ?? 0) + 1
     }
 
-    /// What a database lacks.
+    /// The missing part of a database.
     public enum State: Sendable, Equatable {
         /// Everything: the file is missing or empty.
         case empty
@@ -30,7 +30,7 @@ public struct Schema: Sendable {
     }
 
     /// The state of the database at `path`; changes nothing.
-    /// - Throws: `StoreError`: `.newerVersion`, `.notOurs`, `.corrupt`, or what reading it gives.
+    /// - Throws: `StoreError`: `.newerVersion`, `.notOurs`, `.corrupt`, or the error of reading.
     public func check(path: String) throws -> State {
         guard FileSize.of(path) > 0 else { return .empty }
         return try state(of: Database(reading: path))
@@ -50,8 +50,8 @@ public struct Schema: Sendable {
         try made(in: database)?.contains(name) ?? false
     }
 
-    /// Makes what `database` lacks, in one transaction; `guarding` runs first in it.
-    /// - Throws: as ``state(of:)``, or what `guarding` throws; then nothing was changed.
+    /// Runs the missing migrations of `database`, in one transaction; `guarding` runs first in the transaction.
+    /// - Throws: as ``state(of:)``, or the error of `guarding`; then nothing was changed.
     public func migrate(_ database: Database, guarding check: () throws -> Void = {}) throws {
         try database.transaction {
             try check()
@@ -67,7 +67,7 @@ public struct Schema: Sendable {
         }
     }
 
-    /// The names of the migrations that were made in it; nil if there is no table yet.
+    /// The names of the migrations in the database; nil if there is no table yet.
     private func made(in database: Database) throws -> Set<String>? {
         let application = try integer("PRAGMA application_id", in: database)
         let version = try integer("PRAGMA user_version", in: database)
