@@ -1,7 +1,7 @@
 import CIDN
 
 extension JID {
-    /// The domain in the form that DNS and certificates use (RFC 3490, ToASCII): `xn--` for labels that are not ASCII.
+    /// The domain in the form of DNS and certificates (RFC 3490, ToASCII): `xn--` for labels that are not ASCII.
     ///
     /// Addresses of the Internet are returned without brackets. Nil, if the domain cannot be a name of DNS: a label of
     /// over 63 bytes, or an address that is not prepared.
@@ -12,7 +12,7 @@ extension JID {
         var labels: [String] = []
         for label in domain.split(separator: ".") {
             var output: UnsafeMutablePointer<CChar>?
-            // libidn allocates `output` and leaves it to the caller.
+            // libidn allocates `output`; the caller frees the memory.
             let code = idna_to_ascii_8z(String(label), &output, Int32(IDNA_ALLOW_UNASSIGNED.rawValue))
             defer { free(output) }
             guard code == 0, let output else { return nil }

@@ -1,21 +1,21 @@
 import CIDN
 
-/// An XMPP address (RFC 7622): `local@domain/resource`, of which only the domain must be there.
+/// An XMPP address (RFC 7622): `local@domain/resource`. Only the domain is required.
 ///
-/// The parts are prepared as servers prepare them (RFC 6122: Nodeprep, Nameprep, Resourceprep), so that two spellings of
-/// one address are equal. Equality, hash and order go by the bytes of the prepared text.
+/// The parts are prepared as in servers (RFC 6122: Nodeprep, Nameprep, Resourceprep), so two spellings of an address
+/// are equal. Equality, hash and order go by the bytes of the prepared text.
 ///
 /// ```swift
 /// let romeo = try JID("Romeo@Example.org/Balcony")
 /// print(romeo.bare)  // romeo@example.org
 /// ```
 ///
-/// An address takes 24 bytes and shares the text that it was made from, if that was in its prepared form already and of
-/// ASCII characters: nothing is allocated then.
+/// An address takes 24 bytes and shares its original text if that text was already prepared and in ASCII: nothing is
+/// allocated then.
 public struct JID: Hashable, Sendable {
     /// The whole address.
     let text: String
-    /// Where the domain starts in `text`, in bytes: 0, or behind the "@".
+    /// Where the domain starts in `text`, in bytes: 0, or after the "@".
     let domainStart: UInt32
     /// Where the domain ends in `text`, in bytes, and `unpreparedFlag`.
     private let domainEndAndFlag: UInt32
@@ -32,20 +32,21 @@ public struct JID: Hashable, Sendable {
 
     var domainEnd: UInt32 { domainEndAndFlag & ~Self.unpreparedFlag }
 
-    /// False for an address that came from a server and cannot be prepared; it is equal only to itself, byte for byte.
+    /// False for an address from a server that cannot be prepared; such an address is equal only to itself, byte for
+    /// byte.
     public var isPrepared: Bool { domainEndAndFlag & Self.unpreparedFlag == 0 }
 
-    /// What stands before the "@"; nil if there is no "@".
+    /// The part before the "@"; nil if there is no "@".
     public var local: String? {
         domainStart == 0 ? nil : slice(from: 0, to: Int(domainStart) - 1)
     }
 
-    /// What is always there: a host name, or an address of the Internet (IPv6 in brackets).
+    /// The required part: a host name, or an address of the Internet (IPv6 in brackets).
     public var domain: String {
         slice(from: Int(domainStart), to: Int(domainEnd))
     }
 
-    /// What stands behind the first "/"; nil if there is no "/".
+    /// The part after the first "/"; nil if there is no "/".
     public var resource: String? {
         isBare ? nil : slice(from: Int(domainEnd) + 1, to: text.utf8.count)
     }
@@ -57,14 +58,14 @@ public struct JID: Hashable, Sendable {
     public var bare: JID {
         guard !isBare else { return self }
         let bareText = slice(from: 0, to: Int(domainEnd))
-        // What could not be prepared may have been the resource alone.
+        // Perhaps only the resource could not be prepared.
         guard isPrepared else { return .received(bareText) }
         return JID(text: bareText, domainStart: Int(domainStart), domainEnd: Int(domainEnd), isPrepared: true)
     }
 
     /// The same account or room with another resource, or with none.
     ///
-    /// - Throws: `JIDError` if the resource, or the address that it is added to, cannot be prepared.
+    /// - Throws: `JIDError` if the resource, or the bare address, cannot be prepared.
     public func with(resource: String?) throws(JIDError) -> JID {
         let base = bare
         guard base.isPrepared else { return try JID(local: base.local, domain: base.domain, resource: resource) }
@@ -84,7 +85,7 @@ public struct JID: Hashable, Sendable {
 
 // MARK: - Equality and order by bytes
 
-// Strings compare by canonical equivalence, which would join addresses that cannot be prepared.
+// Strings compare by canonical equivalence, and different unprepared addresses could become equal.
 extension JID: Comparable {
     public static func == (left: JID, right: JID) -> Bool {
         let same = left.text.utf8.withContiguousStorageIfAvailable { first in
@@ -113,12 +114,12 @@ extension JID: Comparable {
 // MARK: - Text
 
 extension JID: CustomStringConvertible {
-    /// The prepared text, as it is written in a stanza.
+    /// The prepared text, as written in stanzas.
     public var description: String { text }
 }
 
 extension JID: Codable {
-    /// Reads the text as an address that was `received`, so that whatever was stored can be read again.
+    /// Reads the text as a `received` address, so that every stored address can be read again.
     public init(from decoder: any Decoder) throws {
         self = .received(try decoder.singleValueContainer().decode(String.self))
     }

@@ -1,32 +1,32 @@
-/// Why a text is no address: which part, what is wrong with it, and where.
+/// Why a text is not an address: the part, the fault, and the place.
 ///
-/// The description never repeats the text itself, which may be long or private.
+/// The description never repeats the text itself: the text may be long or private.
 public struct JIDError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A part of an address (RFC 7622, 3.1).
     public enum Part: String, Hashable, Sendable {
-        /// What stands before the "@".
+        /// The part before the "@".
         case local = "local part"
-        /// The only part that every address has.
+        /// The only required part.
         case domain
-        /// What stands behind the first "/".
+        /// The part after the first "/".
         case resource
     }
 
-    /// What is wrong with a part.
+    /// The fault of a part.
     public enum Problem: Hashable, Sendable {
         /// The part is announced ("@", "/") or needed, and empty.
         case empty
-        /// A label of the domain (what stands between two dots) is empty; `position` counts labels from 0.
+        /// A label of the domain (the text between two dots) is empty; `position` counts labels from 0.
         case emptyLabel(position: Int)
         /// The text in brackets is no IPv6 address (RFC 5952).
         case invalidIPv6
-        /// It cannot be prepared.
+        /// The part cannot be prepared.
         case unprepared(PreparationFailure)
     }
 
-    /// The part that is wrong.
+    /// The faulty part.
     public let part: Part
-    /// What is wrong with it; positions count from the start of the part.
+    /// The fault; positions count from the start of the part.
     public let problem: Problem
 
     init(_ part: Part, _ problem: Problem) {

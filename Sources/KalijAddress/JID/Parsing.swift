@@ -4,7 +4,7 @@ extension JID {
     /// The first "/" starts the resource, the first "@" before it ends the local part (RFC 7622, 3.1 and 3.2); one dot
     /// at the end of the domain is dropped.
     ///
-    /// - Throws: `JIDError`, if a part is empty, too long, or has characters that it may not have.
+    /// - Throws: `JIDError`, if a part is empty, too long, or has forbidden characters.
     public init(_ text: String) throws(JIDError) {
         let split = Split(text)
         if let ready = JID(ready: text, split) {
@@ -17,7 +17,7 @@ extension JID {
 
     /// Puts an address together from its parts and prepares them.
     ///
-    /// - Throws: `JIDError`, if a part is empty, too long, or has characters that it may not have.
+    /// - Throws: `JIDError`, if a part is empty, too long, or has forbidden characters.
     public init(local: String?, domain: String, resource: String?) throws(JIDError) {
         var text = ""
         if let local { text = try PartPreparation.local(local) + "@" }
@@ -30,8 +30,8 @@ extension JID {
 
     /// An address from a server: never fails.
     ///
-    /// What cannot be prepared is kept as it is, split by the same rules, and compared as bytes (`isPrepared` is false):
-    /// it is the server that says which addresses there are.
+    /// A text that cannot be prepared is kept unchanged, split by the same rules, and compared as bytes (`isPrepared`
+    /// is false): the server decides which addresses exist.
     public static func received(_ text: String) -> JID {
         let split = Split(text)
         if let ready = JID(ready: text, split) { return ready }
@@ -46,7 +46,7 @@ extension JID {
             isPrepared: false)
     }
 
-    /// The fast way: `text` itself, if all of its parts are ASCII and prepared already.
+    /// The fast way: `text` itself, if all parts are ASCII and prepared already.
     private init?(ready text: String, _ split: Split) {
         guard split.isReady else { return nil }
         self.init(
@@ -55,7 +55,7 @@ extension JID {
     }
 }
 
-/// Where the parts of an address are, in bytes, and whether it can be taken as it stands.
+/// The places of the parts of an address, in bytes, and whether the text needs no preparation.
 private struct Split {
     var at: Int?
     var slash: Int?
@@ -63,7 +63,7 @@ private struct Split {
     var isReady: Bool
 
     init(_ text: String) {
-        // Strings that were bridged from another language may not be contiguous; none are here, but they may exist.
+        // Strings bridged from another language may not be contiguous; none are here, but such strings may exist.
         self =
             text.utf8.withContiguousStorageIfAvailable { Split($0) }
             ?? Array(text.utf8).withUnsafeBufferPointer(Split.init)

@@ -43,7 +43,7 @@ enum PartPreparation {
         return domain
     }
 
-    /// The characters that stand between labels (RFC 3490, 3.1, requirement 1).
+    /// The separators of labels (RFC 3490, 3.1, requirement 1).
     private static func isLabelSeparator(_ scalar: Unicode.Scalar) -> Bool {
         scalar == "." || scalar == "\u{3002}" || scalar == "\u{FF0E}" || scalar == "\u{FF61}"
     }
@@ -62,7 +62,7 @@ enum PartPreparation {
             throw JIDError(.domain, .unprepared(error))
         }
         guard !prepared.isEmpty else { throw JIDError(.domain, .emptyLabel(position: index)) }
-        // Nameprep lets all of ASCII through, and makes some of it from other characters.
+        // Nameprep lets all of ASCII through, and turns some other characters into ASCII.
         if prepared.unicodeScalars.contains(where: isNoLabelCharacter) {
             throw locate(in: scalars, position: position)
         }
@@ -93,7 +93,7 @@ enum PartPreparation {
 
     // MARK: - IPv6
 
-    /// "[2001:db8::1]", with or without a zone behind "%" (RFC 6874), in small letters.
+    /// "[2001:db8::1]", with or without a zone after "%" (RFC 6874), in small letters.
     private static func ipv6(_ text: String) throws(JIDError) -> String {
         guard text.utf8.count <= JID.longestPart else { throw tooLong(text.utf8.count) }
         guard text.utf8.last == UInt8(ascii: "]") else { throw JIDError(.domain, .invalidIPv6) }

@@ -3,8 +3,8 @@ import CIDN
 /// A profile of stringprep (RFC 3454), carried out by libidn.
 ///
 /// Servers prepare addresses with these profiles (RFC 6122), not yet with PRECIS (RFC 7622); an address prepared in any
-/// other way would be another key than the server's, and one conversation would become two. Code points that Unicode
-/// 3.2 does not know are let through unchanged, as servers do: emoji in resources and passwords are common.
+/// other way would differ from the server's, and one conversation would become two. Code points unknown to Unicode 3.2
+/// are let through unchanged, as in servers: emoji in resources and passwords are common.
 public enum PreparationProfile: Sendable, Hashable {
     /// Local parts: Nodeprep, RFC 6122 appendix A.
     case nodeprep
@@ -18,10 +18,10 @@ public enum PreparationProfile: Sendable, Hashable {
     /// The text in its prepared form.
     ///
     /// - Parameters:
-    ///   - text: what a user or a server wrote.
+    ///   - text: the text of a user or a server.
     ///   - limit: the longest result in bytes of UTF-8; the input may not be longer either.
-    /// - Returns: the prepared text, which may be empty.
-    /// - Throws: `PreparationFailure`, saying what is forbidden and where.
+    /// - Returns: the prepared text; may be empty.
+    /// - Throws: `PreparationFailure`, with the forbidden character and its place.
     public func prepare(_ text: String, limit: Int = 1023) throws(PreparationFailure) -> String {
         switch attempt(text, limit: limit) {
         case .success(let prepared): return prepared
@@ -33,7 +33,7 @@ public enum PreparationProfile: Sendable, Hashable {
     private func attempt(_ text: String, limit: Int) -> Result<String, PreparationFailure> {
         let count = text.utf8.count
         guard count <= limit else { return .failure(.tooLong(bytes: count, limit: limit)) }
-        // C strings end at the first zero: what follows it would be dropped unseen.
+        // C strings end at the first zero: the rest would be dropped unseen.
         if text.utf8.contains(0) { return .failure(.forbiddenCharacter("\0", position: 0)) }
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: limit + 1) { buffer in
             // The buffer holds `count <= limit` bytes and a zero; libidn writes at most its capacity.
@@ -70,7 +70,7 @@ public enum PreparationProfile: Sendable, Hashable {
         }
     }
 
-    /// libidn says that something is forbidden but not what: each character is tried alone.
+    /// libidn says that a character is forbidden, but not which: each character is tried alone.
     private func locateForbidden(in text: String, limit: Int) -> PreparationFailure {
         for (position, scalar) in text.unicodeScalars.enumerated() {
             if case .failure(.forbiddenCharacter) = attempt(String(Character(scalar)), limit: limit) {
@@ -85,7 +85,7 @@ public enum PreparationProfile: Sendable, Hashable {
 public enum PreparationFailure: Error, Hashable, Sendable {
     /// The character may not occur; `position` counts Unicode scalars from 0.
     case forbiddenCharacter(Unicode.Scalar, position: Int)
-    /// Each character is allowed but what they become together is not.
+    /// Each character is allowed, but not their combination.
     case forbiddenSequence
     /// Right-to-left and left-to-right characters are mixed in a way that could be read as another text (RFC 3454, 6).
     case mixedDirections
@@ -93,7 +93,7 @@ public enum PreparationFailure: Error, Hashable, Sendable {
     case tooLong(bytes: Int?, limit: Int)
     /// The library could not allocate memory.
     case outOfMemory
-    /// A code of libidn that has no meaning here.
+    /// A code of libidn without a meaning here.
     case unknown(code: Int32)
 }
 
