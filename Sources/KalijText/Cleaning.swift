@@ -1,21 +1,21 @@
-/// What a text is put into.
+/// The kind of output around a text.
 public enum CleaningForm: Sendable {
-    /// Lines for people: what continues a line is indented, so that no line of a stranger looks like one of the program.
+    /// Lines for people: continuation lines are indented, so that a stranger's line never looks like the program's.
     case lines
     /// A part of a line that stays on that line.
     case field
-    /// XML: references to characters, which mean the same.
+    /// XML: references to characters, with the same meaning.
     case xml
-    /// JSON: escapes, which mean the same.
+    /// JSON: escapes, with the same meaning.
     case json
 }
 
 extension String {
-    /// The text without anything that steers a terminal, turns the direction of writing, or forges a line.
+    /// The text without characters that steer a terminal, turn the direction of writing, or forge a line.
     ///
-    /// Those are the controls of C0 and C1 and DEL, Unicode's bidirectional controls, and the separators of lines and paragraphs.
-    /// For people, a new line is indented, a tab becomes a space, what turns the direction is left out, and in the place of each
-    /// other control stands U+FFFD. XML and JSON get references and escapes: nothing is lost there.
+    /// Unsafe are the controls of C0 and C1 and DEL, Unicode's bidirectional controls, and the separators of lines and
+    /// paragraphs. For people, a new line is indented, a tab becomes a space, controls of direction are left out, and
+    /// every other control becomes U+FFFD. XML and JSON get references and escapes, without a loss.
     public func cleaned(for form: CleaningForm) -> String {
         guard utf8.contains(where: Unicode.Scalar.mayBeUnsafe) else { return self }
         var clean = String.UnicodeScalarView()
@@ -33,7 +33,7 @@ extension String {
 }
 
 extension CleaningForm {
-    /// What begins a line that continues the one before.
+    /// The beginning of a continuation line.
     private static let indentation = "    "
 
     /// Whether CR LF is one end of a line.
@@ -52,7 +52,7 @@ extension CleaningForm {
 }
 
 extension Unicode.Scalar {
-    /// Whether a byte of UTF-8 can belong to a scalar that is not safe: as good as all text goes without a second look.
+    /// Whether a byte of UTF-8 can belong to an unsafe scalar: nearly all text passes without a second look.
     fileprivate static func mayBeUnsafe(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == 0x7F || byte == 0xC2 || byte == 0xD8 || byte == 0xE2
     }
@@ -61,7 +61,7 @@ extension Unicode.Scalar {
 
     private var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
 
-    /// As terminals, editors or Unicode see it: LF, VT, FF, CR, NEL, LS, PS.
+    /// For terminals, editors or Unicode: LF, VT, FF, CR, NEL, LS, PS.
     fileprivate var endsLine: Bool {
         (0x0A...0x0D).contains(value) || value == 0x85 || value == 0x2028 || value == 0x2029
     }

@@ -1,27 +1,27 @@
-/// What is printed for people: the program's own words as they are, and all that is put into them cleaned.
+/// Text to print for people: the program's own words unchanged, and all inserted values cleaned.
 ///
 /// ```swift
 /// let line: PrintedText = "from \(message.from): \(message.body)"
 /// ```
 ///
-/// An output that takes nothing else cannot be handed what others wrote: a `String` becomes one only by being put into a literal,
-/// or by ``init(asIs:)``, which has to be asked for.
+/// An output of this type only cannot be handed other people's text by mistake: a `String` gets in only by
+/// interpolation into a literal, or by an explicit ``init(asIs:)``.
 public struct PrintedText: ExpressibleByStringInterpolation, CustomStringConvertible, Sendable, Equatable {
     public let description: String
 
-    /// The program's own words, or what was made fit for where it goes by other means. Not looked at.
+    /// The program's own words, or text made safe by other means. Not checked.
     public init(asIs text: String) { description = text }
 
     public init(stringLiteral text: String) { description = text }
     public init(stringInterpolation: StringInterpolation) { description = stringInterpolation.text }
 
-    /// A part of a line that stays on that line, such as one of several with tabs between them.
+    /// A part of a line that stays on that line, such as a field between tabs.
     public init(field text: String) { description = text.cleaned(for: .field) }
 
-    /// XML, which stays the same XML.
+    /// XML; the result means the same XML.
     public init(xml text: String) { description = text.cleaned(for: .xml) }
 
-    /// JSON without white space, which stays the same JSON.
+    /// JSON without white space; the result means the same JSON.
     public init(json text: String) { description = text.cleaned(for: .json) }
 
     public var isEmpty: Bool { description.isEmpty }
