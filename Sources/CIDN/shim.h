@@ -5,9 +5,9 @@
 #include <stringprep.h>
 #include <idna.h>
 
-// The profiles are arrays of unknown size, which Swift cannot name. Each function prepares the string in `in` where it
-// stands (`capacity` bytes, the terminating zero included) and returns a Stringprep_rc. Code points that Unicode 3.2
-// did not know are allowed, as XMPP servers allow them.
+// The profiles are arrays of unknown size, which Swift cannot name. Each function prepares the string in `in` in place
+// (`capacity` bytes, with the terminating zero) and returns a Stringprep_rc. Code points unknown to Unicode 3.2 are
+// allowed, as in XMPP servers.
 static inline int cidn_nodeprep(char *in, size_t capacity) {
     return stringprep(in, capacity, (Stringprep_profile_flags)0, stringprep_xmpp_nodeprep);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-/* What is needed of Linux and Swift's Glibc module leaves out. */
+/* The parts of Linux that Swift's Glibc module leaves out. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -10,7 +10,7 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 
-/* A socket that tells of addresses, links and routes; -1 with errno. Here, because a Swift file that imports this module
+/* A socket for changes of addresses, links and routes; -1 with errno. Here, because a Swift file that imports this module
    does not always see the constants of <sys/socket.h>. */
 static inline int kalij_route_socket(void) {
     return socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE);

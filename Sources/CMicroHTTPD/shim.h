@@ -1,7 +1,7 @@
 #pragma once
 #include <microhttpd.h>
 
-/* Variadic functions, which Swift cannot call. */
+/* Variadic functions, unavailable in Swift. */
 static inline struct MHD_Daemon *kalij_mhd_start(const struct sockaddr *address, MHD_AccessHandlerCallback answer,
                                                  void *user) {
     return MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer, user, MHD_OPTION_SOCK_ADDR, address,

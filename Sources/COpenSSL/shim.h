@@ -17,7 +17,7 @@
 #include <openssl/params.h>
 #include <openssl/rsa.h>
 
-/* Macros that Swift cannot import. */
+/* Macros, unavailable in Swift. */
 static inline int kalij_ssl_set_sni(SSL *s, const char *name) { return (int)SSL_set_tlsext_host_name(s, name); }
 static inline void kalij_ssl_ctx_prepare(SSL_CTX *c) {
     SSL_CTX_set_min_proto_version(c, TLS1_2_VERSION);
@@ -31,7 +31,7 @@ static inline void kalij_bio_retry_read(BIO *b) { BIO_set_retry_read(b); }
 static inline void kalij_bio_retry_write(BIO *b) { BIO_set_retry_write(b); }
 static inline void kalij_bio_clear_retry(BIO *b) { BIO_clear_retry_flags(b); }
 static inline int kalij_ssl_ctx_add1_chain_cert(SSL_CTX *c, X509 *x) { return (int)SSL_CTX_add1_chain_cert(c, x); }
-/* OSSL_PARAM is a structure that OpenSSL keeps pointers into for the call alone. */
+/* OpenSSL keeps pointers into the OSSL_PARAMs for the call alone. */
 static inline int kalij_hmac_sha256_init(EVP_MAC_CTX *c, const unsigned char *key, size_t n) {
     char digest[] = "SHA256";
     OSSL_PARAM p[2] = { OSSL_PARAM_construct_utf8_string("digest", digest, 0), OSSL_PARAM_construct_end() };

@@ -1,8 +1,8 @@
 #pragma once
 #include <sqlite3.h>
 
-/* SQLITE_STATIC is a cast that Swift cannot import: SQLite keeps the address until the parameter is bound anew or cleared. */
-// lives: until the caller's scope ends, which clears the parameters first (Statement.lend)
+/* SQLITE_STATIC is a cast, unavailable in Swift: SQLite keeps the address until the parameter is bound anew or cleared. */
+// lives: until the caller's scope ends; the caller clears the parameters before (Statement.lend)
 static inline int kalij_lend_blob(sqlite3_stmt *s, int i, const void *p, int n) { return sqlite3_bind_blob(s, i, p, n, SQLITE_STATIC); }
 // lives: as above
 static inline int kalij_lend_text(sqlite3_stmt *s, int i, const char *p, int n) { return sqlite3_bind_text(s, i, p, n, SQLITE_STATIC); }

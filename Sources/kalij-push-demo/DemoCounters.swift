@@ -1,12 +1,12 @@
 import KalijLab
 
-/// What kalij-push has counted: its own page `/metrics`, as an operator's Prometheus would read it.
+/// The counters of kalij-push: its own page `/metrics`, as read by an operator's Prometheus.
 struct DemoCounters: Equatable {
     var sent = 0
     var queued = 0
     var covered = 0
 
-    /// Publishes of which it is known what became of them.
+    /// Publishes with a known outcome.
     var total: Int { sent + queued + covered }
 
     static func read(port: Int, _ laboratory: Laboratory) async throws -> DemoCounters {
@@ -23,7 +23,7 @@ struct DemoCounters: Equatable {
         return DemoCounters(sent: count("delivered"), queued: count("queued"), covered: count("covered"))
     }
 
-    /// What became of a publish that came between the counters before and these.
+    /// The outcome of a publish between the earlier counters and these.
     func verdict(since before: DemoCounters) -> String {
         if sent > before.sent { return "pushed at once" }
         if queued > before.queued {

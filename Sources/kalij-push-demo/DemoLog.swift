@@ -4,15 +4,15 @@ import KalijLab
 /// The push server's log, read again and again.
 struct DemoLog {
     let path: String
-    /// Kept so that the process is known as long as its log is of interest.
+    /// Keeps the process object for as long as its log is read.
     let process: Subprocess
 
-    /// Something that did not happen.
+    /// A line that the log does not have in time.
     struct Missing: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Waits until so many lines have a text; the last of them without its priority.
+    /// Waits until so many lines have a text; returns the last of these lines without its priority.
     func wait(for text: String, count: Int, seconds: Double) async throws -> String {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while ContinuousClock.now < deadline {

@@ -21,7 +21,7 @@ enum PushDemo {
         }
     }
 
-    /// One line at once, even where the output is no terminal.
+    /// A line at once, even if the output is no terminal.
     private static func say(_ line: PrintedText) { write(line, to: STDOUT_FILENO) }
 
     private static func write(_ line: PrintedText, to descriptor: Int32) {
@@ -62,7 +62,7 @@ enum PushDemo {
         await chat.quit()
     }
 
-    /// Says of each message what became of its push.
+    /// Reports the outcome of each message's push.
     private static func follow(page: Int, _ laboratory: Laboratory) async throws {
         var before = DemoCounters()
         let deadline = ContinuousClock.now + .seconds(30)

@@ -13,7 +13,7 @@ enum KalijPushCommand {
         CONFIG is a settings.json as fpush has it; Documentation/Operating.md explains every key.
         """
 
-    // As <sysexits.h> has them.
+    // The numbers of <sysexits.h>.
     private static let wrongUsage: Int32 = 64
     private static let tryAgain: Int32 = 75
     private static let badConfiguration: Int32 = 78
@@ -68,13 +68,13 @@ enum KalijPushCommand {
             note("kalij-push: \(path): \(error)")
             return badConfiguration
         } catch {
-            // The disk, the port, or the machine: it may be better the next time.
+            // The fault is the disk, the port, or the machine: the next attempt may succeed.
             note("kalij-push: \(error)")
             return tryAgain
         }
     }
 
-    /// Lines begin with the priority that systemd's journal takes off (sd-daemon(3)).
+    /// Lines begin with the priority for systemd's journal (sd-daemon(3)).
     private static func note(_ line: PrintedText) { write(line, to: STDERR_FILENO) }
 
     private static func write(_ text: PrintedText, to descriptor: Int32) {

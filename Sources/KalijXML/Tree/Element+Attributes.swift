@@ -98,8 +98,8 @@ extension Element {
         let new = Attribute(name: tree.store(name.local), namespace: namespace, value: start, length: length)
         let places = attributePlaces
         if places.upperBound != tree.attributeCount || places.isEmpty {
-            // The attributes of an element stand side by side: move them to a place with room for one more. fits: an
-            // attribute has 16 bytes, and there is no memory for so many
+            // The attributes of an element stand side by side: move them to a place with room for one more.
+            // fits: an attribute has 16 bytes, and there is no memory for so many
             tree.nodes[Int(index)].attributes = UInt32(tree.attributeCount)
             for place in places { _ = tree.append(tree.attributes[place]) }
         }

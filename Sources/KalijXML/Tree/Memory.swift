@@ -51,8 +51,8 @@ struct Region<Value: BitwiseCopyable> {
     @inline(never)
     private mutating func grow(_ extra: Int) {
         let wanted = Swift.max(count + extra, capacity + capacity / 2 + 16)
-        // The system moves large blocks without a second copy in memory. traps: as every allocation of Swift's own does
-        // without memory
+        // The system moves large blocks without a second copy in memory.
+        // traps: as every allocation of Swift's own does without memory
         guard let moved = realloc(base, wanted * MemoryLayout<Value>.stride) else { fatalError("out of memory") }
         base = moved.bindMemory(to: Value.self, capacity: wanted)
         capacity = wanted

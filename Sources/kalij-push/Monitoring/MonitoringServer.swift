@@ -5,7 +5,7 @@ import KalijTransport
 
 /// Serves `/` (the operator's page), `/metrics`, `/healthz` and `/readyz`; libmicrohttpd does the HTTP, on our loop.
 final class MonitoringServer {
-    /// Why it cannot be served.
+    /// Why nothing can be served.
     struct Problem: Error, CustomStringConvertible {
         let description: String
     }

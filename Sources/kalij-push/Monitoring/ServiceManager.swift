@@ -1,6 +1,6 @@
 import Glibc
 
-/// Tells systemd how the service does (sd_notify(3)): a datagram to the socket that `NOTIFY_SOCKET` names.
+/// Reports the service's state to systemd (sd_notify(3)): a datagram to the socket named in `NOTIFY_SOCKET`.
 enum ServiceManager {
     static func notify(_ state: String) {
         guard let name = getenv("NOTIFY_SOCKET").map({ String(cString: $0) }), !name.isEmpty else { return }
@@ -8,7 +8,7 @@ enum ServiceManager {
         address.sun_family = sa_family_t(AF_UNIX)
         var path = Array(name.utf8)
         guard path.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
-        // An abstract name begins with a zero byte, which is written as "@".
+        // An abstract name begins with a zero byte, written as "@".
         if path[0] == UInt8(ascii: "@") { path[0] = 0 }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -17,7 +17,7 @@ enum ServiceManager {
         let size = socklen_t(MemoryLayout<sa_family_t>.size + path.count)
         let bytes = Array(state.utf8)
         _ = withUnsafePointer(to: &address) { pointer in
-            // A sockaddr_un is passed where the C interface wants its generic form; its size goes along.
+            // The C interface wants the generic form of a sockaddr_un; the size goes along.
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, size)
             }

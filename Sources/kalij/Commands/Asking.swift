@@ -6,7 +6,7 @@ import KalijStore
 import KalijTransport
 import KalijXML
 
-/// Asks questions and waits for what becomes of them: rounds of some at once, one round after the other.
+/// Asks questions and waits for the answers: rounds of several at once, one round after the other.
 final class Asking {
     private let shared: SharedOptions
     private let account: JID?
@@ -14,19 +14,19 @@ final class Asking {
     private let database: Database
     private var rounds: ArraySlice<[Element]>
     private let pause: Int64
-    /// The questions of the present round, and when it is given up.
+    /// The questions of the present round, and the round's deadline.
     private var open: [Int64] = []
     private var deadline: Int64 = 0
-    /// When the next round begins; nil while one is under way.
+    /// The beginning of the next round; nil while a round is under way.
     private var nextRound: Int64?
     private var isDone = false
     private let tell: (Questions.Question) -> Void
 
     /// - Parameters:
-    ///   - account: who asks; nil is the only account.
+    ///   - account: the asking account; nil for the only account.
     ///   - seconds: how long an answer may take.
     ///   - pause: seconds between two rounds.
-    ///   - tell: gets each question as it is when the waiting for it ends, answered or not.
+    ///   - tell: gets each question in its state at the end of the wait, answered or not.
     /// - Throws: `DirectoryError`, `StoreError`
     init(
         _ rounds: [[Element]], of account: JID?, within seconds: Int, pause: Double = 0, _ shared: SharedOptions,
@@ -43,7 +43,7 @@ final class Asking {
         nextRound = 0
     }
 
-    /// Accepts the questions, sees that they are sent, and waits for what becomes of them.
+    /// Accepts the questions, makes sure that they are sent, and waits for the answers.
     func run() throws {
         try Waiting(directory: shared.directory).wait(
             until: { try self.look() }, next: { self.next }, drive: { try self.drive() })
@@ -52,7 +52,8 @@ final class Asking {
     /// When to look at the latest.
     private var next: Int64 { nextRound ?? deadline }
 
-    /// Tells what has become of the round, and begins the next when its time has come; true once all are over.
+    /// Reports the ended questions of the round, and begins the next round when its time has come; true once all rounds
+    /// are over.
     private func look() throws -> Bool {
         guard !isDone else { return true }
         let now = Clock.system.monotonic()
@@ -76,7 +77,7 @@ final class Asking {
     private func begin(at now: Int64) throws {
         nextRound = nil
         open = try rounds.removeFirst().map(accept)
-        // What times out is told by who drives, a moment later.
+        // The driver reports a timeout a moment later.
         deadline = now + Int64(seconds + 5) * 1_000_000_000  // fits: a day of nanoseconds
     }
 

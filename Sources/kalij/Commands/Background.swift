@@ -7,16 +7,16 @@ import KalijTransport
 enum Background {
     static let budget = 30.0
 
-    /// What has come of it.
+    /// The result.
     enum Outcome {
-        /// This process was online, or has tried to be.
+        /// This process was online, or has tried to connect.
         case driven
         /// Another process drives, and was told.
         case handedOver
         case failed(Failure)
     }
 
-    /// Sends what is queued, and says on standard error what went wrong: it stays accepted.
+    /// Sends queued stanzas, and reports errors on standard error: the stanzas stay accepted.
     static func sendWhatIsQueued(_ shared: SharedOptions) {
         let progress = Progress(of: nil, endsUnreached: true)
         if case .failed(let failure) = send(shared, progress) {
@@ -26,10 +26,10 @@ enum Background {
         }
     }
 
-    /// Sends what is queued.
+    /// Sends queued stanzas.
     /// - Parameters:
-    ///   - mayEnd: what is waited for besides sending.
-    ///   - began: gets each engine before it runs.
+    ///   - mayEnd: whether nothing besides sending is awaited any more.
+    ///   - began: gets each engine before the engine runs.
     static func send(
         _ shared: SharedOptions, _ progress: Progress, mayEnd: @escaping () throws -> Bool = { true }
     ) -> Outcome {
@@ -49,9 +49,10 @@ enum Background {
                         try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak engine] _ in engine?.stop() }
                     })
                 guard ending == .handedOver else { return .driven }
-                // Another process drives. It may have looked before our commit and listen only since: ring again.
+                // Another process drives. That process may have looked before our commit and listen only since: ring
+                // again.
                 if Doorbell.bell(directory: shared.directory.path) != nil { return .handedOver }
-                usleep(20_000)  // it is just starting or just ending
+                usleep(20_000)  // the other process is just starting or just ending
             } catch FenceError.held {
                 usleep(20_000)  // somebody brings the tables up to date
             } catch {

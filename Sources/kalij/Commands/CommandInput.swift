@@ -9,8 +9,8 @@ import KalijTransport
     import Foundation
 #endif
 
-/// Takes JSON commands from standard input, a line each, for one engine after the other: what was read of a command when an
-/// engine ends is kept for the next.
+/// Takes JSON commands from standard input, a line each, for one engine after the other: a partly read command at the
+/// end of an engine is kept for the next engine.
 final class CommandInput {
     private let output: EventOutput
     private var engine: Engine?

@@ -74,7 +74,7 @@ enum DemoCommand: Command {
     }
 
     /// The demo's exit status, handed from its task to the waiting thread.
-    // Written before `signal()` and read after `wait()`, which order the two.
+    // Written before `signal()` and read after `wait()`, so the order is certain.
     private final class Outcome: @unchecked Sendable {
         private let finished = DispatchSemaphore(value: 0)
         private var status: Int32 = 69

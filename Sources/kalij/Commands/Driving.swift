@@ -2,7 +2,7 @@ import Glibc
 import KalijClient
 import KalijRoles
 
-/// Waits for something that whoever drives does: this process, if no other does.
+/// Waits for the driver's work: this process drives, if no other process does.
 struct Driving {
     private let shared: SharedOptions
     private let account: Account

@@ -2,12 +2,12 @@ import KalijClient
 import KalijText
 import KalijTransport
 
-/// Where `run` prints: what happens, and with `--since` every numbered event once, in the order of the numbers, whoever
-/// drove when it happened.
+/// The output of `run`: present events, and with `--since` every numbered event once, in the order of the numbers, even
+/// if another process drove at that time.
 final class EventOutput {
     private let printer: EventPrinter
     private let directory: AccountDirectory
-    /// The number of the last event that was printed; nil if it does not matter what came before.
+    /// The number of the last printed event; nil if earlier events do not matter.
     private var last: Int64?
     private var watch: Watch?
     private var stop: () -> Void = {}
@@ -22,10 +22,10 @@ final class EventOutput {
 
     /// Ends `engine` once nothing can be printed any more: also if there is nothing to print when the reader goes.
     func attach(_ engine: Engine) {
-        // Not in the middle of what it does, and tells of.
+        // Not in the middle of the engine's work and its events.
         stop = { [weak engine] in engine?.loop.enqueue { engine?.stop() } }
         watch?.cancel()
-        // A file cannot be watched; nor does it go.
+        // A file cannot be watched, and never goes away.
         watch = try? engine.loop.watch(Output.descriptor, .hangup) { [weak self] _ in self?.fail(OutputClosed()) }
         printStored()
         if failure != nil { stop() }
@@ -34,13 +34,13 @@ final class EventOutput {
     func print(_ event: EngineEvent) {
         if let number = event.number, let last {
             guard number > last else { return }
-            // What another process has told, while this one did not drive.
+            // Events of another process, from a time when this process did not drive.
             if number > last + 1 { return printStored() }
         }
         write(event)
     }
 
-    /// Prints the events after the last one that was printed, a page at a time.
+    /// Prints the events after the last printed event, a page at a time.
     func printStored() {
         guard last != nil else { return }
         do {

@@ -35,7 +35,7 @@ enum FlushCommand: Command {
         return try conclude(ending, sent: sent, progress, shared)
     }
 
-    /// Whether it is told at once, because it may be why this takes long, or why something is not sent.
+    /// Whether to report the event at once: a possible reason for a long wait, or for unsent stanzas.
     private static func isProblem(_ event: EngineEvent) -> Bool {
         switch event.content {
         case is Offline, is Refused, is WaitingForStorage: true

@@ -69,13 +69,13 @@ enum HistoryCommand: Command {
     }
 }
 
-/// Asks for older history and waits until it is there.
+/// Asks for older history and waits until the history is there.
 struct Fetching {
     private let shared: SharedOptions
 
     init(_ shared: SharedOptions) { self.shared = shared }
 
-    /// - Throws: `Failure` if not all of it came.
+    /// - Throws: `Failure` if a part did not come.
     func fetch(older: Int, gaps: Bool, of jid: JID?, within seconds: Int) throws {
         guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
         let database = try shared.directory.open(.machine, role: .share, now: Clock.system.now())

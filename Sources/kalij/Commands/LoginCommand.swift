@@ -62,7 +62,7 @@ enum LoginCommand: Command {
         return .done
     }
 
-    /// What the person at the terminal can do about it, if it is known.
+    /// The user's possible remedy, if known.
     private static func wayOut(of error: LoginError, _ server: ServerSettings) -> String? {
         switch error {
         case .noStream: "if it speaks TLS from the first byte on, say so with --direct-tls"
@@ -74,7 +74,7 @@ enum LoginCommand: Command {
         }
     }
 
-    /// A resource of its own for each installation, so that its clients do not push one another out.
+    /// A different resource for each installation, so that the clients do not push one another out.
     private static func newResource() -> String { "kalij." + String(UInt32.random(in: .min ... .max), radix: 36) }
 
     private static func settings(_ arguments: Arguments) throws -> ServerSettings {

@@ -63,7 +63,7 @@ enum LogoutCommand: Command {
         return .done
     }
 
-    /// Waits until whoever drives has done it, or does it.
+    /// Waits until the driver has logged out, or logs out here.
     private static func wait(
         _ shared: SharedOptions, online: Bool, _ isDone: () throws -> Bool
     ) throws -> LogoutReport {

@@ -2,17 +2,17 @@ import KalijAddress
 import KalijClient
 import KalijText
 
-/// What a command that goes online for a while hears of its way to the server, so that it can say why something was not done.
+/// Follows the way to the server during a short time online, so that a command can say why something was not done.
 final class Progress {
-    /// Whose connection counts; nil: every account's.
+    /// The account whose connection counts; nil: every account's.
     private let account: String?
-    /// Whether there is no second attempt: nobody waits for seconds for a server that refuses the connection.
+    /// Whether the first failed attempt is the last: nobody waits for seconds for a server that refuses the connection.
     private let endsUnreached: Bool
     private let told: (EngineEvent) -> Void
     private var reached: Set<JID> = []
     /// Why accounts are not online, if they are not.
     private var problems: [JID: String] = [:]
-    /// Whether it has ended the engine because the server cannot be reached.
+    /// Whether the engine was ended because the server cannot be reached.
     private(set) var isGivenUp = false
     weak var engine: Engine?
 
@@ -23,7 +23,7 @@ final class Progress {
         self.told = told
     }
 
-    /// Why the server was not reached, or the connection is gone; nil if it is there.
+    /// Why the server was not reached, or the connection is gone; nil while connected.
     var problem: String? { problems.sorted { $0.key < $1.key }.first?.value }
 
     func see(_ event: EngineEvent) {
@@ -37,7 +37,7 @@ final class Progress {
             problems[event.account] = offline.reason
             guard endsUnreached, !reached.contains(event.account) else { return }
             isGivenUp = true
-            // Not from within what the engine is doing.
+            // Not from within the engine's work.
             engine?.loop.enqueue { [weak engine] in engine?.stop() }
         case let refused as Refused: problems[event.account] = refused.reason
         default: break

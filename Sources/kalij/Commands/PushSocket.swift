@@ -1,15 +1,15 @@
 import Glibc
 
-/// What the system would do for a push: starts a process for each connection to a socket.
+/// The system's part for a push: starts a process for each connection to a socket.
 struct PushSocket {
     private let path: String
     private let listener: Int32
     private let command: [String]
 
-    /// Milliseconds before it is tried again to take a push or to start a run.
+    /// Milliseconds before another attempt to take a push or to start a run.
     private static let pause: Int32 = 1000
 
-    /// Listens at `path`, in the place of a process of this user that has ended.
+    /// Listens at `path`, in place of an ended process of this user.
     /// - Throws: `Failure` if anything else is there, or somebody listens there.
     init(_ path: String, _ command: [String]) throws {
         self.path = path
@@ -30,7 +30,7 @@ struct PushSocket {
         self.listener = listener
     }
 
-    /// Removes what a process that has ended left at `path`, and nothing else.
+    /// Removes the socket that an ended process left at `path`, and nothing else.
     private static func makeRoom(_ address: sockaddr_un, _ path: String) throws {
         var status = stat()
         guard lstat(path, &status) == 0 else {
@@ -50,14 +50,14 @@ struct PushSocket {
         }
         switch errno {
         case ECONNREFUSED: unlink(path)
-        // It went meanwhile.
+        // The other process has just ended.
         case ENOENT: break
         case EAGAIN: throw Failure(.tryAgain, "\(path): another process listens there")
         default: throw Failure(.badInput, "\(path): \(String(cString: strerror(errno)))")
         }
     }
 
-    /// Starts runs, for ever. A push that came is served as soon as a process can be started.
+    /// Starts runs, for ever. A push is served as soon as a process can be started.
     func serve() -> Never {
         // Nobody waits for the runs.
         signal(SIGCHLD, SIG_IGN)
@@ -88,7 +88,7 @@ struct PushSocket {
         }
         guard ![EINTR, ECONNABORTED, EAGAIN].contains(errno) else { return false }
         Output.error("taking a push: \(String(cString: strerror(errno))); it is tried again in a second")
-        // It waits where it is.
+        // The push waits in the socket's queue.
         usleep(UInt32(Self.pause) * 1000)  // fits: a second
         return false
     }
@@ -110,7 +110,7 @@ struct PushSocket {
         guard !bytes.isEmpty, bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
             throw Failure(.badInput, "\(path): a socket's path has at most 107 bytes")
         }
-        // The address starts zeroed and is longer than the path, so that it stays terminated.
+        // The address starts zeroed and is longer than the path, so the terminating zero stays.
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
         return address
     }

@@ -46,7 +46,7 @@ enum QueryCommand: Command {
         """
     static let options: [Arguments.Option] = [.flag("--stream", "the input is a stream; ask each of its stanzas")]
 
-    /// A log holds what a server let through, so the limits are wider than those of a connection.
+    /// A log holds stanzas that a server let through, so the limits are wider than a connection's.
     private static let limits = ParserLimits(
         stanzaBytes: 16 << 20, hardStanzaBytes: 1 << 30, depth: 4_096, attributes: 65_536, children: 1 << 24,
         elements: 1 << 24, nameBytes: 1 << 20, valueBytes: 16 << 20)
@@ -78,7 +78,7 @@ enum QueryCommand: Command {
         return printer.isEmpty ? .nothing : .done
     }
 
-    /// The query with its arguments, and the word behind them, if there is one.
+    /// The query with its arguments, and the word after the arguments, if there is one.
     private static func compile(_ words: [String]) throws -> (Query<QueryResult>, file: String?) {
         let given = Array(words.dropFirst())
         let needed = try Query<QueryResult>.specifiers(in: words[0])
@@ -92,7 +92,7 @@ enum QueryCommand: Command {
         return (query, given.count > needed ? given[needed] : nil)
     }
 
-    /// What is wrong with the query, and where: a query may have several lines.
+    /// The error in the query, and the place: a query may have several lines.
     private static func message(_ error: QuerySyntaxError) -> String {
         let before = error.query.prefix(error.column - 1)
         let line = before.count(where: \.isNewline) + 1
@@ -128,7 +128,7 @@ private struct Input {
 
     private var isFile: Bool { path != nil && path != "-" }
 
-    /// What is wrong with it, and where, in the way that editors understand.
+    /// The error and its place, in the form that editors understand.
     func message(_ error: XMLError) -> String {
         guard isFile, let path else { return "standard input, \(error)" }
         return "\(path):\(error.line):\(error.column): \(error.text) (\(error.condition))"

@@ -48,7 +48,7 @@ enum RunCommand: Command {
         guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
         let output = EventOutput(
             EventPrinter(json: shared.json, verbose: shared.verbose), shared.directory, since: since.map(Int64.init))
-        // What there is by now, before this process has to answer others.
+        // Prints the events so far, before this process has to answer others.
         Interruption.endsAtOnce()
         output.printStored()
         if output.failure == nil { try drive(shared, options, output) }
@@ -80,7 +80,7 @@ enum RunCommand: Command {
             },
             began: { engine in
                 engines += 1
-                // It was frozen, and perhaps another process went on.
+                // This process was frozen, and perhaps another process went on.
                 if shared.verbose, engines > 1 { Output.note("driving again") }
                 try watchSignals(engine)
                 commands?.attach(engine)

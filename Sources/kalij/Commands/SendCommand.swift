@@ -67,7 +67,7 @@ enum SendCommand: Command {
             try JSONLine.of(EventRecord(message, event: event, account: message.from, at: Clock.system.now())))
     }
 
-    /// Whatever is not final is not a failure of accepting: who repeats it after that sends it twice.
+    /// A message without a final state was still accepted: a user who repeats the command sends the message twice.
     private static func status(of sending: Sending, confirming: Bool) -> ExitStatus {
         if sending.message.state == .failed {
             Output.error("refused: \(sending.message.error ?? "without a reason")")

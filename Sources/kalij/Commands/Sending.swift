@@ -4,20 +4,20 @@ import KalijClient
 import KalijRoles
 import KalijTransport
 
-/// Sees that a message that was accepted is sent, and finds out what becomes of it.
+/// Makes sure that an accepted message is sent, and finds out the result.
 final class Sending {
     private let shared: SharedOptions
     private let account: Account
-    /// As it was accepted, and then as it is.
+    /// First the accepted message, then its present state.
     private(set) var message: Message
-    /// Why it is not sent yet.
+    /// Why the message is not sent yet.
     private(set) var failure: Failure?
     private var settledAt: Int64?
     private var timer: Timer?
     private weak var engine: Engine?
 
-    /// Nanoseconds after the server has taken a message, in which an error may come: ejabberd looks for the recipient after it
-    /// has said that it has the message, and another server has to be found first.
+    /// How many nanoseconds to wait for an error after the server has taken a message: ejabberd looks for the recipient
+    /// after taking the message, and another server has to be found first.
     private static let (patience, patienceWithOthers): (Int64, Int64) = (200_000_000, 1_000_000_000)
 
     init(_ message: Message, of account: Account, _ shared: SharedOptions) {
@@ -26,8 +26,8 @@ final class Sending {
         self.message = message
     }
 
-    /// Drives until it is sent and was not refused at once, if no other process drives.
-    /// - Parameter confirming: whether another process that drives is waited for, too.
+    /// Drives until the message is sent and was not refused at once, if no other process drives.
+    /// - Parameter confirming: whether to wait for another driver, too.
     func run(confirming: Bool) throws {
         let progress = Progress(of: account.jid.description, endsUnreached: true) { [weak self] in self?.see($0) }
         let outcome = Background.send(shared, progress) { [weak self, weak progress] in

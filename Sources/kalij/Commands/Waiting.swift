@@ -2,28 +2,28 @@ import Glibc
 import KalijClient
 import KalijRoles
 
-/// Waits for what the process that drives does, or drives until it is done.
+/// Waits for the driver's work, or drives until the work is done.
 ///
-/// The one place where a command waits for another process: it is told through the doorbell, and does not poll.
+/// The only place where a command waits for another process: the doorbell signals, so there is no polling.
 struct Waiting {
     let directory: AccountDirectory
 
     /// - Parameters:
     ///   - isDone: looks into the database; asked whenever something has happened, and at `next`.
     ///   - next: when to look at the latest, in nanoseconds of the monotonic clock; asked anew each time.
-    ///   - drive: drives until it is done.
-    /// - Throws: what the closures throw, but for a `FenceError` of `drive`: then another process drives.
+    ///   - drive: drives until the work is done.
+    /// - Throws: the closures' errors, except a `FenceError` of `drive`: then another process drives.
     func wait(
         until isDone: () throws -> Bool, next: () -> Int64, drive: () throws -> Void
     ) throws {
         while try !isDone() {
             do {
                 do {
-                    // Who drives lets go in order when it is interrupted; who waits has nothing to let go.
+                    // An interrupted driver lets go in order; a waiting process has nothing to let go.
                     defer { Interruption.endsAtOnce(isWaiting: true) }
                     try drive()
                 }
-                // It is not done: it was asked to let another one drive, which comes first.
+                // Not done: this process was asked to let another process drive, so the other process goes first.
                 if try !isDone() { awaitDriver() }
             } catch is FenceError {
                 try listen(until: isDone, next: next)
@@ -41,7 +41,7 @@ struct Waiting {
 
     private func listen(until isDone: () throws -> Bool, next: () -> Int64) throws {
         guard let ear = Doorbell.ear(directory: directory.path) else {
-            usleep(20_000)  // who drives is just starting or just ending
+            usleep(20_000)  // the driver is just starting or just ending
             return
         }
         repeat {

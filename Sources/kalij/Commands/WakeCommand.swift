@@ -40,7 +40,7 @@ enum WakeCommand: Command {
         if let path = arguments.value("--listen") {
             try PushSocket(path, [CommandLine.arguments[0]] + words(budget, shared)).serve()
         }
-        // Whatever it waits for, the name of a server or a disk: dying at any point is harmless, being late is not.
+        // Even during a wait for the name of a server or a disk: dying at any point is harmless, being late is not.
         LastWords.prepare(NotificationPrinter(json: shared.json).reopening.description)
         signal(SIGALRM) { _ in
             LastWords.say()
@@ -63,7 +63,7 @@ enum WakeCommand: Command {
     private static func awaitEnd(_ budget: Int) {
         let last = timeval(tv_sec: budget - 1, tv_usec: Int(1_000_000 * (1 - start)))
         var timer = itimerval(it_interval: timeval(), it_value: last)
-        setitimer(Int32(ITIMER_REAL.rawValue), &timer, nil)  // fits: it is zero
+        setitimer(Int32(ITIMER_REAL.rawValue), &timer, nil)  // fits: zero
     }
 
     private static func words(_ budget: Int, _ shared: SharedOptions) -> [String] {

@@ -1,9 +1,9 @@
-/// The words of a command line, taken apart by what a command declares.
+/// The words of a command line, divided by a command's declaration.
 struct Arguments {
-    /// One option of a command.
+    /// An option of a command.
     struct Option {
         let name: String
-        /// What stands for its value in the help; nil for a flag.
+        /// The name of the value in the help; nil for a flag.
         let value: String?
         let help: String
 
@@ -18,8 +18,8 @@ struct Arguments {
     private var flags: Set<String> = []
     private var mayHaveOptions = true
 
-    /// Reads words until `stop` says that the word belongs to somebody else.
-    /// - Returns: the arguments, and the words from the one that `stop` took.
+    /// Reads words until `stop` takes a word for somebody else.
+    /// - Returns: the arguments, and the words from the word that `stop` took.
     static func read(
         _ line: ArraySlice<String>, options: [Option], stop: (String) -> Bool = { _ in false }
     ) throws -> (Arguments, rest: ArraySlice<String>) {
@@ -62,7 +62,7 @@ struct Arguments {
     func has(_ flag: String) -> Bool { flags.contains(flag) }
     func value(_ name: String) -> String? { values[name] }
 
-    /// The whole number given for `name`; nil if it was not given.
+    /// The whole number given for `name`; nil if missing.
     func integer(_ name: String, in range: ClosedRange<Int> = 0...Int.max) throws -> Int? {
         guard let text = values[name] else { return nil }
         guard let number = Int(text), range.contains(number) else {

@@ -1,22 +1,22 @@
 import KalijClient
 
-/// One of the things that `kalij` does.
+/// A command of `kalij`.
 protocol Command {
     static var name: String { get }
-    /// What follows the name in the help, e.g. `JID [--server HOST:PORT]`.
+    /// The part after the name in the help, e.g. `JID [--server HOST:PORT]`.
     static var usage: String { get }
-    /// One line for the list of commands.
+    /// A line for the list of commands.
     static var summary: String { get }
-    /// The rest of the help: what goes in and comes out, examples.
+    /// The rest of the help: input, output, examples.
     static var details: String { get }
     static var options: [Arguments.Option] { get }
 
-    /// Does it.
-    /// - Throws: `Failure`, or what `Failure.init(_:)` knows.
+    /// Runs the command.
+    /// - Throws: `Failure`, or an error known to `Failure.init(_:)`.
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus
 }
 
-/// The options that stand before the command.
+/// The options before the command.
 struct SharedOptions {
     let directory: AccountDirectory
     let json: Bool

@@ -1,6 +1,6 @@
 import KalijClient
 
-/// What the command's exit status says; the numbers are those of <sysexits.h> where it has one.
+/// The meaning of the command's exit status; the numbers are from <sysexits.h> where possible.
 enum ExitStatus: Int32 {
     case done = 0
     /// Nothing found.
@@ -9,7 +9,7 @@ enum ExitStatus: Int32 {
     case usage = 64
     /// Bad input.
     case badInput = 65
-    /// The server cannot be reached or does not answer as it should.
+    /// The server cannot be reached or gives wrong answers.
     case unavailable = 69
     /// Try again later: another process drives, or the machine is short of something.
     case tryAgain = 75
@@ -18,7 +18,7 @@ enum ExitStatus: Int32 {
     /// The database or the configuration cannot be used.
     case badConfiguration = 78
 
-    /// What became of a question.
+    /// The status for the outcome of a question.
     init(of question: Questions.Question) {
         switch question.outcome {
         case "result": self = .done
@@ -27,17 +27,17 @@ enum ExitStatus: Int32 {
         }
     }
 
-    /// That of several questions: an answer that is missing may come, an error is one.
+    /// The status for several questions: a missing answer may still come, an error is an answer.
     static func of(_ all: [ExitStatus]) -> ExitStatus {
         all.contains(.tryAgain) ? .tryAgain : all.contains(.nothing) ? .nothing : .done
     }
 }
 
-/// What ends a command before it is done.
+/// The reason for ending a command early.
 struct Failure: Error {
     let status: ExitStatus
     let message: String
-    /// Whether whoever typed it has not seen how the command is used.
+    /// Whether the user has not seen how the command is used.
     let isLost: Bool
 
     init(_ status: ExitStatus, _ message: String, isLost: Bool = false) {

@@ -6,7 +6,7 @@ import KalijTransport
 import KalijXML
 
 extension Failure {
-    /// The failure that `error` means for the person at the terminal.
+    /// The failure for `error`, in words for the person at the terminal.
     init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
@@ -42,7 +42,7 @@ extension Failure {
         }
     }
 
-    /// The failure, with what can be done about it.
+    /// The failure, with a possible remedy.
     init(_ error: any Error, wayOut: String?) {
         let failure = Failure(error)
         self.init(failure.status, wayOut.map { "\(failure.message); \($0)" } ?? failure.message)

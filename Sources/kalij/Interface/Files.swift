@@ -2,7 +2,7 @@ import Glibc
 
 /// Files named on the command line.
 enum Files {
-    /// The absolute path of `path`, which must exist.
+    /// The absolute path of `path`; the file must exist.
     static func absolute(existing path: String) throws -> String {
         guard let resolved = realpath(path, nil) else {
             throw Failure(.badInput, "\(path): \(String(cString: strerror(errno)))")

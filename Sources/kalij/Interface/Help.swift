@@ -35,7 +35,7 @@ enum Help {
         return usage(of: command) + PrintedText(asIs: "\n\n\(command.details)\n\(options)")
     }
 
-    /// The line that says what follows the command's name.
+    /// The line with the usage of a command.
     static func usage(of command: any Command.Type) -> PrintedText {
         PrintedText(asIs: "usage: kalij [--data DIR] [--json] [-v] \(command.name) \(command.usage)")
     }

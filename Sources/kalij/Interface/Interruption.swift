@@ -1,12 +1,13 @@
 import Glibc
 
-/// What SIGTERM and the others do while a process holds nothing that it would have to let go.
+/// The effect of SIGTERM and other signals while a process has nothing to let go.
 enum Interruption {
-    /// From now on they have their usual effect, but for the exit status, until an engine's loop watches them.
+    /// From now on the signals have their usual effect, except for the exit status, until an engine's loop watches
+    /// them.
     ///
-    /// Signals that a loop has watched stay blocked when its engine is over; whoever waits then for another process to let go
-    /// would not be ended by them.
-    /// - Parameter isWaiting: somebody waits for what this process was to tell, and is told to try again.
+    /// Signals watched by a loop stay blocked after the end of its engine; without this call they would not end a
+    /// process that waits afterwards for another process to let go.
+    /// - Parameter isWaiting: a user waits for this process's result, and is told to try again.
     static func endsAtOnce(isWaiting: Bool = false) {
         var set = sigset_t()
         sigemptyset(&set)
@@ -23,7 +24,7 @@ enum Interruption {
     }
 }
 
-/// What a process says when its time is over, from a signal's handler: nothing is allocated there.
+/// The last words of a process whose time is over, written by a signal's handler: nothing is allocated there.
 enum LastWords {
     // Set before the handler is, never changed or freed afterwards.
     private nonisolated(unsafe) static var bytes: UnsafePointer<CChar>?
@@ -36,7 +37,7 @@ enum LastWords {
     }
 
     static func say() {
-        // A pipe that nobody reads must not keep it.
+        // A pipe without a reader must not delay the end.
         var request = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
         if let bytes, poll(&request, 1, 0) > 0 { _ = write(STDOUT_FILENO, bytes, count) }
     }

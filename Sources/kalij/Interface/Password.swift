@@ -2,7 +2,7 @@ import Glibc
 import KalijAddress
 import KalijText
 
-/// Where a password comes from; never from an argument, which others can see.
+/// Where a password comes from; never from an argument, visible to others.
 enum Password {
     static func read(file: String?, for jid: JID) throws -> String {
         let password: String

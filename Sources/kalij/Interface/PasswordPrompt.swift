@@ -2,10 +2,10 @@ import Glibc
 import KalijText
 import KalijTransport
 
-/// Asks at the terminal for something that is not shown while it is typed.
+/// Asks at the terminal for hidden input.
 ///
-/// The keys that end or stop a program do so (`getpass` lets them through as characters), and the terminal shows again what is
-/// typed, however it ends.
+/// The keys that end or stop a program do so (`getpass` lets these keys through as characters), and the terminal shows
+/// typed characters again afterwards, however the prompt ends.
 final class PasswordPrompt {
     private let prompt: PrintedText
     private let terminal: Int32
@@ -22,7 +22,7 @@ final class PasswordPrompt {
 
     private static let signals = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP]
 
-    /// - Returns: the line that was typed; nil if the input ended before there was one (Ctrl-D).
+    /// - Returns: the typed line; nil if the input ended before (Ctrl-D).
     /// - Throws: `Failure` if there is no terminal, `SystemError`
     static func ask(_ prompt: PrintedText) throws -> [UInt8]? {
         let own = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
@@ -46,13 +46,14 @@ final class PasswordPrompt {
         while true {
             try awaitEnd()
             guard case .signal(let number) = end else { break }
-            // It has its usual effect, without a picture of what was typed: of those that end a program this does not return.
+            // The signal has its usual effect, without a memory dump of the typed characters: after a signal that ends
+            // a program this function does not return.
             var core = rlimit()
             setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &core)
             Glibc.signal(number, SIG_DFL)
             raise(number)
             pthread_sigmask(SIG_SETMASK, &mask, nil)
-            // It was stopped, and goes on.
+            // The program was stopped, and goes on.
             (line, end) = ([], .input)
             try loop.watchSignals(Self.signals) { [weak self] in self?.stop(.signal($0)) }
         }

@@ -3,7 +3,7 @@ import KalijStream
 import KalijText
 import KalijXML
 
-/// What an entity said of itself, as `disco` prints it.
+/// An entity's description, as printed by `disco`.
 struct DiscoveryRecord: Encodable {
     private let account: String
     private let to: String
@@ -39,7 +39,7 @@ struct DiscoveryRecord: Encodable {
         let node, name: String?
     }
 
-    /// - Parameter questions: that for the information, and perhaps that for the items.
+    /// - Parameter questions: the question for the information, and perhaps the question for the items.
     init(_ questions: [Questions.Question], node: String?) {
         account = questions.first?.account ?? ""
         to = questions.first?.recipient ?? ""
@@ -71,7 +71,7 @@ struct DiscoveryRecord: Encodable {
     }
 }
 
-/// What an entity said of itself, a line for each part.
+/// An entity's description, a line for each part.
 enum DiscoveryLines {
     static func of(_ question: Questions.Question) -> [PrintedText] {
         let info = question.discoveryInfo.map(lines) ?? []
@@ -92,7 +92,7 @@ enum DiscoveryLines {
         return fields.map { line(["form", form[DataForm.formTypeField]?.value ?? "", $0.name ?? ""] + $0.values) }
     }
 
-    /// The parts with tabs between them, none at the end. What others wrote does not break the line.
+    /// The parts with tabs between them, none at the end. Other people's text does not break the line.
     private static func line(_ parts: [String]) -> PrintedText {
         var parts = parts
         while parts.last?.isEmpty == true { parts.removeLast() }

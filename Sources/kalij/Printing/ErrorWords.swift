@@ -12,7 +12,7 @@ enum ErrorWords {
             + (error.text.map { ": \($0)" } ?? "")
     }
 
-    /// The error of an answer, which is stored as on a stream: in the stream's namespace.
+    /// The error of an answer. The answer is stored as on a stream: in the stream's namespace.
     private static func error(_ answer: String) -> StanzaError? {
         let stream = try? Element.parse("<stream xmlns='jabber:client'>\(answer)</stream>")
         return stream?.children.first.flatMap { StanzaError($0) }

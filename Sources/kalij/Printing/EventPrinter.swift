@@ -1,33 +1,33 @@
 import KalijClient
 import KalijText
 
-/// Prints events: what somebody runs the program for to standard output, remarks to standard error; with `--json` everything to
-/// standard output.
+/// Prints events: the results to standard output, remarks to standard error; with `--json` everything to standard
+/// output.
 struct EventPrinter {
     let json: Bool
     let verbose: Bool
 
     func print(_ event: EngineEvent) { try? write(event) }
 
-    /// - Throws: `OutputClosed`, `Failure`: it was not printed.
+    /// - Throws: `OutputClosed`, `Failure`: the event was not printed.
     func write(_ event: EngineEvent) throws {
         if json { return try Output.results(json(event) + "\n") }
         guard let line = line(event) else { return }
         if event.content.isResult { try Output.results(line + "\n") } else { Output.note(line) }
     }
 
-    /// Says it on standard error, whatever it is.
+    /// Prints any event on standard error.
     func note(_ event: EngineEvent) {
         if let line = line(event) { Output.note(line) }
     }
 
-    /// What a person is told of it, and of which account it is; nil if it is of no interest.
+    /// The line for people, with the account; nil if the event is of no interest.
     func line(_ event: EngineEvent) -> PrintedText? {
         guard verbose || !event.content.isDetail else { return nil }
         return event.content.line.map { "\(event.account): \($0)" }
     }
 
-    /// The line of JSON for it.
+    /// The event's line of JSON.
     func json(_ event: EngineEvent) throws -> PrintedText { try JSONLine.of(EventRecord(event)) }
 }
 
@@ -50,7 +50,7 @@ struct EventRecord: Encodable {
             known.compactMap { name, value in value.map { (name, $0) } } + fields.map { ($0.key.name, $0.value) }
     }
 
-    /// A message as the history has it.
+    /// A message in the form of the history.
     init(_ message: Message, event: String = MessageStored.name, account: String, at: Int64) {
         self.init(event, account: account, at: at, message.fields)
     }

@@ -1,13 +1,14 @@
 import KalijClient
 import KalijText
 
-/// Prints what the user is to be notified of to standard output. It was shown when whoever reads there has it.
+/// Prints notifications for the user to standard output. A notification counts as shown when the reader has taken the
+/// line.
 final class NotificationPrinter {
     private let json: Bool
-    /// What was printed, and not taken by then.
+    /// The notification that was printed, and not taken in time.
     private var unread: Notification?
 
-    /// Seconds that a reader may take.
+    /// Seconds for a reader to take a line.
     private static let patience = 0.5
 
     init(json: Bool) { self.json = json }
@@ -23,10 +24,10 @@ final class NotificationPrinter {
         var at: String?
     }
 
-    /// - Throws: `OutputClosed`, `Failure`: nobody has read it, as far as can be told.
+    /// - Throws: `OutputClosed`, `Failure`: nobody has read the line, as far as known.
     func print(_ notification: Notification) throws {
         let isRepeated = unread == notification
-        // What is in the pipe still is not printed again.
+        // A line still in the pipe is not printed again.
         if unread != nil { try Output.awaitReader(within: isRepeated ? Self.patience : 0) }
         unread = nil
         if isRepeated { return }
@@ -36,7 +37,7 @@ final class NotificationPrinter {
         unread = nil
     }
 
-    /// What is printed of it.
+    /// The line of a notification.
     func line(_ notification: Notification) throws -> PrintedText {
         guard json else {
             switch notification.kind {
@@ -54,7 +55,7 @@ final class NotificationPrinter {
     /// There is more than could be fetched.
     func reopen() { Output.line(reopening) }
 
-    /// The line that says so; made at the start of each run, so not with an encoder, which costs pages.
+    /// The line of ``reopen()``; made at the start of each run, so not with an encoder, which costs pages.
     var reopening: PrintedText {
         json ? #"{"event":"notification","kind":"reopen"}"# : "There is more: open Kalij to fetch it."
     }

@@ -6,7 +6,7 @@ import KalijText
     import Darwin
 #endif
 
-/// Standard output for results, standard error for everything else. Nothing is printed but by this.
+/// Standard output for results, standard error for everything else. All output goes through this type.
 enum Output {
     /// Where results go.
     static let descriptor = STDOUT_FILENO
@@ -15,13 +15,13 @@ enum Output {
     /// Whether a line was begun that could not be finished.
     private nonisolated(unsafe) static var isTorn = false
 
-    /// Writes a line of results; false if it could not be written.
+    /// Writes a line of results; false if writing failed.
     @discardableResult
     static func line(_ text: PrintedText) -> Bool { write(text.description + "\n", to: STDOUT_FILENO) }
 
-    /// Writes results; they are out when this returns.
+    /// Writes results; all bytes are written when this function returns.
     ///
-    /// - Throws: `OutputClosed` if nobody reads any more, `Failure` if they cannot be written for another reason.
+    /// - Throws: `OutputClosed` if nobody reads any more, `Failure` if writing fails for another reason.
     static func results(_ text: PrintedText) throws {
         guard !write(text.description, to: STDOUT_FILENO) else { return }
         let error = errno
@@ -29,8 +29,9 @@ enum Output {
         throw Failure(.tryAgain, "standard output: \(String(cString: strerror(error)))")
     }
 
-    /// Waits until whoever reads standard output has taken all of it, where that can be known: of a pipe or a socket.
-    /// - Throws: `OutputClosed` if nobody reads any more, `Failure` if it was not taken within `seconds`.
+    /// Waits until the reader of standard output has taken all of the output, where the system can tell: for a pipe or
+    /// a socket.
+    /// - Throws: `OutputClosed` if nobody reads any more, `Failure` if bytes are left after `seconds`.
     static func awaitReader(within seconds: Double) throws {
         guard let question = unreadQuestion else { return }
         let deadline = now() + seconds
@@ -39,7 +40,7 @@ enum Output {
             var unread: Int32 = 0
             guard ioctl(STDOUT_FILENO, question, &unread) == 0, unread > 0 else { return }
             var request = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
-            // Nothing is asked for, and so only told that the other side has gone.
+            // No event is requested, so only the reader's end is reported.
             if poll(&request, 1, 0) > 0 { throw OutputClosed() }
             guard now() < deadline else { throw Failure(.tryAgain, "standard output: nobody reads it") }
             usleep(pause)
@@ -47,7 +48,7 @@ enum Output {
         }
     }
 
-    /// What asks how many bytes are not read yet; nil where that cannot be asked.
+    /// The system's question for the number of unread bytes; nil where the system cannot tell.
     private static var unreadQuestion: UInt? {
         var status = stat()
         guard fstat(STDOUT_FILENO, &status) == 0 else { return nil }
@@ -78,7 +79,8 @@ enum Output {
         defer { if descriptor == STDOUT_FILENO, rest.count < bytes.count { isTorn = !rest.isEmpty } }
         let waits = descriptor == STDOUT_FILENO && isPipe
         while !rest.isEmpty {
-            // Who waits for a reader can be told to end meanwhile: a pipe that is ready takes a piece of this size at once.
+            // A process that waits for a reader can be told to end meanwhile: a ready pipe takes a piece of this size
+            // at once.
             if waits, !awaitRoom() { return false }
             let piece = waits ? rest.prefix(Int(PIPE_BUF)) : rest
             // The slice lies within the lent buffer, so its address is valid for its count.
@@ -98,7 +100,7 @@ enum Output {
         return fstat(STDOUT_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     }()
 
-    /// Waits until standard output takes more; false if this process is told to end, by a signal that a loop is to see.
+    /// Waits until standard output takes more; false if a signal for the loop tells this process to end.
     private static func awaitRoom() -> Bool {
         var request = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
         while poll(&request, 1, 200) <= 0 {

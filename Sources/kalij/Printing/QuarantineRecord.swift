@@ -1,7 +1,7 @@
 import KalijClient
 import KalijText
 
-/// A stanza that was set aside, as `status` and `quarantine` print it.
+/// A quarantined stanza, as printed by `status` and `quarantine`.
 struct QuarantineRecord: Encodable {
     let id: Int64
     let account, at, reason, name: String

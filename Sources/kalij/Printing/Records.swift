@@ -8,7 +8,7 @@ import KalijXML
     import Foundation
 #endif
 
-/// One JSON object a line, also for readers who know more ends of a line than LF.
+/// A JSON object a line, also for readers with other line ends than LF.
 enum JSONLine {
     static func of(_ value: some Encodable) throws -> PrintedText {
         PrintedText(json: String(decoding: try encoder().encode(value), as: UTF8.self))
@@ -29,7 +29,7 @@ enum Stamp {
     }
 }
 
-/// A gap in the history as `history` prints it.
+/// A gap in the history, as printed by `history`.
 struct GapRecord: Encodable {
     private let event = "gap"
     private let account: String
@@ -56,7 +56,7 @@ struct GapRecord: Encodable {
         }
     }
 
-    /// For a person who reads a history.
+    /// For a person reading a history.
     var line: PrintedText { "--- \(words)" }
 
     /// For a person.

@@ -7,7 +7,7 @@ import KalijXML
     import Foundation
 #endif
 
-/// Prints the results of queries, one a line: as they are for another program, cleaned for a person.
+/// Prints the results of queries, one a line: unchanged for another program, cleaned for a person.
 struct ResultPrinter {
     private let json: Bool
     private let isForPeople: Bool
@@ -19,7 +19,7 @@ struct ResultPrinter {
         self.isForPeople = isForPeople
     }
 
-    /// Prints results, and what they are is out when this returns.
+    /// Prints results; all bytes are written when this function returns.
     mutating func print(_ results: [QueryResult]) throws {
         guard !results.isEmpty else { return }
         isEmpty = false
@@ -57,7 +57,7 @@ struct ResultPrinter {
     }
 }
 
-/// A data form in JSON. All keys are there; what the form does not have is null.
+/// A data form in JSON. All keys are there; missing parts of the form are null.
 struct FormRecord: Encodable {
     private let form: DataForm
 
@@ -79,7 +79,7 @@ struct FormRecord: Encodable {
     }
 }
 
-/// A field of a data form in JSON. All keys are there; what the field does not have is null.
+/// A field of a data form in JSON. All keys are there; missing parts of the field are null.
 struct FieldRecord: Encodable {
     private let field: DataForm.Field
 

@@ -2,7 +2,7 @@ import KalijClient
 import KalijRoles
 import KalijText
 
-/// What `status` prints.
+/// The output of `status`.
 struct StatusRecord: Encodable {
     private let directory: String
     private let driver: Driver?
@@ -10,7 +10,7 @@ struct StatusRecord: Encodable {
     private let quarantine: [QuarantineRecord]
     private let deadLetters: [LetterRecord]
     private let slowSteps: [SlowRecord]
-    /// The number of the last event, for who begins with `run --since`.
+    /// The number of the last event, for starting with `run --since`.
     var lastEvent: Int64?
 
     private enum CodingKeys: String, CodingKey {

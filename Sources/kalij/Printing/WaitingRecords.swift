@@ -1,7 +1,7 @@
 import KalijClient
 import KalijText
 
-/// What waits, as `pending` prints it.
+/// A waiting handler, as printed by `pending`.
 struct PendingRecord: Encodable {
     let origin: String
     let account: String
@@ -31,7 +31,7 @@ struct PendingRecord: Encodable {
     }
 }
 
-/// A question, as `iq`, `ping` and `pending --results` print it.
+/// A question, as printed by `iq`, `ping` and `pending --results`.
 struct QuestionRecord: Encodable {
     let id: Int64
     let account: String
