@@ -1,10 +1,10 @@
-/// What of the starts and the kills of a run was of which kind.
+/// The starts and the kills of a run as shares.
 public struct KillShares: Sendable {
-    /// Starts that were killed before the server had answered.
+    /// Starts killed before the server had answered.
     public let startsCutShort: Int
     /// The share of starts that ended in `<resumed/>`.
     public let resumed: Double
-    /// The share of sessions that were resumed, of those resumed or bound.
+    /// The share of resumed sessions among those resumed or bound.
     public let resumedOfSessions: Double
     /// The share of kills at which messages had left and were not acknowledged.
     public let unacknowledgedOut: Double
