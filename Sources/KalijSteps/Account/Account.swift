@@ -1,33 +1,33 @@
 import KalijAddress
 import KalijStream
 
-/// One XMPP identity as it is stored.
+/// A stored XMPP identity.
 public struct Account: Sendable {
     /// The row's number.
     public let id: Int64
     /// The bare address.
     public let jid: JID
-    /// The resource that is asked for at each bind.
+    /// The resource requested at each bind.
     public let resource: String
     /// How the server is reached and trusted.
     public let server: ServerSettings
     /// The SASL mechanism of the login; nothing weaker is accepted later.
     public let mechanism: SASLMechanism
     package let credentials: Credentials
-    /// Whether it is in use.
+    /// Whether the account is in use.
     public let state: State
     /// How many days the first reading of the archive looks back.
     public package(set) var historyDays: Int64
 
-    /// What is to become of an account.
+    /// The use of an account.
     public enum State: String, Sendable {
         /// In use.
         case active
-        /// To be logged out by whoever drives.
+        /// To be logged out by the driver.
         case leaving
-        /// To be removed by whoever drives.
+        /// To be removed by the driver.
         case removing
-        /// Logged out: its messages are there, nothing to log in with.
+        /// Logged out: the messages are kept, the credentials are gone.
         case out
 
         package var isToLeave: Bool { self == .leaving || self == .removing }
@@ -36,14 +36,14 @@ public struct Account: Sendable {
 
 /// How a server is reached and trusted.
 public struct ServerSettings: Sendable, Equatable {
-    /// A host and port to connect to instead of what the domain's SRV records say.
+    /// A host and port that replace the domain's SRV records.
     public var override: HostAndPort?
     /// TLS from the first byte (XEP-0368) on the given host and port, instead of STARTTLS.
     public var directTLS: Bool
     /// A file of the certificate authorities to trust (PEM), instead of the system's.
     public var caFile: String?
 
-    /// Without anything said: SRV records, STARTTLS, and the system's certificate authorities.
+    /// The default: SRV records, STARTTLS, and the system's certificate authorities.
     public init(override: HostAndPort? = nil, directTLS: Bool = false, caFile: String? = nil) {
         self.override = override
         self.directTLS = directTLS
@@ -58,7 +58,7 @@ public struct HostAndPort: Sendable, Equatable, CustomStringConvertible {
     /// From 1 to 65535.
     public let port: UInt16
 
-    /// Reads `HOST:PORT`; nil if it is something else.
+    /// Reads `HOST:PORT`; nil for any other text.
     public init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
             return nil

@@ -6,10 +6,10 @@ import KalijStream
 /// The stored accounts.
 public struct AccountTable {
     private let database: Database
-    /// The longest time that can be looked back, in days: a century.
+    /// The longest history that the first reading of the archive fetches, in days: a century.
     public static let longestHistory: Int64 = 36_525
 
-    /// Reads, and writes if the connection may, what is in `database`.
+    /// Reads the accounts in `database`, and writes them if the connection may.
     public init(_ database: Database) { self.database = database }
 
     /// All accounts, in the order in which they were added.
@@ -34,16 +34,16 @@ public struct AccountTable {
         }
     }
 
-    /// Stores an account that could log in, or the new credentials of one that is stored already.
+    /// Stores an account after a login, or new credentials of a stored account.
     ///
     /// SCRAM keys are stored in the password's place where the mechanism has them.
     /// - Parameters:
-    ///   - historyDays: how many days the first reading of the archive looks back; nil: as before, at first 14.
+    ///   - historyDays: how many days the first reading of the archive looks back; nil: unchanged, at first 14.
     ///   - jid: the account's address.
-    ///   - login: what the login has found out.
-    ///   - clock: where time comes from.
-    ///   - resource: what to ask for at each bind.
-    ///   - server: how it is reached and trusted.
+    ///   - login: the result of the login.
+    ///   - clock: the source of time.
+    ///   - resource: the resource requested at each bind.
+    ///   - server: how the server is reached and trusted.
     public func store(
         jid: JID, server: ServerSettings, login: SuccessfulLogin, resource: String, historyDays: Int? = nil,
         clock: Clock = .system
@@ -81,9 +81,9 @@ public struct AccountTable {
         }
     }
 
-    /// Commits that an account is to be logged out, or removed. Whoever drives does it: an engine that starts, or one that
-    /// is told by the doorbell.
-    /// - Returns: false if it is logged out already.
+    /// Commits that an account is to be logged out, or removed. The driver does the work: an engine at its start, or a
+    /// running engine after the doorbell.
+    /// - Returns: false if the account is logged out already.
     public func leave(_ account: Account, removing: Bool) throws -> Bool {
         try database.run(
             "UPDATE account SET state = ? WHERE id = ? AND (state <> 'out' OR ?)",
@@ -110,15 +110,15 @@ public struct AccountTable {
     }
 }
 
-/// What a login found out and what is stored of it.
+/// The result of a login.
 public struct SuccessfulLogin: Sendable {
     /// The mechanism that the server accepted.
     public let mechanism: SASLMechanism
-    /// What is stored in the password's place; nil for a mechanism that needs the password itself.
+    /// The keys stored in the password's place; nil for a mechanism that needs the password itself.
     public let keys: SCRAMKeys?
     package let password: String
 
-    /// A login with `password`, which is stored only if `keys` is nil.
+    /// A login with `password`; the password is stored only if `keys` is nil.
     public init(mechanism: SASLMechanism, keys: SCRAMKeys?, password: String) {
         self.mechanism = mechanism
         self.keys = keys

@@ -1,21 +1,21 @@
 import KalijText
 
-/// What an event tells. A feature brings types of its own, and lists them (``Feature/events``).
+/// The content of an event. A feature brings types of its own, and lists them (``Feature/events``).
 public protocol EventContent: Sendable, CustomStringConvertible {
-    /// What is told, as `event` in JSON. Never changed once it was released.
+    /// The value of `event` in JSON. Never changed after a release.
     static var name: String { get }
-    /// When it is told, for `Documentation/Events.md`.
+    /// When the event is told, for `Documentation/Events.md`.
     static var meaning: String { get }
-    /// The keys of JSON that it may have, besides `event`, `account`, `at` and `number`.
+    /// The possible keys in JSON, besides `event`, `account`, `at` and `number`.
     static var keys: [EventKey] { get }
 
-    /// What JSON has of it, under keys that ``EventContent/keys`` lists.
+    /// The fields in JSON; their keys are among ``EventContent/keys``.
     var fields: [EventField] { get }
-    /// What a person is told; nil for nothing.
+    /// The line for people; nil for none.
     var line: PrintedText? { get }
-    /// Whether only who wants to know everything is told the line.
+    /// Whether the line is only for people who want all details.
     var isDetail: Bool { get }
-    /// Whether the line is what somebody runs the program for, and not a remark.
+    /// Whether the line is a result of the program, and not a remark.
     var isResult: Bool { get }
 }
 
@@ -27,15 +27,15 @@ extension EventContent {
     public var description: String { Self.name + (line.map { ": \($0)" } ?? "") }
 }
 
-/// A key of JSON, which means the same in all events.
+/// A key in JSON, with the same meaning in all events.
 public struct EventKey: Sendable, Hashable {
-    /// As JSON has the key.
+    /// The key in JSON.
     public let name: String
-    /// For `Documentation/Events.md`: what the value is, with its unit.
+    /// For `Documentation/Events.md`: the meaning of the value, with its unit.
     public let meaning: String
 
     /// - Parameters:
-    ///   - name: as it stands in JSON.
+    ///   - name: the key in JSON.
     ///   - meaning: see ``meaning``.
     public init(_ name: String, _ meaning: String) {
         self.name = name
@@ -58,7 +58,7 @@ public struct EventField: Sendable {
     public let value: EventValue
 
     /// - Parameters:
-    ///   - key: one of those that the event's type lists.
+    ///   - key: a key listed by the event's type.
     ///   - value: see ``EventValue``.
     public init(_ key: EventKey, _ value: EventValue) {
         self.key = key
@@ -70,7 +70,7 @@ public struct EventField: Sendable {
 }
 
 extension [EventField] {
-    /// Those of `fields` that are there.
+    /// The existing fields among `fields`.
     public static func present(_ fields: EventField?...) -> [EventField] { fields.compactMap { $0 } }
 }
 

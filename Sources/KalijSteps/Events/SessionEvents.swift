@@ -15,7 +15,7 @@ extension EventKey {
     public static let count = EventKey("count", "how many events")
 }
 
-/// What is told of sessions and of the engine itself.
+/// The events about sessions and the engine itself.
 package enum SessionEvents {
     package static let all: [any EventContent.Type] = [
         Connecting.self, Online.self, Offline.self, Refused.self, LoggedOut.self, WaitingForStorage.self,
@@ -33,14 +33,14 @@ public struct Connecting: EventContent {
     package init() {}
 }
 
-/// A session is there.
+/// A session has begun or was resumed.
 public struct Online: EventContent {
     public static let name = "online"
     public static let meaning = "A session is there."
     public static let keys: [EventKey] = [.jid, .resumed]
-    /// The full address that the server has given it.
+    /// The full address of the session, given by the server.
     public let jid: String
-    /// Whether it is the one of before.
+    /// Whether the session was resumed.
     public let resumed: Bool
     public var fields: [EventField] { [EventField(.jid, .text(jid)), EventField(.resumed, .flag(resumed))] }
     public var line: PrintedText? { "online as \(jid), \(resumed ? "session resumed" : "new session")" }
@@ -53,7 +53,7 @@ public struct Offline: EventContent {
     public static let name = "offline"
     public static let meaning = "The connection is gone, or could not be made."
     public static let keys: [EventKey] = [.reason, .retryIn]
-    /// Why, in words.
+    /// The reason, in words.
     public let reason: String
     /// Seconds until the next attempt; nil if there is none.
     public let retryIn: Double?
@@ -72,7 +72,7 @@ public struct Refused: EventContent {
     public static let name = "refused"
     public static let meaning = "The server refuses the login for good."
     public static let keys: [EventKey] = [.reason]
-    /// Why, in words.
+    /// The reason, in words.
     public let reason: String
     public var fields: [EventField] { [EventField(.reason, .text(reason))] }
     public var line: PrintedText? { "login refused: \(reason)" }
@@ -85,7 +85,7 @@ public struct LoggedOut: EventContent {
     public static let name = "logged_out"
     public static let meaning = "The account was logged out."
     public static let keys: [EventKey] = [.removed]
-    /// Whether everything that was stored about the account is gone, too.
+    /// Whether all stored data of the account are gone, too.
     public let removed: Bool
     public var fields: [EventField] { removed ? [EventField(.removed, .flag(true))] : [] }
     public var line: PrintedText? { removed ? "removed" : "logged out" }
@@ -99,7 +99,7 @@ public struct WaitingForStorage: EventContent {
     public static let meaning =
         "The database cannot be written. Nothing is acknowledged and no stanza is lost meanwhile."
     public static let keys: [EventKey] = [.reason, .retryIn]
-    /// Why, in words.
+    /// The reason, in words.
     public let reason: String
     /// Seconds until the next attempt.
     public let retryIn: Double
@@ -120,12 +120,12 @@ public struct StorageAvailable: EventContent {
     package init() {}
 }
 
-/// Events were not told, because whoever reads them has not kept up: the database has what they would have told.
+/// Events were dropped, because the reader was too slow: the database has the facts.
 public struct Missed: EventContent {
     public static let name = "missed"
     public static let meaning = "Events were not told, because whoever reads them has not kept up."
     public static let keys: [EventKey] = [.count]
-    /// How many.
+    /// How many events.
     public let count: Int
     public var fields: [EventField] { [EventField(.count, .integer(Int64(count)))] }
     public var line: PrintedText? { "\(count) events were not told" }
@@ -138,9 +138,9 @@ public struct SlowStep: EventContent {
     public static let name = "slow_step"
     public static let meaning = "A step took over 100 ms."
     public static let keys: [EventKey] = [.step, .milliseconds]
-    /// What the step was for.
+    /// The purpose of the step.
     public let step: String
-    /// How long it took.
+    /// The duration.
     public let milliseconds: Int64
     public var fields: [EventField] {
         [EventField(.step, .text(step)), EventField(.milliseconds, .integer(milliseconds))]

@@ -1,15 +1,15 @@
 import KalijStore
 
-/// What the server takes.
+/// The sizes of stanzas that the server accepts.
 extension OutboundQueue {
-    /// Bytes that every server takes (RFC 6120 13.12).
+    /// Bytes that every server accepts (RFC 6120 13.12).
     private static let alwaysTaken = 10_000
 
-    /// The most bytes that are sent where the server has not announced how many it takes: servers drop the stream over a larger
-    /// stanza, and 64 KiB is the smallest limit among the defaults of the servers we know.
+    /// The most bytes of a stanza if the server has not announced a limit. Servers drop the stream over a larger
+    /// stanza; 64 KiB is the smallest default limit of the servers we know.
     package static let usuallyTaken = 60_000
 
-    /// The most bytes of a stanza: as the server has announced (XEP-0478), or what the servers we know take.
+    /// The most bytes of a stanza: the server's announced limit (XEP-0478), or the limit of the servers we know.
     package func largestStanza() throws -> Int {
         let announced =
             try database.statement("SELECT largest_stanza FROM session WHERE account = ?")
@@ -17,15 +17,16 @@ extension OutboundQueue {
         return announced.map { Int(clamping: $0) } ?? Self.usuallyTaken
     }
 
-    /// - Throws: `StanzaTooLong` for a stanza that the server would end the stream for.
+    /// - Throws: `StanzaTooLong` for a stanza over the server's limit; the server would end the stream.
     package func check(_ stanza: [UInt8]) throws {
         guard stanza.count > Self.alwaysTaken else { return }
         let limit = try largestStanza()
         guard stanza.count <= limit else { throw StanzaTooLong(bytes: stanza.count, limit: limit) }
     }
 
-    /// The server has ended the stream, perhaps for one of the entries up to `id`, which have left and are not acknowledged.
-    /// - Returns: the entry to blame: it left alone, after an earlier session had ended in the same way.
+    /// The server has ended the stream. The cause may be an entry up to `id`: these entries have left and are not
+    /// acknowledged.
+    /// - Returns: the entry to blame: an entry that left alone, after an earlier session had ended in the same way.
     package func blame(through id: Int64) throws -> Entry? {
         let first = try entries(after: 0, limit: 2).filter { $0.id <= id }
         if first.count == 1, let only = first.first, only.isBlamed { return only }
@@ -38,11 +39,11 @@ extension OutboundQueue {
     }
 }
 
-/// A stanza is larger than the server takes.
+/// A stanza is larger than the server's limit.
 public struct StanzaTooLong: Error, CustomStringConvertible, Sendable, Equatable {
     /// Bytes of the stanza.
     public let bytes: Int
-    /// Bytes that the server takes.
+    /// The server's limit in bytes.
     public let limit: Int
 
     public var description: String { "the stanza has \(bytes) bytes, the server takes at most \(limit)" }

@@ -1,6 +1,6 @@
 import KalijStore
 
-/// The stanzas handed to an account's session and not acknowledged yet, in order: the outbox for stanzas.
+/// The stanzas of an account's session that are not acknowledged yet, in order: the outbox for stanzas.
 package struct OutboundQueue {
     package let database: Database
     package let account: Int64
@@ -12,17 +12,18 @@ package struct OutboundQueue {
 
     package struct Entry {
         package let id: Int64
-        /// The message that the stanza carries, if it is one that the user accepted.
+        /// The message in the stanza, if the user wrote the stanza.
         package let message: Int64?
-        /// The id of the request that it is, if a handler waits for the answer.
+        /// The id of the request in the stanza, if a handler waits for the answer.
         package let request: String?
-        /// The bytes for the wire; sent again as they are.
+        /// The bytes for the wire; sent again unchanged.
         package let stanza: [UInt8]
-        /// Whether the server has ended a session while it was unacknowledged: it leaves alone.
+        /// Whether the server has ended a session while the entry was unacknowledged: then the entry leaves alone.
         package let isBlamed: Bool
     }
 
-    /// - Parameter isLasting: whether it is sent again in a new session though it is no message of the user's.
+    /// - Parameter isLasting: whether the stanza is sent again in a new session, although the stanza is not a user's
+    ///   message.
     /// - Throws: `StanzaTooLong`, `StoreError`.
     package func append(_ stanza: [UInt8], message: Int64?, request: String? = nil, isLasting: Bool = false) throws {
         try check(stanza)
@@ -39,7 +40,7 @@ package struct OutboundQueue {
             ?? false
     }
 
-    /// Up to `limit` entries behind the entry `id` that may leave now.
+    /// Up to `limit` entries after the entry `id` that may leave now.
     package func entries(after id: Int64, limit: Int) throws -> [Entry] {
         try database.statement(
             """
@@ -55,9 +56,9 @@ package struct OutboundQueue {
         }
     }
 
-    /// Removes the first `number` entries of those that the server can have counted: all, or while messages are held the
-    /// others.
-    /// - Returns: the messages they carried; nil, and nothing is removed, if there are not so many.
+    /// Removes the first `number` entries among the entries that the server can have counted: all entries, or all
+    /// except messages while messages are held.
+    /// - Returns: the removed messages; nil, and nothing is removed, if there are fewer entries.
     package func removeFirst(_ number: Int) throws -> [Int64]? {
         guard number > 0 else { return [] }
         var (last, found) = (Int64(0), 0)
@@ -87,18 +88,18 @@ package struct OutboundQueue {
     /// Why messages are held back until the archive has been read.
     package enum Hold: Int64 {
         case none = 0
-        /// The session goes on: what is not acknowledged is sent again, but for what the archive shows.
+        /// The session goes on: unacknowledged messages are sent again, except messages shown by the archive.
         case resumed = 1
-        /// The session is lost: what has left before is sent again only if the archive shows that it did not arrive.
+        /// The session is lost: a message that has left is sent again only if the archive shows that the message did
+        /// not arrive.
         case bound = 2
     }
 
-    /// Holds all messages back, if some of them have left before and the archive, if there is one, can
-    /// tell whether they arrived.
+    /// Holds all messages back if some of them have left before, and if the archive can tell whether they arrived.
     ///
-    /// At the begin of a connection: nothing that is still in the queue is in the server's count then.
+    /// Called at the beginning of a connection: no entry in the queue is in the server's count then.
     package func hold(_ hold: Hold) throws {
-        // What the archive has shown before the connection ended has arrived, whatever the server's count says.
+        // Messages shown by the archive before the connection ended have arrived, whatever the server's count says.
         try database.run(
             """
             DELETE FROM queue WHERE account = ?1 AND message IN (SELECT q.message FROM queue q
@@ -115,8 +116,8 @@ package struct OutboundQueue {
             """, [.integer(account), .integer(hold.rawValue)])
     }
 
-    /// The archive's newest id that was known when the first message left that is neither acknowledged nor seen in the
-    /// archive.
+    /// The anchor of the first message that has left and is neither acknowledged nor shown by the archive: the newest
+    /// archive id known at that time.
     package func firstAnchor() throws -> String? {
         try database.statement(
             """
@@ -133,9 +134,8 @@ package struct OutboundQueue {
         return hold.flatMap(Hold.init) ?? .none
     }
 
-    /// Removes all but messages, what is lasting, and requests that have never left: the others belong to a session that is
-    /// lost.
-    /// - Parameter all: whether these are removed too.
+    /// Removes all entries of the lost session. Messages, lasting stanzas and requests that have never left stay.
+    /// - Parameter all: whether lasting stanzas and such requests are removed, too.
     package func removeOthers(all: Bool = false) throws {
         try database.run(
             """
@@ -144,9 +144,9 @@ package struct OutboundQueue {
             """, [.integer(account), .integer(all ? 1 : 0)])
     }
 
-    /// Lets messages leave again, but for those that the archive has shown meanwhile. They go behind what has left since
-    /// they were held, so that the queue stays in the order in which the server counts.
-    /// - Returns: whether anything was held.
+    /// Lets messages leave again, except messages shown by the archive meanwhile. The messages go after all stanzas
+    /// that have left since, so the queue keeps the order of the server's count.
+    /// - Returns: whether messages were held.
     package func release() throws -> Bool {
         try database.run("UPDATE session SET holding = 0 WHERE account = ? AND holding > 0", [.integer(account)])
         guard database.changes > 0 else { return false }
@@ -165,7 +165,7 @@ package struct OutboundQueue {
         return true
     }
 
-    /// Removes the entry `id`, of a session without acknowledgements.
+    /// Removes the entry `id` in a session without acknowledgements.
     package func remove(_ id: Int64) throws {
         try database.run("DELETE FROM queue WHERE id = ?", [.integer(id)])
     }

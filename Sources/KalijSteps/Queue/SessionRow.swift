@@ -2,7 +2,7 @@ import KalijAddress
 import KalijStore
 import KalijStream
 
-/// An account's XEP-0198 session as it is stored: what the next process needs to resume it.
+/// An account's stored XEP-0198 session: enough for the next process to resume the session.
 package struct SessionRow {
     package var number: Int64
     package var resumeID: String?

@@ -1,6 +1,6 @@
 import KalijStore
 
-/// Sessions, and what waits in them to be acknowledged.
+/// Sessions, and their unacknowledged stanzas.
 package enum SessionTables {
     package static let migrations = [
         Migration(

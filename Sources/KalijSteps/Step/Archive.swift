@@ -1,20 +1,20 @@
 import KalijAddress
 
-/// An archive (XEP-0313): the account's own, or that of a room.
+/// An archive (XEP-0313): the account's own archive, or a room's.
 package struct Archive: Equatable {
-    /// What it is stored under: nothing for the account's own, else the room's bare address.
+    /// The key in the database: empty for the account's own archive, else the room's bare address.
     package let key: String
 
-    /// The account's own.
+    /// The account's own archive.
     package static let own = Archive(key: "")
 
     package init(key: String) { self.key = key }
     package init(room: JID) { key = room.bare.description }
 
     package var isOwn: Bool { key.isEmpty }
-    /// Whether `text` can be the id of a message in an archive. An id goes back to the archive in questions, so that its length is
-    /// bounded.
+    /// Whether `text` can be the id of a message in an archive. An id goes back to the archive in questions, so its
+    /// length is limited.
     package static func isID(_ text: String) -> Bool { !text.isEmpty && text.utf8.count <= 1000 }
-    /// Whom to ask: nobody in particular for the account's own, which its server answers for.
+    /// The address for questions: nil for the account's own archive, where the account's server answers.
     package var recipient: JID? { isOwn ? nil : JID.received(key) }
 }

@@ -6,14 +6,15 @@ import KalijStore
     import Darwin
 #endif
 
-/// Which handler is being called, written down outside of the step's transaction.
+/// The name of the handler that is being called, written outside of the step's transaction.
 ///
-/// A handler that ends its process takes the step with it, so that nothing in the database tells who did it, and the next
-/// process would call it again, for ever. So each call is preceded by the row's name in a file of its own. That costs a
-/// write to memory that survives the process; it need not survive the machine, which no handler stops. The next driver
-/// counts a crash for the row, if it is still there, and the third one makes the handler a dead letter.
+/// A handler that ends its process also ends the step. Then nothing in the database names the handler, and the next
+/// process would call the handler again, for ever. So before each call, the row's name is written to a file. The cost
+/// is a write to memory that survives the process. The mark need not survive the machine: no handler stops the machine.
+/// The next driver counts a crash for the row, if the row is still there, and the third crash makes the handler a dead
+/// letter.
 ///
-/// The mark stands no longer than the step. What a step throws (a full disk among it) comes behind the call, and is no
+/// The mark stands no longer than the step. Errors of the step (a full disk among them) come after the call, and are no
 /// crash.
 package final class CallMark {
     /// A handler's row.
@@ -24,7 +25,7 @@ package final class CallMark {
     }
 
     private let path: String
-    /// The number of the driver whose calls are marked; another one's mark says nothing about the last driver's end.
+    /// The number of the driver that writes the marks. Marks of other drivers say nothing about the last driver's end.
     private let fence: Int64
     private var descriptor: Int32 = -1
     private var isSet = false
@@ -33,13 +34,13 @@ package final class CallMark {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// The handler in `row` is about to be called. Where that cannot be written down a crash is not counted.
+    /// The handler in `row` is about to be called. A failed write means that a crash is not counted.
     package func set(_ row: Row) {
         write("\(fence) \(row.account) \(row.origin.rawValue) \(row.id)\n")
         isSet = true
     }
 
-    /// The step ended, however.
+    /// The step has ended, with a commit or an error.
     package func clear() {
         guard isSet else { return }
         isSet = false
@@ -54,7 +55,8 @@ package final class CallMark {
         _ = text.withUTF8 { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     }
 
-    /// What the last driver was calling when it ended; nil if nothing, or if the mark is of another driver.
+    /// The handler that the last driver was calling at its end; nil if there was none, or if the mark is another
+    /// driver's.
     package func left() -> Row? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -70,7 +72,7 @@ package final class CallMark {
         return Row(account: account, origin: origin, id: words[3])
     }
 
-    /// Counts a crash for the handler that the last driver was calling when it ended without letting go.
+    /// Counts a crash for the handler that the last driver was calling at its end.
     /// - Throws: `StoreError`
     package func countCrash(in database: Database) throws {
         guard let row = left() else { return }
@@ -84,7 +86,7 @@ package final class CallMark {
         try database.transaction {
             try database.run(count, [.integer(row.account), .text(row.id)])
             guard database.changes > 0 else { return }
-            // The stanza that it was called for, if any, is not to blame.
+            // The stanza of the call, if any, is not to blame.
             try database.run(
                 "UPDATE attempt SET attempts = max(0, attempts - 1) WHERE account = ?", [.integer(row.account)])
         }

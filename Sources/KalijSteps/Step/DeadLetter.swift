@@ -1,6 +1,7 @@
-/// A handler that could not be called: its type is gone, its values are damaged or of a newer version, or it failed.
+/// A handler that could not be called: the type is gone, the values are damaged or of a newer version, or the handler
+/// failed.
 public struct DeadLetter: Sendable {
-    /// What it waited for.
+    /// The source of the input.
     public enum Origin: String, Sendable {
         /// The answer to a request.
         case request
@@ -8,9 +9,9 @@ public struct DeadLetter: Sendable {
         case timer
         /// A promise.
         case promise
-        /// It is no handler, but something that another process left in the mailbox.
+        /// Not a handler, but a parcel that another process left in the mailbox.
         case share
-        /// It is no handler, but a stanza that the server does not take.
+        /// Not a handler, but a stanza that the server does not accept.
         case queue
     }
 
@@ -18,15 +19,15 @@ public struct DeadLetter: Sendable {
     public let id: Int64
     /// The account's bare address.
     public let account: String
-    /// When it should have been called, in milliseconds since 1970.
+    /// When the handler should have been called, in milliseconds since 1970.
     public let at: Int64
-    /// What it waited for.
+    /// The source of the input.
     public let origin: Origin
-    /// The handler's name; empty if not even that can be read.
+    /// The handler's name; empty if the name is not readable.
     public let name: String
-    /// Why it could not be called, in words.
+    /// Why the handler could not be called, in words.
     public let reason: String
-    /// The handler as it was stored, damaged perhaps: `StoredHandler(bytes:)` reads the values that it had bound.
+    /// The stored handler, perhaps damaged: `StoredHandler(bytes:)` reads the bound values.
     public let handler: [UInt8]
 
     package init(id: Int64, account: String, at: Int64, origin: Origin, name: String, reason: String, handler: [UInt8])

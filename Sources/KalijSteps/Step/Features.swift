@@ -2,13 +2,13 @@ import KalijHandlers
 import KalijStore
 import KalijXML
 
-/// The features of a process, and what follows from their list.
+/// The features of a process, and everything derived from their list.
 package final class Features: Sendable {
     package let all: [any Feature.Type]
     package let registry: HandlerRegistry<Step>
-    /// Whether this process is one that calls handlers; another one leaves that to it.
+    /// Whether this process calls handlers; other processes leave the calls to the driver.
     package let canCall: Bool
-    /// What this client says of itself.
+    /// The announced features of this client.
     package let capabilities: OwnCapabilities
 
     /// - Throws: `HandlerError` `.duplicateName`
@@ -19,7 +19,7 @@ package final class Features: Sendable {
         canCall = true
     }
 
-    /// Those of a process that does not drive.
+    /// The features in a process that does not drive.
     package init(passive all: [any Feature.Type]) {
         self.all = all
         registry = HandlerRegistry()
@@ -33,7 +33,7 @@ package final class Features: Sendable {
         return all.first { $0.handlerPrefix == handler[..<end] }
     }
 
-    /// All that may be told.
+    /// All possible events.
     package var events: [any EventContent.Type] { SessionEvents.all + all.flatMap { $0.events } }
 
     /// See ``Feature/outlivesSession(_:)``.

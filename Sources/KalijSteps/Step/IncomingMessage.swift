@@ -9,13 +9,13 @@ import KalijXML
     import Foundation
 #endif
 
-/// A message that has come, taken apart.
+/// A message that has come, with its parts.
 public struct IncomingMessage {
-    /// What brought a message.
+    /// The source of a message.
     public enum Source: Sendable {
-        /// The server, as it was sent.
+        /// The server, as a live delivery.
         case live
-        /// The server, as a copy of what another client of the account has sent or got (XEP-0280).
+        /// The server, as a copy of a message that another client of the account has sent or received (XEP-0280).
         case carbon
         /// An archive, of the account or of a room (XEP-0313).
         case archive
@@ -25,35 +25,35 @@ public struct IncomingMessage {
     public let element: Element
     /// The way that the message came.
     public let source: Source
-    /// Whether somebody else wrote it, or the account, on whatever client.
+    /// Whether somebody else or the account wrote the message, on any client.
     public let direction: Direction
     /// The other side's bare address.
     public let conversation: String
-    /// The full address of whoever sent it.
+    /// The full address of the sender.
     public let sender: JID
     /// The address that the message was sent to.
     public let recipient: JID
-    /// RFC 6121 5.2.2; an unknown one is `normal`.
+    /// RFC 6121 5.2.2; an unknown type is `normal`.
     public let type: String
-    /// The stanza's id, empty if it has none.
+    /// The stanza's id, empty if there is none.
     public let messageID: String
-    /// The id that its sender gave it (XEP-0359).
+    /// The sender's id of the message (XEP-0359).
     public let originID: String?
-    /// Whose archive it belongs to, as ``Archive/key``.
+    /// The archive with the message, as ``Archive/key``.
     package let archive: String
-    /// The id in that archive; nil if it has none that can be trusted.
+    /// The id in that archive; nil if there is no trusted id.
     package let stanzaID: String?
-    /// What it says. A feature may find that it says something else than the stanza shows.
+    /// The text. A feature may replace the text in the stanza.
     public var body: String?
-    /// Milliseconds since 1970; as the server stamped it, if it did.
+    /// Milliseconds since 1970; the server's stamp, if there is one.
     public let sentAt: Int64
-    /// When the archive that shows it says that it was archived; nil if none does.
+    /// The archive's stamp of a message shown by an archive; else nil.
     package let archivedAt: Int64?
-    /// Whether it is stored: at first, if it says something, or if an archive thought it worth keeping.
+    /// Whether the message is stored: at first, if there is a text, or an archive's id.
     public var isKept: Bool
 
-    /// A message that the server delivered.
-    /// - Parameter archiver: whose stanza-id counts; nil if nobody's does.
+    /// A message delivered by the server.
+    /// - Parameter archiver: the address whose stanza-id counts; nil if none counts.
     package init(_ message: Element, _ source: Source, account: JID, stampedBy archiver: JID?, now: Int64) {
         self.init(
             message, source, account: account, archive: nil,
@@ -62,7 +62,8 @@ public struct IncomingMessage {
     }
 
     /// - Parameters:
-    ///   - archive: the one that has shown it, if one has; `stanzaID` is the id there, and `at` the stamp.
+    ///   - archive: the archive that has shown the message, if any; `stanzaID` is the archive's id, and `at` the
+    ///     archive's stamp.
     package init(
         _ message: Element, _ source: Source, account: JID, archive: Archive?, stanzaID: String?, at: Int64?, now: Int64
     ) {
@@ -83,14 +84,15 @@ public struct IncomingMessage {
         isKept = body != nil || stanzaID != nil
     }
 
-    /// What a message of this client is known by: its origin-id, which is its id too.
+    /// The id of an own message: the origin-id, which is also the stanza's id.
     package var ownID: String? { originID ?? (messageID.isEmpty ? nil : messageID) }
 
-    /// Whether it can be a copy of a message of ours: sent by the account, or shown by the room that it was sent to. Anybody
-    /// can write `groupchat` into a message, so the account's own archive shows ours only as sent by the account.
+    /// Whether the message can be a copy of an own message: sent by the account, or shown by the message's room.
+    /// Anybody can write `groupchat` into a message, so in the account's own archive only messages sent by the account
+    /// count.
     package var mayBeOwn: Bool { direction == .outgoing || !archive.isEmpty }
 
-    /// When the message in a `<delay/>` (XEP-0203) was sent, in milliseconds since 1970.
+    /// The time of sending in a `<delay/>` (XEP-0203), in milliseconds since 1970.
     package static func delay(in element: Element) -> Int64? {
         let stamp: Date? = element.findFirst("{urn:xmpp:delay}delay@stamp|datetime")
         guard let date = stamp else { return nil }

@@ -1,34 +1,34 @@
 import KalijStore
 
-/// A message as it is stored.
+/// A stored message.
 public struct Message: Sendable, Equatable {
-    /// The local row: unique, not an order. Negative while the message waits in the mailbox (``AccountDirectory/share(_:to:from:id:clock:)``)
-    /// for the process that drives.
+    /// The local row: unique, not an order. Negative while the message waits in the mailbox for the driver
+    /// (``AccountDirectory/share(_:to:from:id:clock:)``).
     public let id: Int64
-    /// Whether it came or went.
+    /// Whether the message came or went.
     public let direction: Direction
-    /// The id that the account's archive gave it (XEP-0359).
+    /// The id of the message in the account's archive (XEP-0359).
     public let stanzaID: String?
-    /// The id that its sender gave it (XEP-0359).
+    /// The sender's id of the message (XEP-0359).
     public let originID: String?
-    /// Canonical addresses.
+    /// The canonical address of the sender.
     public let from: String
-    /// The canonical address that it was sent to.
+    /// The canonical address of the recipient.
     public let to: String
     /// RFC 6121 5.2.2: `chat`, `normal`, `groupchat`, `headline`, `error`.
     public let type: String
-    /// What it says; nil if it carries something else.
+    /// The text; nil if the message has none.
     public let body: String?
-    /// Milliseconds since 1970; as the server stamped it, if it did.
+    /// Milliseconds since 1970; the server's stamp, if there is one.
     public let sentAt: Int64
-    /// Of an outgoing message.
+    /// The state of an outgoing message; nil for incoming messages.
     public let state: MessageState?
-    /// Why it failed.
+    /// Why the message failed.
     public let error: String?
-    /// False if the session in which it was sent was lost before the server acknowledged it.
+    /// False if the session of the message was lost before the server acknowledged the message.
     public let isSettled: Bool
 
-    /// - Parameter row: has the columns that are read here, under these names.
+    /// - Parameter row: has columns of these names.
     package init(_ row: Row) {
         id = row.integer("id")
         direction = Direction(rawValue: row.text("direction")) ?? .incoming
@@ -62,7 +62,7 @@ public struct Message: Sendable, Equatable {
         self.isSettled = isSettled
     }
 
-    /// The message as it was when it had come to `state`.
+    /// The message at the time when it reached `state`.
     package func inState(_ state: MessageState, isSettled: Bool = true) -> Message {
         Message(
             id: id, direction: direction, stanzaID: stanzaID, originID: originID, from: from, to: to, type: type,

@@ -36,11 +36,11 @@ extension EventKey {
     public static let settled = EventKey("settled", "false if it is not known whether the message arrived")
 }
 
-/// What events about messages have in common.
+/// The common part of events about messages.
 public protocol MessageEvent: EventContent {
-    /// The message as it was then.
+    /// The message at the time of the event.
     var message: Message { get }
-    /// What is stored of the event, besides the message.
+    /// The stored kind of the event.
     var kind: String { get }
 }
 
@@ -56,7 +56,7 @@ public struct MessageStored: MessageEvent {
     public static let name = "message"
     public static let meaning = "A message was stored, whatever brought it."
     public let message: Message
-    /// What says nothing to people is not for them.
+    /// A message without a text has no line.
     public var line: PrintedText? { message.body == nil ? nil : message.line }
     public var isResult: Bool { true }
 
@@ -69,13 +69,13 @@ public struct MessageStateChanged: MessageEvent {
     public static let meaning = "The state of an outgoing message changed."
     public let message: Message
     public var isDetail: Bool { message.state != .failed }
-    /// The state that the message came to.
+    /// The new state of the message.
     public var kind: String { (message.state ?? .queued).rawValue }
 
     package init(_ message: Message) { self.message = message }
 }
 
-/// An outgoing message was sent in a session that is lost; whether it arrived is not known.
+/// An outgoing message was sent in a lost session; nobody knows whether the message arrived.
 public struct MessageUnsettled: MessageEvent {
     public static let name = "unsettled"
     public static let meaning =
@@ -90,7 +90,7 @@ extension Message {
         .direction, .id, .stanzaID, .originID, .from, .to, .type, .body, .sentAt, .state, .error, .settled,
     ]
 
-    /// As JSON has it, in events and in the history.
+    /// The fields for JSON, in events and in the history.
     public var fields: [EventField] {
         .present(
             EventField(.direction, .text(direction.rawValue)), EventField(.id, .integer(id)),
@@ -101,7 +101,7 @@ extension Message {
             .optional(.error, error), isSettled ? nil : EventField(.settled, .flag(false)))
     }
 
-    /// As a line for a person.
+    /// The line for a person.
     public var line: PrintedText {
         let other: PrintedText = direction == .incoming ? "from \(from)" : "to \(to)"
         var words: PrintedText = ""

@@ -1,19 +1,19 @@
-/// What is known of a message that the user sent.
+/// The known state of an outgoing message.
 public enum MessageState: String, Sendable, Codable {
     /// Accepted; no byte has left.
     case queued
-    /// Its bytes have left, the server has not said that it has them.
+    /// The bytes have left; the server has not confirmed the message.
     case sent
-    /// The server has it.
+    /// The server has the message.
     case acked
-    /// It was refused; the reason is stored with it.
+    /// The message was refused; the reason is stored.
     case failed
 }
 
-/// Which way a message went.
+/// The direction of a message.
 public enum Direction: String, Sendable, Codable {
     /// From somebody else.
     case incoming = "in"
-    /// From the account, on whatever device.
+    /// From the account, on any device.
     case outgoing = "out"
 }

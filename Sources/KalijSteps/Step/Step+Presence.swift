@@ -2,8 +2,8 @@ import KalijStore
 import KalijXML
 
 extension Step {
-    /// Sends the first presence of the session (RFC 6121 section 4.2), once no feature lets it wait any longer
-    /// (``Feature/holdsPresence(in:)``). From then on the server delivers.
+    /// Sends the first presence of the session (RFC 6121 section 4.2) as soon as no feature holds presence
+    /// (``Feature/holdsPresence(in:)``). From then on the server delivers messages.
     package func announcePresence() throws {
         guard try !features.all.contains(where: { try $0.holdsPresence(in: self) }) else { return }
         try database.run("UPDATE session SET available = 1 WHERE account = ? AND available = 0", [.integer(account.id)])

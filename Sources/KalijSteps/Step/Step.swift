@@ -4,44 +4,45 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// The one transaction in which one inbound stanza, or one request to send, takes all of its effects.
+/// The transaction for an inbound stanza, or for a request to send, with all of its effects.
 ///
-/// Everything in it is synchronous and goes through ``database``; what is meant for the world outside is collected in
-/// `effects` and leaves after the commit. Throwing rolls everything back. It is what handlers are called in; an
-/// application keeps tables of its own in the same database, and changes them through it.
+/// Everything in a step is synchronous and goes through ``database``. Effects outside of the database are collected in
+/// `effects`, and leave after the commit. A thrown error rolls everything back. Handlers are called within a step. An
+/// application keeps tables of its own in the same database, and changes them in a step.
 public final class Step {
-    /// What everything in the step goes through; its transaction is open.
+    /// The connection for all writes of the step; its transaction is open.
     public let database: Database
-    /// Whose step it is.
+    /// The account of the step.
     public let account: Account
-    /// Milliseconds since 1970, as the machine's clock had them when the step began.
+    /// Milliseconds since 1970, by the machine's clock at the beginning of the step.
     public let now: Int64
-    /// What waits goes by this one.
+    /// The time for deadlines.
     package let steady: SteadyTime
     package let features: Features
-    /// Where the handler that is called is written down; nil in a process that calls none.
+    /// Writes down which handler is being called; nil in a process that calls no handlers.
     package let mark: CallMark?
-    /// Whether messages are to be notified of.
+    /// Whether new messages cause notifications.
     package let notifies: Bool
     package private(set) var effects = Effects()
     /// Promises whose waiting handlers are called before the commit.
     private var delivering: [Int64] = []
-    /// How long the answer took that the step is for, in milliseconds from when its request last left, perhaps in another
-    /// process; nil if the step is for something else.
+    /// The duration of the answered request, in milliseconds since the request last left, perhaps in another process;
+    /// nil if the step handles no answer.
     public private(set) var roundTrip: Int64?
-    /// Whether the step is for the timeout of a request that has never left: it says nothing of whoever was to answer.
+    /// Whether the step handles the timeout of a request that has never left; such a timeout says nothing about the
+    /// responder.
     package var isForUnsent = false
-    /// When the account came here, in the time of the server, once that was asked for.
+    /// The time when the account was added, in the server's time, once known.
     package var since: Int64?
-    /// Whether stanza-ids by the account's own archive are trusted; known once the stanza is counted.
+    /// Whether stanza-ids by the account's own archive are trusted; known after ``count(_:)``.
     package private(set) var trustsArchive = false
-    /// What the step changes in the session's row, which is written once, at its end; nil if no stanza is counted.
+    /// The changes to the session's row, written at the end of the step; nil if no stanza is counted.
     private var counted: Counted?
 
     private struct Counted {
-        /// What the handled count becomes, if it changes.
+        /// The new handled count, if changed.
         package let handled: HandledCount?
-        /// The last order number that was given to a message.
+        /// The last order number given to a message.
         package var position: Int64
         /// How many messages were stored.
         package var stored: Int64 = 0
@@ -62,12 +63,13 @@ public final class Step {
 
     package var handlers: HandlerRegistry<Step> { features.registry }
 
-    /// Hands a stanza to the session; it leaves after the commit and is kept until the server acknowledges it.
+    /// Hands a stanza to the session. The stanza leaves after the commit, and is kept until the server acknowledges the
+    /// stanza.
     ///
     /// Not for messages, which are accepted (``Outgoing``), nor for requests whose answer matters
-    /// (``send(_:then:within:)``): when the session is lost it is dropped, unless it is a receipt (XEP-0184) or a chat
-    /// marker (XEP-0333), which is sent again.
-    /// - Throws: `StanzaTooLong` if it is larger than the server takes; `StoreError`.
+    /// (``send(_:then:within:)``). A lost session drops the stanza, except receipts (XEP-0184) and chat markers
+    /// (XEP-0333): these are sent again.
+    /// - Throws: `StanzaTooLong` if the stanza is over the server's limit; `StoreError`.
     public func send(_ stanza: Element) throws { try send(stanza, request: nil) }
 
     package func send(_ stanza: Element, request: String?) throws {
@@ -78,44 +80,44 @@ public final class Step {
         effects.queued = true
     }
 
-    /// Says that a message was delivered live or acknowledged, which no page of the archive has shown yet.
+    /// Notes that a message was delivered live or acknowledged; no page of the archive has shown the message yet.
     package func tailGrew() { effects.tail += 1 }
 
-    /// Says that the archive is to be asked again in a while.
+    /// Notes that the archive is to be asked again after a while.
     package func tryArchiveAgain() { effects.archiveAgain = true }
 
-    /// Says that a request waits until `deadline` of the steady time.
+    /// Notes that a request waits until `deadline` of the steady time.
     package func await(request deadline: Int64) throws {
         effects.deadline = min(deadline, effects.deadline ?? .max)
         try steady.note(in: database)
     }
 
-    /// Says that something is to be done at `time` of the steady time.
+    /// Notes that work is due at `time` of the steady time.
     package func await(timer time: Int64) throws {
         effects.timer = min(time, effects.timer ?? .max)
         try steady.note(in: database)
     }
 
-    /// Says that a promise was settled.
+    /// Notes that a promise was settled.
     package func settled(_ promise: Int64, _ outcome: StoredValue) {
         effects.settled[promise] = outcome
         deliver(promise)
     }
 
-    /// Says that an answer came, or none will, to a request that left at `time`.
+    /// Notes that a request that left at `time` has its answer, or will not get an answer.
     package func answered(after time: Int64) { roundTrip = time > 1 ? max(0, steady.now - time) : nil }
 
-    /// Says that a handler that waited does so no longer.
+    /// Notes that a waiting handler was called or given up.
     package func handlerCalled() { effects.handled = true }
 
-    /// Says that handlers wait for a promise that is settled.
+    /// Notes that handlers wait for a settled promise.
     package func deliver(_ promise: Int64) { delivering.append(promise) }
 
-    /// The next promise whose handlers are to be called; nil if there is none, or if this process calls none.
+    /// The next promise whose handlers are to be called; nil if there is none, or if this process calls no handlers.
     package func nextToDeliver() -> Int64? { features.canCall && !delivering.isEmpty ? delivering.removeFirst() : nil }
 
-    /// What is left to be done before the commit: the handlers that wait for promises are called, and for those that
-    /// these settle; and the session's row is written.
+    /// The last work before the commit. Features finish: handlers of settled promises are called, also of promises
+    /// settled by such handlers. Then the session's row is written.
     package func finish() throws {
         for feature in features.all { try feature.finish(self) }
         guard let counted else { return }
@@ -128,7 +130,7 @@ public final class Step {
         self.counted = nil
     }
 
-    /// Runs `body`; if it throws, what it changed is undone, and the step can go on.
+    /// Runs `body`; if `body` throws, its changes are undone, and the step can go on.
     package func undoable(_ body: () throws -> Void) throws {
         let before = (effects, delivering, counted?.stored ?? 0)
         try database.run("SAVEPOINT part")
@@ -136,7 +138,7 @@ public final class Step {
             try body()
             try database.run("RELEASE part")
         } catch {
-            // Of an error of the machine the whole transaction may be gone, and with it this part of it.
+            // After an error of the machine the whole transaction may be gone, with this part.
             if let error = error as? StoreError, error.isMachineError { throw error }
             try database.run("ROLLBACK TO part")
             try database.run("RELEASE part")
@@ -146,20 +148,20 @@ public final class Step {
         }
     }
 
-    /// Says that there is something to notify of.
+    /// Notes that there is a new notification.
     package func notified() { effects.notified = true }
 
-    /// Says that the queue is to be looked at after the commit.
+    /// Notes that the queue has entries to write after the commit.
     package func flush() { effects.queued = true }
 
-    /// Tells the application, after the commit; what there is to tell of a message is numbered first (``Telling``).
+    /// Tells the application after the commit; events about messages get a number first (``Telling``).
     package func emit(_ content: any EventContent, number: Int64? = nil) {
         if content is DeadLettered { effects.deadLetters += 1 }
         effects.events.append(EngineEvent(account: account.jid, at: now, content: content, number: number))
     }
 
-    /// Counts the stanzas that the step is for, the last of which makes the handled count `handled`, and gets what most
-    /// stanzas need of the session.
+    /// Counts the stanzas of the step, and reads the session's columns that most stanzas need. `handled` is the handled
+    /// count after the last stanza.
     package func count(_ handled: HandledCount?) throws {
         let row = try database.statement("SELECT position, stamps FROM session WHERE account = ?")
             .first([.integer(account.id)]) { ($0.integer("position"), $0.bool("stamps")) }
@@ -174,7 +176,7 @@ public final class Step {
     package func nextPosition() throws -> Int64 { try skipPositions(1) }
 
     /// Leaves room for `room` order numbers.
-    /// - Returns: the last of them; the next number comes behind it.
+    /// - Returns: the last of them; the next number comes after.
     package func skipPositions(_ room: Int64) throws -> Int64 {
         if counted != nil {
             counted?.position &+= room
@@ -184,7 +186,7 @@ public final class Step {
             .first([.integer(room), .integer(account.id)]) { $0.integer() } ?? 0
     }
 
-    /// Says that a message was stored in a new row: the messages are counted here, so that nobody need count the rows.
+    /// Notes that a message was stored in a new row: this count makes counting rows unnecessary.
     package func messageStored() throws {
         if counted != nil {
             counted?.stored &+= 1
@@ -193,26 +195,26 @@ public final class Step {
         try database.run("UPDATE session SET messages = messages + 1 WHERE account = ?", [.integer(account.id)])
     }
 
-    /// What leaves once the step is committed.
+    /// The effects that leave after the commit.
     package struct Effects {
         package var events: [EngineEvent] = []
-        /// Whether the queue has something new to write.
+        /// Whether the queue has new entries to write.
         package var queued = false
         /// How many messages came or left that no page of the archive has shown yet.
         package var tail = 0
-        /// Whether the archive is to be asked again in a while.
+        /// Whether the archive is to be asked again after a while.
         package var archiveAgain = false
         /// The earliest deadline of a new request.
         package var deadline: Int64?
-        /// The earliest time at which something new is to be done.
+        /// The earliest time of new work.
         package var timer: Int64?
-        /// Promises that were settled, and with what.
+        /// Settled promises, with their outcomes.
         package var settled: [Int64: StoredValue] = [:]
 
         package init(events: [EngineEvent] = []) { self.events = events }
         /// Whether a handler was called or given up.
         package var handled = false
-        /// Whether there is something to notify of.
+        /// Whether there is a new notification.
         package var notified = false
         /// How many handlers could not be called.
         package var deadLetters = 0

@@ -1,7 +1,7 @@
 /// Why there is no step.
 public enum StepError: Error, CustomStringConvertible, Sendable {
-    /// Something was to be accepted, or run as a step, from within a step: it would wait for the step's own transaction. It is to
-    /// be done once the step is over, as from the event that tells of it.
+    /// A message was to be accepted, or a step to be run, from within a step: the call would wait for the step's own
+    /// transaction. Call after the step, as from the event of the step.
     case withinStep
 
     public var description: String {

@@ -17,15 +17,15 @@ package final class StepRunner {
     private let features: Features
     private let mark: CallMark?
     private let notifies: Bool
-    /// Whether something was committed that a power failure could still undo.
+    /// Whether a power failure could still undo a commit.
     private var isDirty: Bool
-    /// Whether steps share a transaction that is open.
+    /// Whether steps share an open transaction.
     private var isTogether = false
 
     /// - Parameters:
-    ///   - isSynced: whether everything that others have committed before survives a power failure, because the fence was taken
+    ///   - isSynced: whether earlier commits of other processes survive a power failure, because the fence was taken
     ///     with a sync.
-    ///   - steady: what deadlines go by; nil: as the clock says now.
+    ///   - steady: the time for deadlines; nil: the clock's time.
     package init(
         database: Database, fence: Fence, barrier: Barrier, clock: Clock, features: Features, mark: CallMark? = nil,
         notifies: Bool = false, isSynced: Bool = false, steady: SteadyTime? = nil
@@ -43,10 +43,10 @@ package final class StepRunner {
 
     /// Milliseconds since 1970.
     package var now: Int64 { clock.now() }
-    /// Milliseconds since 1970 as deadlines have them (``SteadyTime``).
+    /// Milliseconds since 1970 in the time of deadlines (``SteadyTime``).
     package var steadyNow: Int64 { steady.now }
 
-    /// Runs `body` as one step of `account`; nothing of it is visible unless this returns.
+    /// Runs `body` as one step of `account`; no change is visible unless this function returns.
     /// - Throws: `FenceError.stale` if another process took over, `StoreError`, or what `body` throws.
     package func run(_ kind: StaticString, for account: Account, _ body: (Step) throws -> Void) throws -> Step.Effects {
         let step = Step(
@@ -70,12 +70,12 @@ package final class StepRunner {
         return effects
     }
 
-    /// Runs the steps that `body` makes in one transaction: if this throws, nothing of any of them has happened.
+    /// Runs all steps of `body` in one transaction: if this function throws, no step has happened.
     ///
-    /// What they have to say to the outside may leave once this has returned.
+    /// The effects of the steps may leave after the return.
     /// - Parameters:
-    ///   - limit: how long new steps may begin, in nanoseconds: nobody else can write meanwhile.
-    ///   - body: makes steps as long as what it is given says that there is time.
+    ///   - limit: how long new steps may begin, in nanoseconds: no other process can write meanwhile.
+    ///   - body: makes steps while the given function returns true.
     package func together(for limit: Int64, _ body: (_ isTime: () -> Bool) throws -> Void) throws {
         try transaction {
             let start = clock.monotonic()
@@ -85,7 +85,7 @@ package final class StepRunner {
         }
     }
 
-    /// Writes something that is no account's, under the fence.
+    /// Writes a change that belongs to no account, under the fence.
     package func note(_ body: (Database) throws -> Void) throws { try transaction { try body(database) } }
 
     private func transaction(_ body: () throws -> Void) throws {
@@ -100,8 +100,8 @@ package final class StepRunner {
         isDirty = true
     }
 
-    /// Throws `StepError.withinStep` if this thread is within a step on the database at `path`: a transaction of another
-    /// connection would wait for that one in vain.
+    /// Throws `StepError.withinStep` if this thread is within a step on the database at `path`: the transaction of
+    /// another connection would wait in vain.
     package static func checkOutside(_ path: String) throws {
         if onThisThread?.database.path == path { throw StepError.withinStep }
     }
@@ -111,24 +111,24 @@ package final class StepRunner {
         return pthread_key_create(&key, nil) == 0 ? key : nil
     }()
 
-    /// The one that has a transaction open on this thread.
+    /// The runner with an open transaction on this thread.
     private static var onThisThread: StepRunner? {
         get {
-            // It is there only while that one's transaction runs, which keeps it alive.
+            // The pointer is there only during the runner's transaction, which keeps the runner alive.
             threadKey.flatMap { pthread_getspecific($0) }
                 .map { Unmanaged<StepRunner>.fromOpaque($0).takeUnretainedValue() }
         }
         set {
             guard let threadKey else { return }
-            // lives: it is taken back when its transaction is over, which keeps it alive
+            // lives: taken back at the end of the runner's transaction, which keeps the runner alive
             pthread_setspecific(threadKey, newValue.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })
         }
     }
 
-    /// Throws `FenceError.stale` if another process took over: for what is not a step.
+    /// Throws `FenceError.stale` if another process took over: for work outside of steps.
     package func checkFence() throws { try fence.check(database) }
 
-    /// Returns once everything committed so far survives a power failure; an `h` may be told then.
+    /// Returns once all commits so far survive a power failure; then an `h` may be sent.
     package func raiseBarrier() throws {
         guard isDirty else { return }
         try barrier.raise()

@@ -1,6 +1,6 @@
 import KalijStore
 
-/// What steps go by.
+/// The tables for steps: slow steps, the barrier, the steady time.
 package enum StepTables {
     package static let migrations = [
         Migration(

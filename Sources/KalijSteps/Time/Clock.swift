@@ -4,24 +4,24 @@
     import Darwin
 #endif
 
-/// Where time comes from; tests bring their own.
+/// The source of time; tests bring their own.
 public struct Clock: Sendable {
     /// Milliseconds since 1970.
     public let now: @Sendable () -> Int64
-    /// Nanoseconds since some moment; never steps back.
+    /// Nanoseconds since some moment; never goes back.
     public let monotonic: @Sendable () -> Int64
-    /// Milliseconds since the machine was started, while it slept included; the same for all processes, whatever the clock is set
-    /// to.
+    /// Milliseconds since the start of the machine, sleep included; the same for all processes, however the clock is
+    /// set.
     public let sinceBoot: @Sendable () -> Int64
-    /// Tells that start of the machine from others.
+    /// An identifier of the present start of the machine.
     public let boot: @Sendable () -> String
 
-    /// A clock of one's own.
+    /// A custom clock.
     /// - Parameters:
     ///   - now: milliseconds since 1970.
     ///   - monotonic: nanoseconds since some moment.
-    ///   - sinceBoot: milliseconds since the machine was started; nil if `now` is never set.
-    ///   - boot: tells that start of the machine from others.
+    ///   - sinceBoot: milliseconds since the start of the machine; nil if `now` is never set.
+    ///   - boot: an identifier of the present start of the machine.
     public init(
         now: @escaping @Sendable () -> Int64, monotonic: @escaping @Sendable () -> Int64,
         sinceBoot: (@Sendable () -> Int64)? = nil, boot: @escaping @Sendable () -> String = { "" }

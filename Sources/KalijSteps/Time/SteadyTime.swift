@@ -1,28 +1,28 @@
 import KalijStore
 
-/// The time that what waits goes by: deadlines of requests, timers, promises, letters. It goes on as the machine does, sleep
-/// included, whatever the clock of the machine is set to, and is the same for all processes of a directory.
+/// The time of everything that waits: deadlines of requests, timers, promises, letters. The steady time goes on with
+/// the machine, sleep included, however the machine's clock is set, and is the same for all processes of a directory.
 ///
-/// Its moments are milliseconds since 1970, as the clock said when the directory was used first since the machine was started. A
-/// row says what has to be added to the machine's own time. When the machine was started again the clock is all there is to go by;
-/// but the steady time never goes back behind what it has been.
+/// Moments are milliseconds since 1970, by the clock at the first use of the directory after the start of the machine.
+/// A row holds the difference to the machine's own time. After a restart of the machine only the clock is left as a
+/// source; but the steady time never goes back.
 package struct SteadyTime {
     private let clock: Clock
-    /// What is added to the time since the machine was started; it changes when the machine is started again.
+    /// The difference to the time since the start of the machine; changes with each start.
     package let base: Int64
 
-    /// Milliseconds since 1970, as steady time counts them.
+    /// Milliseconds since 1970 in steady time.
     package var now: Int64 { Self.sum(clock.sinceBoot(), base) }
 
-    /// How exact the latest time is, in milliseconds: not each deadline is to write.
+    /// The accuracy of the stored latest time, in milliseconds: not every deadline causes a write.
     private static let exactness: Int64 = 10_000
 
     private init(clock: Clock, base: Int64) { (self.clock, self.base) = (clock, base) }
 
-    /// As `clock` says, where no database does.
+    /// The time of `clock`, without a database.
     package init(_ clock: Clock) { self.init(clock: clock, base: Self.base(clock, clock.now())) }
 
-    /// As `database` has it; nil if it was not used since the machine was started.
+    /// The time stored in `database`; nil if the database was not used since the start of the machine.
     package init?(reading database: Database, _ clock: Clock) throws {
         let base = try database.statement("SELECT base FROM clock WHERE boot = ?").first([.text(clock.boot())]) {
             $0.integer()
@@ -31,7 +31,7 @@ package struct SteadyTime {
         self.init(clock: clock, base: base)
     }
 
-    /// As `database` has it, or from now on has: to be called within a transaction.
+    /// The time stored in `database`; stores the time if there is none. Call this within a transaction.
     package init(in database: Database, _ clock: Clock) throws {
         if let known = try SteadyTime(reading: database, clock) {
             self = known
@@ -45,7 +45,7 @@ package struct SteadyTime {
             [.text(clock.boot()), .integer(base), .integer(now)])
     }
 
-    /// Something was stored that goes by this time: it is not to go back behind the present moment.
+    /// A stored deadline refers to this time: the time must not go back before the present moment.
     package func note(in database: Database) throws {
         let now = now
         try database.run(
@@ -57,7 +57,7 @@ package struct SteadyTime {
         return overflow ? now : base
     }
 
-    /// `time` and as many milliseconds, or the last moment that there is.
+    /// `time` plus `milliseconds`, or the last possible moment.
     package static func sum(_ time: Int64, _ milliseconds: Int64) -> Int64 {
         let (sum, overflow) = time.addingReportingOverflow(milliseconds)
         return overflow ? (milliseconds < 0 ? .min : .max) : sum

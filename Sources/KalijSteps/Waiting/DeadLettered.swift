@@ -5,7 +5,7 @@ public struct DeadLettered: EventContent {
     public static let name = "dead_letter"
     public static let meaning = "A stored handler could not be called; `kalij status` lists it."
     public static let keys: [EventKey] = [.reason]
-    /// The handler, and why.
+    /// The handler, and the reason.
     public let letter: DeadLetter
     public var fields: [EventField] { [EventField(.reason, .text(letter.reason))] }
     public var line: PrintedText? {

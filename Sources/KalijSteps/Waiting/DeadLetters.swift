@@ -1,13 +1,13 @@
 import KalijHandlers
 import KalijStore
 
-/// Keeps what could not be called, for `kalij status`, and tells the feature that owns it.
+/// Keeps handlers that could not be called, for `kalij status`, and tells the owning feature.
 package struct DeadLetters {
     package let step: Step
 
     package init(step: Step) { self.step = step }
 
-    /// The newest ones of an account that are kept.
+    /// The largest number of letters of an account.
     private static let limit: Int64 = 1000
 
     package func bury(

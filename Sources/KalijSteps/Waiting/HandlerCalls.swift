@@ -2,25 +2,26 @@ import KalijHandlers
 import KalijRoles
 import KalijStore
 
-/// Calls stored handlers within a step. What cannot be read becomes a dead letter, and the step goes on.
+/// Calls stored handlers within a step. An unreadable handler becomes a dead letter, and the step goes on.
 package struct HandlerCalls {
     package let step: Step
 
-    /// Calls a handler; what it throws makes the step void, so that what called it comes again.
+    /// Calls a handler. A thrown error makes the step void, so that the call is repeated with its stanza.
     package func call(_ handler: TakenHandler, _ input: Any) throws {
         guard let ready = try ready(handler, { try $0.ready($1, input) }) else { return }
         mark(handler)
         try ready(step)
     }
 
-    /// Calls a handler that nothing calls again: if it throws, its effects alone are undone, and it is a dead letter.
+    /// Calls a handler whose call is never repeated. If the handler throws, only its effects are undone, and the
+    /// handler becomes a dead letter.
     package func callAlone(_ handler: TakenHandler, _ input: Any) throws {
         guard let ready = try ready(handler, { try $0.ready($1, input) }) else { return }
         try alone(handler, ready)
     }
 
-    /// Tells a handler that it will never be called. If it throws, its effects alone are undone: a handler that cannot
-    /// give up must not keep the account from going on.
+    /// Tells a handler that no call will come. If the handler throws, only its effects are undone: a failing handler
+    /// must not stop the account.
     package func invalidate(_ handler: TakenHandler, _ reason: Invalidation) throws {
         guard let ready = try ready(handler, { try $0.readyToInvalidate($1, reason) }) else { return }
         try alone(handler, ready)

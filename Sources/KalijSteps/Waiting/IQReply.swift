@@ -1,13 +1,13 @@
 import KalijStream
 import KalijXML
 
-/// What becomes of a request: the input of the handler that waits for it.
+/// The outcome of a request: the input of the waiting handler.
 public enum IQReply {
-    /// The responder did what was asked; the whole `<iq/>`.
+    /// The responder fulfilled the request; the whole `<iq/>`.
     case result(Element)
     /// The responder, or a server on the way, refused (RFC 6120 8.3); the whole `<iq/>`.
     case error(StanzaError, Element)
-    /// Nobody answered until the deadline. Whether the request arrived is not known.
+    /// No answer came until the deadline. Nobody knows whether the request arrived.
     case timeout
 
     /// Reads an `<iq/>` of type result or error.
@@ -15,7 +15,7 @@ public enum IQReply {
         self = iq["type"] == "result" ? .result(iq) : .error(StanzaError(iq) ?? StanzaError(.undefinedCondition), iq)
     }
 
-    /// The answer, whichever it is; nil if there was none.
+    /// The answer, a result or an error; nil if there was none.
     public var iq: Element? {
         switch self {
         case .result(let iq), .error(_, let iq): iq

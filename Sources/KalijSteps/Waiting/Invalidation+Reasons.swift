@@ -1,12 +1,12 @@
 import KalijHandlers
 
 extension Invalidation {
-    /// The session in which the request was sent is lost, and with it the answer.
+    /// The session of the request is lost, with the answer.
     public static let sessionLost = Invalidation("session lost")
     /// The account was logged out.
     public static let loggedOut = Invalidation("logged out")
-    /// The account was removed, with everything that is stored about it.
+    /// The account was removed, with all its stored data.
     public static let accountRemoved = Invalidation("account removed")
-    /// Who asked no longer wants to know.
+    /// The asker has withdrawn the question.
     public static let withdrawn = Invalidation("withdrawn")
 }

@@ -1,22 +1,22 @@
 import KalijStore
 
-/// Lists what waits; never waits for a running process.
+/// Lists waiting handlers; never waits for a running process.
 public struct PendingReader {
     private let database: Database
     private let clock: Clock
 
-    /// Reads what is in `database`.
+    /// Reads the waiting handlers in `database`.
     /// - Parameters:
-    ///   - database: what is read.
-    ///   - clock: where time comes from.
+    ///   - database: the database to read.
+    ///   - clock: the source of time.
     public init(_ database: Database, clock: Clock = .system) {
         self.database = database
         self.clock = clock
     }
 
-    /// A handler that waits.
+    /// A waiting handler.
     public struct Pending: Sendable {
-        /// What it waits for.
+        /// The source of the input.
         public let origin: DeadLetter.Origin
         /// The account's bare address.
         public let account: String
@@ -24,11 +24,11 @@ public struct PendingReader {
         public let handler: String
         /// The request's id, or the number of the timer or the promise.
         public let id: String
-        /// Who was asked; nil for timers and promises.
+        /// The address that was asked; nil for timers and promises.
         public let responder: String?
-        /// When it was asked, in milliseconds since 1970; nil for timers and promises.
+        /// The time of the request, in milliseconds since 1970; nil for timers and promises.
         public let since: Int64?
-        /// When it times out or is called, in milliseconds since 1970.
+        /// The time of the timeout or of the call, in milliseconds since 1970.
         public let until: Int64
 
         fileprivate func moved(by milliseconds: Int64) -> Pending {
@@ -38,15 +38,15 @@ public struct PendingReader {
         }
     }
 
-    /// Everything that waits, what is due first at the top.
-    /// - Parameter limit: at most so many of each kind.
+    /// All waiting handlers, ordered by the time of timeout or call.
+    /// - Parameter limit: the most handlers of each kind.
     public func all(limit: Int = 1000) throws -> [Pending] {
         let accounts = try database.statement("SELECT id FROM account").all { $0.integer() }
         let all = try accounts.flatMap { try ofAccount([.integer($0), .integer(Int64(limit))]) }
         return all.sorted { $0.until < $1.until }
     }
 
-    /// - Parameter values: the account, and how many of each kind at most.
+    /// - Parameter values: the account, and the most handlers of each kind.
     private func ofAccount(_ values: [Value]) throws -> [Pending] {
         let requests = try database.statement(
             """
@@ -70,7 +70,7 @@ public struct PendingReader {
             LEFT JOIN promise p ON p.id = w.promise WHERE w.account = ? ORDER BY w.promise LIMIT ?
             """
         ).all(values) { Self.pending(.promise, $0) }
-        // Stored are moments of the steady time, from which the clock may differ.
+        // Stored moments are in steady time, and the clock may differ.
         let steady = try SteadyTime(reading: database, clock) ?? SteadyTime(clock)
         let difference = clock.now() &- steady.now
         return (requests + timers + promises).map { $0.moved(by: difference) }

@@ -1,10 +1,10 @@
 import KalijHandlers
 
-/// A value that will be there later, perhaps in another process: a number that can be stored and bound by handlers.
+/// A future value, perhaps from another process: a number that can be stored and bound by handlers.
 ///
-/// It is resolved or rejected once. Who waits for it is a stored handler (``Step/then(_:_:)``), or, in a living process,
-/// a task (``PromiseAwaiter``). One that nobody settles until its deadline is rejected; one that is settled is kept for a
-/// day, for those who ask late.
+/// A promise is resolved or rejected once. The reading side is a stored handler (``Step/then(_:_:)``), or, in a living
+/// process, a task (``PromiseAwaiter``). A promise not settled by its deadline is rejected. A settled promise is kept
+/// for a day, for late readers.
 public struct Promise<Value: Codable>: Codable, Hashable, Sendable {
     package let id: Int64
 
@@ -18,11 +18,11 @@ public struct Promise<Value: Codable>: Codable, Hashable, Sendable {
     }
 }
 
-/// What became of a promise: the input of a handler that waits for it.
+/// The outcome of a promise: the input of a waiting handler.
 public enum PromiseOutcome<Value: Codable>: StoredInput {
-    /// It has a value.
+    /// The promise has a value.
     case resolved(Value)
-    /// It will never have one.
+    /// The promise will never have a value.
     case rejected(Rejection)
 
     public init(stored: StoredValue) throws {
@@ -43,12 +43,12 @@ public enum PromiseOutcome<Value: Codable>: StoredInput {
     }
 }
 
-/// A link of a chain: what became of one promise, and the one that is to be settled with what is made of it, now or by
-/// another handler later.
+/// A link of a chain: the outcome of a promise, and the next promise. The handler settles the next promise with a
+/// result of its own, at once or through another handler later.
 public struct PromiseLink<Value: Codable, Next: Codable>: StoredInput {
-    /// What became of the promise that it waited for.
+    /// The outcome of the awaited promise.
     public let outcome: PromiseOutcome<Value>
-    /// What the handler is to settle.
+    /// The promise for the handler to settle.
     public let next: Promise<Next>
 
     public init(stored: StoredValue) throws {
@@ -73,19 +73,19 @@ public struct Rejection: Error, Hashable, Codable, Sendable, CustomStringConvert
         self.text = text
     }
 
-    /// Nobody settled it until its deadline.
+    /// Nobody settled the promise before its deadline.
     public static let timeout = Rejection("timeout")
-    /// It was settled too long ago, or never made in this database.
+    /// The promise was settled too long ago, or never made in this database.
     public static let forgotten = Rejection("forgotten")
-    /// The handler that was to settle it cannot be called.
+    /// The handler that should settle the promise cannot be called.
     public static let deadLetter = Rejection("dead letter")
-    /// The process that waits ends; the promise stays.
+    /// The waiting process ends; the promise stays.
     public static let stopped = Rejection("stopped")
 
     public var description: String { text.map { "\(reason): \($0)" } ?? reason }
 }
 
-/// What became of a promise whose type is not known.
+/// The outcome of a promise of unknown type.
 package enum StoredOutcome: StoredInput {
     case resolved(StoredValue)
     case rejected(Rejection)

@@ -2,8 +2,8 @@ import KalijHandlers
 import KalijTransport
 import Synchronization
 
-/// Asks the engine for a promise, on its thread.
-// Set before the loop runs and used on its thread alone: the waker brings the question there.
+/// Asks the engine for a promise, on the engine's thread.
+// Set before the loop runs and used on the loop's thread alone: the waker brings the question there.
 package final class PromiseQuestion: @unchecked Sendable {
     package var answer: (Int64) -> Void = { _ in }
 
@@ -11,7 +11,7 @@ package final class PromiseQuestion: @unchecked Sendable {
     package func ask(_ promise: Int64) { answer(promise) }
 }
 
-/// Waits for promises with Swift's `await`, in a living process. What survives the process are the stored handlers.
+/// Waits for promises with Swift's `await`, in a living process. Only stored handlers survive the process.
 public final class PromiseAwaiter: Sendable {
     private struct Waiting {
         package var next = 0
@@ -22,11 +22,11 @@ public final class PromiseAwaiter: Sendable {
     private let waiting = Mutex(Waiting())
     private let wake: @Sendable (Int64) -> Void
 
-    /// - Parameter wake: has the engine look for a promise that may be settled already.
+    /// - Parameter wake: lets the engine look up a promise that may be settled already.
     package init(wake: @escaping @Sendable (Int64) -> Void) { self.wake = wake }
 
     /// The value of a promise, once it is resolved.
-    /// - Throws: `Rejection`: that of the promise, `.stopped` if the engine ends first; `CancellationError`.
+    /// - Throws: the promise's `Rejection`; `Rejection.stopped` if the engine ends first; `CancellationError`.
     public func value<Value: Codable & Sendable>(of promise: Promise<Value>) async throws -> Value {
         let number = waiting.withLock { waiting in
             waiting.next += 1
@@ -55,7 +55,7 @@ public final class PromiseAwaiter: Sendable {
         continuation?.resume(throwing: CancellationError())
     }
 
-    /// A promise was settled, and the step that did it committed.
+    /// A promise was settled in a committed step.
     package func settled(_ id: Int64, _ outcome: StoredValue) {
         let continuations = waiting.withLock { $0.continuations.removeValue(forKey: id) }
         continuations?.values.forEach { $0.resume(returning: outcome) }

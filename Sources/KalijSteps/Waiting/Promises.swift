@@ -1,7 +1,7 @@
 import KalijHandlers
 import KalijStore
 
-/// The promises of an account as rows, and the handlers that wait for them.
+/// The promises of an account as rows, with their waiting handlers.
 package struct Promises {
     package let step: Step
 
@@ -9,7 +9,7 @@ package struct Promises {
     private var database: Database { step.database }
     private var account: Value { .integer(step.account.id) }
 
-    /// How long a settled promise is kept for those who ask late, in milliseconds.
+    /// How long a settled promise is kept for late readers, in milliseconds.
     private static let kept: Int64 = 24 * 3600 * 1000
 
     package func make(within milliseconds: Int64) throws -> Int64 {
@@ -21,7 +21,8 @@ package struct Promises {
         return id
     }
 
-    /// Settles a promise; false if it is settled already, or gone. Who waits is called at the end of the step.
+    /// Settles a promise; false if the promise is settled already, or gone. Waiting handlers are called at the end of
+    /// the step.
     package func settle(_ id: Int64, _ outcome: StoredOutcome) throws -> Bool {
         let stored = try outcome.stored
         try database.run(
@@ -32,7 +33,8 @@ package struct Promises {
         return true
     }
 
-    /// Has `handler` wait; one that comes after the promise was settled is called at the end of the step.
+    /// Lets `handler` wait for a promise. If the promise is settled already, the handler is called at the end of the
+    /// step.
     package func wait(for id: Int64, _ handler: StoredHandler, next: Int64? = nil) throws {
         let known = try database.statement("SELECT result IS NOT NULL FROM promise WHERE account = ? AND id = ?")
             .first([account, .integer(id)]) { $0.bool() }
@@ -42,7 +44,7 @@ package struct Promises {
         if known != false { step.deliver(id) }
     }
 
-    /// Calls all who wait for a settled promise, or for one that is not there any more.
+    /// Calls all handlers that wait for a settled promise, or for a missing promise.
     package func deliver(_ id: Int64) throws {
         let result = try result(id)
         while let waiter = try takeWaiter(id) {
@@ -58,7 +60,7 @@ package struct Promises {
         }
     }
 
-    /// What a promise was settled with; nil if it was not.
+    /// The stored outcome of a promise; nil if there is none.
     package func result(_ id: Int64) throws -> StoredValue? {
         let bytes =
             try database.statement("SELECT result FROM promise WHERE account = ? AND id = ?")
@@ -78,9 +80,9 @@ package struct Promises {
             }
     }
 
-    // MARK: What is due
+    // MARK: Due promises
 
-    /// Rejects the pending promise that is longest over its deadline; false if there is none.
+    /// Rejects the pending promise with the earliest expired deadline; false if there is none.
     package func expireNext() throws -> Bool {
         let due = try database.statement(
             "SELECT id FROM promise WHERE account = ? AND until <= ? AND result IS NULL ORDER BY until LIMIT 1"
@@ -89,7 +91,7 @@ package struct Promises {
         return try settle(due, .rejected(.timeout))
     }
 
-    /// Calls those who wait for a promise that a process settled which could not call them; false if there are none.
+    /// Calls handlers of a promise that was settled by a process without handlers; false if there are none.
     package func deliverNext() throws -> Bool {
         let id = try database.statement(
             """
@@ -102,7 +104,7 @@ package struct Promises {
         return true
     }
 
-    /// Forgets those that were settled and not asked for in a day.
+    /// Deletes promises that were settled a day ago.
     package func sweep() throws {
         try database.run(
             "DELETE FROM promise WHERE account = ? AND until <= ? AND result IS NOT NULL",
@@ -116,7 +118,7 @@ package struct Promises {
     }
 }
 
-/// Settles one promise with what becomes of another.
+/// Settles a promise with the outcome of another promise.
 package struct PromiseFollowed: Handler {
     package static let name = "promise.followed"
     package let follower: Int64

@@ -3,10 +3,10 @@ import KalijHandlers
 import KalijStore
 import KalijXML
 
-/// IQ requests that wait for an answer, which may reach another process than the one that asked.
+/// IQ requests that wait for an answer. The answer may reach another process than the request's.
 ///
-/// A row is a handler that waits. Whoever calls or invalidates it takes the row away first, in the same step: so exactly
-/// one of answer, timeout and invalidation reaches it.
+/// A row is a waiting handler. A call or an invalidation first deletes the row, in the same step. So exactly one of
+/// answer, timeout and invalidation reaches the handler.
 package struct Requests {
     package let step: Step
 
@@ -27,8 +27,8 @@ package struct Requests {
         try step.await(request: deadline)
     }
 
-    /// Calls the handler that waits for `iq`, if there is one and the sender is who was asked (RFC 6120 8.1.2.1).
-    /// Anything else is dropped: an answer to nothing, a second one, one from somebody else.
+    /// Calls the handler that waits for `iq`, if the sender is the responder of the request (RFC 6120 8.1.2.1). All
+    /// other answers are dropped: answers without a request, second answers, answers from somebody else.
     package func answered(by iq: Element) throws {
         guard let id = iq["id"] else { return }
         let waiting = try database.statement("SELECT responder, sent FROM request WHERE account = ? AND id = ?")
@@ -39,7 +39,7 @@ package struct Requests {
         try HandlerCalls(step: step).call(handler, IQReply(iq))
     }
 
-    /// Takes the handler of a request away, for good.
+    /// Deletes the row of a request and returns its handler.
     private func take(_ id: String) throws -> TakenHandler? {
         try database.statement("DELETE FROM request WHERE account = ? AND id = ? RETURNING handler, crashes")
             .first([account, .text(id)]) {
@@ -47,17 +47,17 @@ package struct Requests {
             }
     }
 
-    // MARK: What is not answered
+    // MARK: Requests without an answer
 
-    /// Which requests nobody can answer any more.
+    /// The requests that may expire now.
     package enum Expired {
-        /// All that are due: whatever was sent before has arrived.
+        /// All due requests: earlier stanzas of the server have arrived.
         case all
-        /// Only those that were never sent: while there is no connection, answers to the others may be on their way.
+        /// Only requests that were never sent: without a connection, other answers may be on their way.
         case unsent
     }
 
-    /// Calls the handler of the request that has waited longest over its deadline; false if there is none.
+    /// Calls the handler of the request with the earliest expired deadline; false if there is none.
     package func expireNext(_ which: Expired, until time: Int64) throws -> Bool {
         let due = try database.statement(
             "SELECT id, sent FROM request WHERE account = ?1 AND deadline <= ?2 AND sent <= ?3 ORDER BY deadline LIMIT 1"
@@ -72,21 +72,22 @@ package struct Requests {
         return true
     }
 
-    /// Tells those whose answer is lost with the session. What was never sent goes on waiting, and is sent in the next.
+    /// Invalidates requests whose answers are lost with the session. Requests that were never sent go on waiting, and
+    /// are sent in the next session.
     package func sessionLost() throws {
         try invalidate(
             try database.statement("SELECT id FROM request WHERE account = ? AND sent > 0 ORDER BY asked_at")
                 .all([account]) { $0.text() }, .sessionLost)
     }
 
-    /// Tells all that no answer will come.
+    /// Invalidates all requests.
     package func invalidateAll(_ reason: Invalidation) throws {
         try invalidate(
             try database.statement("SELECT id FROM request WHERE account = ? ORDER BY asked_at")
                 .all([account]) { $0.text() }, reason)
     }
 
-    /// Gives up all that still wait.
+    /// Makes all waiting handlers dead letters.
     package func buryAll(_ reason: String) throws {
         let ids = try database.statement("SELECT id FROM request WHERE account = ?").all([account]) { $0.text() }
         for id in ids { if let handler = try take(id) { try HandlerCalls(step: step).bury(handler, reason) } }
@@ -111,8 +112,8 @@ package struct Requests {
         }
     }
 
-    /// Takes what need not be sent any more out of the queue: nobody waits for it. Only at the begin of a connection,
-    /// when nothing that is still in the queue is in the server's count.
+    /// Removes requests from the queue that nobody waits for. Only at the beginning of a connection, when no entry in
+    /// the queue is in the server's count.
     package func unqueueExpired() throws {
         try database.run(
             """
@@ -128,7 +129,7 @@ package struct Requests {
 
     // MARK: By name
 
-    /// Whether handlers of that name wait.
+    /// Whether handlers of these names wait.
     package func isWaiting(_ names: [String]) throws -> Bool {
         try names.contains { name in
             try database.statement("SELECT 1 FROM request WHERE account = ? AND name = ? LIMIT 1")
@@ -142,13 +143,13 @@ package struct Requests {
             .first([account, .text(id)]) { _ in true } ?? false
     }
 
-    /// Forgets who waits for the answer to the request `id`, without telling.
+    /// Forgets the handler that waits for the request `id`, without a call.
     package func forget(id: String) throws {
         try database.run("DELETE FROM request WHERE account = ? AND id = ?", [account, .text(id)])
     }
 
-    /// Forgets those that wait under a name, without telling them: whoever asked asks anew. Those that have not left
-    /// need not.
+    /// Forgets handlers of a name, without a call: their owner asks again.
+    /// - Parameter unqueueing: whether the requests are also removed from the queue.
     package func forget(_ name: String, unqueueing: Bool = false) throws {
         if unqueueing {
             try database.run(

@@ -3,35 +3,36 @@ import KalijHandlers
 extension Step {
     /// Makes a promise.
     /// - Parameters:
-    ///   - duration: it is rejected with ``Rejection/timeout`` if nobody settles it within that time.
-    ///   - type: what its value is.
+    ///   - duration: a promise not settled within this time is rejected with ``Rejection/timeout``.
+    ///   - type: the type of the value.
     public func promise<Value: Codable>(
         of type: Value.Type = Value.self, within duration: Duration = .seconds(24 * 3600)
     ) throws -> Promise<Value> {
         Promise(id: try Promises(step: self).make(within: duration.milliseconds))
     }
 
-    /// Resolves a promise; who waits for it is called at the end of this step.
-    /// - Returns: false if it is settled already, or forgotten: then nothing changes.
+    /// Resolves a promise; waiting handlers are called at the end of this step.
+    /// - Returns: false if the promise is settled already, or forgotten: then nothing changes.
     /// - Throws: `StoreError`, or what encoding `value` throws.
     @discardableResult
     public func resolve<Value>(_ promise: Promise<Value>, with value: Value) throws -> Bool {
         try Promises(step: self).settle(promise.id, .resolved(StoredValue(encoding: value)))
     }
 
-    /// Rejects a promise; who waits for it is called at the end of this step.
-    /// - Returns: false if it is settled already, or forgotten: then nothing changes.
+    /// Rejects a promise; waiting handlers are called at the end of this step.
+    /// - Returns: false if the promise is settled already, or forgotten: then nothing changes.
     @discardableResult
     public func reject<Value>(_ promise: Promise<Value>, with rejection: Rejection) throws -> Bool {
         try Promises(step: self).settle(promise.id, .rejected(rejection))
     }
 
-    /// Settles `promise` with whatever becomes of `other`.
+    /// Settles `promise` with the outcome of `other`.
     public func settle<Value>(_ promise: Promise<Value>, following other: Promise<Value>) throws {
         try Promises(step: self).wait(for: other.id, StoredHandler(PromiseFollowed(follower: promise.id)))
     }
 
-    /// Has `handler` wait for a promise. Several may wait for one; each is called once, in the order in which they came.
+    /// Lets `handler` wait for a promise. Several handlers may wait for a promise; each is called once, in the order of
+    /// the calls of this function.
     /// - Throws: `HandlerError` if the handler cannot be stored; `StoreError`.
     public func then<Value, H: Handler>(
         _ promise: Promise<Value>, _ handler: H
@@ -39,13 +40,13 @@ extension Step {
         try Promises(step: self).wait(for: promise.id, StoredHandler(handler))
     }
 
-    /// Has `handler` wait for a promise and settle another one with what it makes of it.
+    /// Lets `handler` wait for a promise and settle a new promise with its result.
     /// - Parameters:
-    ///   - duration: the new promise is rejected if that has not happened within this time.
-    ///   - handler: what is called, with the values that it binds.
-    ///   - promise: what is waited for.
-    /// - Returns: the promise that the handler gets as ``PromiseLink/next``. If the handler cannot be called it is rejected
-    ///   with ``Rejection/deadLetter``.
+    ///   - duration: the new promise is rejected if the handler has not settled it within this time.
+    ///   - handler: the handler to call, with its bound values.
+    ///   - promise: the awaited promise.
+    /// - Returns: the promise that the handler gets as ``PromiseLink/next``. If the handler cannot be called, this
+    ///   promise is rejected with ``Rejection/deadLetter``.
     public func chain<Value, Next, H: Handler>(
         _ promise: Promise<Value>, _ handler: H, within duration: Duration = .seconds(24 * 3600)
     ) throws -> Promise<Next> where H.Context == Step, H.Input == PromiseLink<Value, Next> {

@@ -9,19 +9,20 @@ import KalijXML
 #endif
 
 extension Step {
-    /// Queues a request and has `handler` wait for what becomes of it, in this or in any later process.
+    /// Queues a request and lets `handler` wait for the outcome, in this or in any later process.
     ///
-    /// Exactly one of three reaches the handler, once: the answer of who was asked, or its refusal; a timeout; or an
-    /// invalidation, if the session in which it was sent is lost or the account is logged out. The deadline counts while
-    /// no process runs too; but an answer that is on its way when a process starts comes first.
+    /// Exactly one outcome reaches the handler, once: the responder's answer or refusal; a timeout; or an invalidation,
+    /// if the session of the request is lost or the account is logged out. The deadline also passes while no process
+    /// runs. But an answer that is on its way at the start of a process comes first.
     ///
     /// - Parameters:
-    ///   - request: an `<iq/>` of type get or set. Without `to` the account itself is asked, that is, its server on its
-    ///     behalf (RFC 6120 10.3.3). It gets an id that nobody can guess.
-    ///   - duration: how long the answer may take.
-    ///   - handler: what is called, with the values that it binds.
+    ///   - request: an `<iq/>` of type get or set. Without `to` the account itself is asked, that is, the server on its
+    ///     behalf (RFC 6120 10.3.3). The request gets an id that nobody can guess.
+    ///   - duration: the longest time for the answer.
+    ///   - handler: the handler to call, with its bound values.
     /// - Returns: the id of the request.
-    /// - Throws: `RequestError` if it is no request; `HandlerError` if the handler cannot be stored; `StoreError`.
+    /// - Throws: `RequestError` if the stanza is not a request; `HandlerError` if the handler cannot be stored;
+    ///   `StoreError`.
     @discardableResult
     public func send<H: Handler>(
         _ request: Element, then handler: H, within duration: Duration = .seconds(60)
@@ -40,11 +41,11 @@ extension Step {
         return id
     }
 
-    /// Has `handler` called at `time`, or as soon after it as a process drives the account. It waits for as long as it is until
-    /// then by the present clock, whatever the clock is set to meanwhile.
+    /// Calls `handler` at `time`, or as soon afterwards as a process drives the account. The wait is the time from now
+    /// to `time` by the present clock, however the clock is set meanwhile.
     /// - Parameters:
     ///   - time: milliseconds since 1970.
-    ///   - handler: what is called, with the values that it binds.
+    ///   - handler: the handler to call, with its bound values.
     /// - Throws: `HandlerError` if the handler cannot be stored; `StoreError`.
     @discardableResult
     public func schedule<H: Handler>(
@@ -55,7 +56,7 @@ extension Step {
             StoredHandler(handler), after: overflow ? (time < now ? .min : .max) : wait)
     }
 
-    /// Has `handler` called once `duration` is over, or as soon after it as a process drives the account.
+    /// Calls `handler` after `duration`, or as soon afterwards as a process drives the account.
     /// - Throws: `HandlerError` if the handler cannot be stored; `StoreError`.
     @discardableResult
     public func schedule<H: Handler>(
@@ -64,14 +65,14 @@ extension Step {
         try Timers(step: self).schedule(StoredHandler(handler), after: duration.milliseconds)
     }
 
-    /// Takes a timer back; its handler is invalidated.
-    /// - Returns: whether it was still waiting.
+    /// Cancels a timer; its handler is invalidated.
+    /// - Returns: whether the timer was still waiting.
     @discardableResult
     public func cancel(_ timer: ScheduledTimer, telling reason: Invalidation = .withdrawn) throws -> Bool {
         try Timers(step: self).cancel(timer, telling: reason)
     }
 
-    /// Calls a handler that another one has bound.
+    /// Calls a handler bound by another handler.
     /// - Throws: `HandlerError`, or what the handler throws.
     public func call<Input>(
         _ callback: Callback<Step, Input>, _ input: Input, overriding: [String: any Encodable] = [:]
@@ -79,7 +80,7 @@ extension Step {
         try handlers.call(callback, input, overriding: overriding, in: self)
     }
 
-    /// Tells a handler that another one has bound that it will never be called.
+    /// Tells a handler bound by another handler that no call will come.
     /// - Throws: `HandlerError`, or what the handler throws.
     public func invalidate<Input>(
         _ callback: Callback<Step, Input>, _ reason: Invalidation, overriding: [String: any Encodable] = [:]
@@ -89,10 +90,10 @@ extension Step {
 }
 
 extension Element {
-    /// An `<iq/>` that asks.
+    /// An `<iq/>` with a request.
     /// - Parameters:
     ///   - type: `get` or `set`.
-    ///   - recipient: who is asked; nil is the account itself.
+    ///   - recipient: the address to ask; nil is the account itself.
     public static func request(_ type: RequestType, _ payload: Element, to recipient: JID? = nil) -> Element {
         var attributes = ["type": type.rawValue]
         attributes["to"] = recipient?.description
@@ -100,21 +101,21 @@ extension Element {
     }
 }
 
-/// Whether a request asks for something or changes something (RFC 6120 8.2.3).
+/// Whether a request reads or changes data (RFC 6120 8.2.3).
 public enum RequestType: String, Sendable {
-    /// It asks.
+    /// The request reads data.
     case get
-    /// It changes something.
+    /// The request changes data.
     case set
 }
 
 /// Why a stanza cannot be sent as a request.
 public enum RequestError: Error, CustomStringConvertible, Sendable, Equatable {
-    /// It is no `<iq/>` of type get or set.
+    /// The stanza is not an `<iq/>` of type get or set.
     case notARequest
-    /// It has this many children; a request has one (RFC 6120 8.2.3).
+    /// The stanza has this many children; a request has one (RFC 6120 8.2.3).
     case payload(Int)
-    /// Its stanza would have this many bytes.
+    /// The stanza would have this many bytes.
     case tooLong(Int)
 
     public var description: String {
@@ -127,7 +128,7 @@ public enum RequestError: Error, CustomStringConvertible, Sendable, Equatable {
 }
 
 extension Duration {
-    /// Whole milliseconds, as many as there can be.
+    /// Whole milliseconds, limited to the representable range.
     package var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)

@@ -1,12 +1,12 @@
-/// A handler whose row was taken away, in the same step: it is called or invalidated now, or never.
+/// A handler whose row was deleted in the same step: the handler is called or invalidated now, or never.
 package struct TakenHandler {
     package let origin: DeadLetter.Origin
-    /// The row's: that of the request, or the number of the timer or of who waits for a promise.
+    /// The row: the request's id, or the number of the timer or of the waiter.
     package let id: String
     package let bytes: [UInt8]
-    /// How many processes have ended while they called it.
+    /// How many processes have ended during a call of the handler.
     package let crashes: Int64
 
-    /// After so many crashes it is not called any more.
+    /// After so many crashes the handler is not called any more.
     package static let mostCrashes: Int64 = 3
 }

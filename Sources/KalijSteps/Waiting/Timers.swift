@@ -1,19 +1,19 @@
 import KalijHandlers
 import KalijStore
 
-/// A timer that was scheduled; it can be bound by a handler.
+/// A scheduled timer; a handler can bind the timer.
 public struct ScheduledTimer: Codable, Hashable, Sendable {
     package let id: Int64
 }
 
-/// Handlers that are called at a time, by whichever process drives then.
+/// Handlers that are called at a time, by the process that drives then.
 package struct Timers {
     package let step: Step
 
     package init(step: Step) { self.step = step }
     private var account: Value { .integer(step.account.id) }
 
-    /// - Parameter milliseconds: how long it waits; the clock may be set meanwhile.
+    /// - Parameter milliseconds: the wait; the clock may be set meanwhile.
     package func schedule(_ handler: StoredHandler, after milliseconds: Int64) throws -> ScheduledTimer {
         let time = SteadyTime.sum(step.steady.now, milliseconds)
         try step.database.run(
@@ -24,7 +24,7 @@ package struct Timers {
         return timer
     }
 
-    /// Calls the handler of the timer that has been due longest; false if none is.
+    /// Calls the handler of the timer with the earliest time; false if no timer is due.
     package func fireNext() throws -> Bool {
         let due = try step.database.statement(
             "SELECT id FROM timer WHERE account = ? AND at <= ? ORDER BY at, id LIMIT 1"
@@ -34,7 +34,7 @@ package struct Timers {
         return true
     }
 
-    /// Takes a timer back; false if it has fired already.
+    /// Cancels a timer; false if the timer has fired already.
     package func cancel(_ timer: ScheduledTimer, telling reason: Invalidation) throws -> Bool {
         guard let handler = try take(timer.id) else { return false }
         try HandlerCalls(step: step).invalidate(handler, reason)
@@ -47,7 +47,7 @@ package struct Timers {
         for id in ids { _ = try cancel(ScheduledTimer(id: id), telling: reason) }
     }
 
-    /// Gives up all that still wait.
+    /// Makes all waiting handlers dead letters.
     package func buryAll(_ reason: String) throws {
         let ids = try step.database.statement("SELECT id FROM timer WHERE account = ?").all([account]) { $0.integer() }
         for id in ids { if let handler = try take(id) { try HandlerCalls(step: step).bury(handler, reason) } }

@@ -1,7 +1,7 @@
 import KalijHandlers
 import KalijStore
 
-/// Handlers that wait: for answers, times, promises.
+/// Waiting handlers: for answers, times, promises.
 package enum WaitingFeature: Feature {
     package static let name = "waiting"
     package static let handlerPrefix = "promise"
