@@ -1,3 +1,3 @@
-// An application imports KalijClient alone.
+// An application imports only KalijClient.
 @_exported import KalijFeatures
 @_exported import KalijSteps

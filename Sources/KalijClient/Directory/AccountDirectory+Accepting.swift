@@ -6,12 +6,12 @@ import KalijStore
 import KalijStream
 
 extension AccountDirectory {
-    /// Runs `body` as a step of the account `jid`, or of the only one, in a process that need not drive, and tells the one
-    /// that does. `body` may ask, schedule, make and settle promises, and change the application's own tables; who drives
-    /// sends and calls. If nobody drives, the next engine does.
-    /// - Returns: what `body` returns, once everything is on the disk.
-    /// - Throws: `DirectoryError` if there is no such account or it is not clear which; `StoreError`, or what `body` throws:
-    ///   then nothing has happened.
+    /// Runs `body` as a step of the account `jid`, or of the only account, in a process that need not drive, and rings
+    /// the driver. `body` may send requests, schedule timers, make and settle promises, and change the application's
+    /// own tables; the driver sends and calls. If nobody drives, the next engine does the work.
+    /// - Returns: the result of `body`, once all changes are on the disk.
+    /// - Throws: `DirectoryError` if the account is missing or ambiguous; `StoreError`, or the error of `body`: then
+    ///   nothing has happened.
     @discardableResult
     public func accept<Result>(
         for jid: JID? = nil, clock: Clock = .system, _ body: (Step) throws -> Result
@@ -22,15 +22,15 @@ extension AccountDirectory {
         return try ringing { try Step.accept(for: account, in: database, clock: clock, body) }
     }
 
-    /// Logs in to the server of `jid` and, if it accepts, stores the account with what the next login needs (SCRAM keys where
-    /// the mechanism has them). The directory is created if need be.
+    /// Logs in to the server of `jid`. If the server accepts, stores the account with the credentials for the next
+    /// login (SCRAM keys where the mechanism has them). Creates the directory if it is missing.
     /// - Parameters:
-    ///   - resource: what to ask for at each bind; different in each installation of a user.
-    ///   - seconds: how long the server may take.
-    ///   - clock: where time comes from.
+    ///   - resource: the resource requested at each bind; different in each installation of a user.
+    ///   - seconds: the longest time for the server.
+    ///   - clock: the source of time.
     ///   - jid: the account's address.
-    ///   - password: what the user logs in with.
-    ///   - server: how it is reached and trusted.
+    ///   - password: the user's password.
+    ///   - server: how the server is reached and trusted.
     /// - Throws: `LoginError`, `SystemError` of KalijTransport, `StoreError`; then nothing was stored.
     public func logIn(
         _ jid: JID, password: String, resource: String, server: ServerSettings = ServerSettings(),

@@ -11,20 +11,20 @@ import KalijStore
 #endif
 
 extension AccountDirectory {
-    /// Accepts a message as a process that only wants to send, such as a share extension: it is on the disk once this returns,
-    /// and is sent by the process that drives, or else by the next one that does. Neither a process that drives nor one that is
-    /// frozen within a transaction is waited for.
+    /// Accepts a message in a process that only wants to send, such as a share extension. The message is on the disk
+    /// once this function returns, and is sent by the driver, or else by the next driver. This function waits neither
+    /// for the driver nor for a process that is frozen within a transaction.
     /// - Parameters:
-    ///   - recipient: who gets it.
-    ///   - sender: the account; nil is the only one.
-    ///   - body: what it says.
-    ///   - id: the id under which it is sent, its origin-id (XEP-0359); nil for one that is made here. What was accepted under it
-    ///     before is not sent again: so who was killed before this returned calls it again with the same id.
-    ///   - clock: where time comes from.
-    /// - Returns: the message in the state `queued`. Its id is that of the mailbox until it is taken over. With an `id` that was
-    ///   taken over before, the message as it is.
-    /// - Throws: `AcceptError` for a text that cannot be sent; `DirectoryError` if there is no such account or it is not clear
-    ///   which; `StoreError`. Then nothing was accepted.
+    ///   - recipient: the receiver.
+    ///   - sender: the account; nil is the only account.
+    ///   - body: the text.
+    ///   - id: the id of the message, its origin-id (XEP-0359); nil for a new id. A message accepted before under this
+    ///     id is not sent again: a process that was killed during the call repeats the call with the same id.
+    ///   - clock: the source of time.
+    /// - Returns: the message in the state `queued`. Until it is taken over, its id is the mailbox's. If a message with
+    ///   this `id` was taken over before, that message unchanged.
+    /// - Throws: `AcceptError` for a text that cannot be sent; `DirectoryError` if the account is missing or ambiguous;
+    ///   `StoreError`. Then nothing was accepted.
     @discardableResult
     public func share(
         _ body: String, to recipient: JID, from sender: JID? = nil, id: String? = nil, clock: Clock = .system
@@ -32,7 +32,7 @@ extension AccountDirectory {
         let database = try read()
         let account = try AccountTable(database).account(sender, in: self)
         let text = try OutgoingText(body, to: recipient, id: id)
-        // One that waits in the mailbox still is found by who takes it over.
+        // A message that still waits in the mailbox is recognized when it is taken over.
         if id != nil, let known = try Message.accepted(text.id, by: account, in: database) { return known }
         let payload = try SharedMessage(text).payload
         var attempts = 0
@@ -42,7 +42,8 @@ extension AccountDirectory {
                 let parcel = try ringing {
                     try shelf.add(SharedMessage.name, payload, from: account.jid.description, now: clock.now())
                 }
-                // What is in one that was set aside meanwhile nobody may find. Found there after all, it is the same message.
+                // Nobody reads a mailbox that was set aside meanwhile, so the message is added again. If the message
+                // was recovered there after all, the id shows that both are the same.
                 if shelf.isInPlace { return text.message(of: account, row: -parcel.id, sentAt: parcel.at) }
             } catch let error as StoreError where error.isDamage(ofMailboxIn: path) {
                 guard attempts < Self.mostAttempts else { throw error }
@@ -52,10 +53,10 @@ extension AccountDirectory {
         }
     }
 
-    /// How often a damaged mailbox is looked at again, a tenth of a second each: who drives may have to be waited for.
+    /// How often a damaged mailbox is tried again, each time after a tenth of a second: the driver may need time.
     private static let mostAttempts = 60
 
-    /// Sets a damaged mailbox aside, or has the process that drives do it: only who holds the fence may.
+    /// Sets a damaged mailbox aside, or lets the driver do so: only the holder of the fence may.
     private func setMailboxAside(_ clock: Clock) throws {
         do {
             let driven = try drive(role: .share, now: clock.now())
@@ -74,7 +75,7 @@ extension AccountDirectory {
             }
         } catch FenceError.held {
             reportDamage()
-            // The process that drives sets the mailbox aside, and tells nobody: the caller looks again.
+            // The driver sets the mailbox aside, and tells nobody: the caller tries again.
             usleep(100_000)
         }
     }
@@ -94,23 +95,23 @@ extension MailboxDamage {
 }
 
 extension Step {
-    /// Notes, where `kalij status` lists it, that the mailbox was damaged.
+    /// Notes for `kalij status` that the mailbox was damaged.
     func note(_ damage: MailboxDamage) throws {
         try DeadLetters(step: self).bury([], named: "mailbox", because: damage.words, from: .share)
     }
 }
 
-/// What processes have left in the mailbox for whoever drives, as it is to be read: never waits for anybody.
+/// The messages left in the mailbox for the driver; never waits for a process.
 struct SharedReader {
     private let parcels: [Parcel]
     private let mailbox: String
-    /// Why nothing of it can be read; nil if it can.
+    /// Why the mailbox cannot be read; nil if it can.
     let damage: String?
 
-    /// Reads the mailbox of `directory`. To be made before the database is read: what is taken over meanwhile is in both then,
-    /// and not in neither.
+    /// Reads the mailbox of `directory`. Call this before the database is read: then messages taken over meanwhile are
+    /// in both, and not in neither.
     ///
-    /// One that is damaged is as good as empty: whoever drives next sets it aside, and says so.
+    /// A damaged mailbox counts as empty: the next driver sets it aside, and reports the damage.
     init(_ directory: AccountDirectory) throws {
         do {
             let shelf = try ParcelShelf(reading: directory.path)
@@ -128,7 +129,7 @@ struct SharedReader {
         return parcels.compactMap { parcel in
             guard parcel.id > last, parcel.sender == account.jid.description,
                 let text = try? SharedMessage(parcel).text,
-                // Accepted twice under one id, it is sent once.
+                // A message accepted twice under one id is sent once.
                 ids.insert(text.id).inserted
             else { return nil }
             return text.message(of: account, row: -parcel.id, sentAt: parcel.at)

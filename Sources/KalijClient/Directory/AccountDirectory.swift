@@ -9,22 +9,23 @@ import KalijStore
     import Darwin
 #endif
 
-/// The directory that holds everything about a user's accounts: one database, the lock file, the driver's socket.
+/// The directory with all data of a user's accounts: one database, the lock file, the driver's socket.
 public struct AccountDirectory: Sendable {
-    /// Where it is.
+    /// The path of the directory.
     public let path: String
     let platform: Platform
 
     /// Uses the directory at `path`, which need not exist yet.
     /// - Parameters:
-    ///   - platform: what the system has for processes that share it; the same in all of them.
-    ///   - path: where it is.
+    ///   - platform: the system's means for processes that share the directory; the same in all of them.
+    ///   - path: the path of the directory.
     public init(_ path: String, platform: Platform = .linux) {
         self.path = path
         self.platform = platform
     }
 
-    /// Uses the directory that the processes of an application share, which need not exist yet; nil if there is no place for it.
+    /// Uses the shared directory of an application's processes, which need not exist yet; nil if the container has no
+    /// path.
     public init?(_ container: some SharedContainer, platform: Platform = .linux) {
         guard let path = container.path else { return nil }
         self.init(path, platform: platform)
@@ -34,7 +35,7 @@ public struct AccountDirectory: Sendable {
         try Mailbox(directory: path, signals: platform.signals, busySeconds: busySeconds)
     }
 
-    /// The mailbox as the process that drives opens it: one that is damaged is set aside.
+    /// Opens the mailbox in the driver: a damaged mailbox is set aside.
     func mailbox(under fence: Fence, _ database: Database, _ clock: Clock) throws -> Mailbox {
         do {
             let mailbox = try mailbox()
@@ -49,20 +50,20 @@ public struct AccountDirectory: Sendable {
         }
     }
 
-    /// Has whoever drives look at the mailbox, which is damaged.
+    /// Lets the driver inspect the mailbox, which is damaged.
     func reportDamage() {
         Mailbox.report(damageIn: path)
         _ = bell()
     }
 
-    /// The bell of the process that drives, if one does.
+    /// The bell of the driver; nil if nobody drives.
     private func bell() -> (any Bell)? { platform.signals.bell(directory: path, at: .driver) }
 
-    /// Runs `commit`, which commits something that whoever drives is to find, and rings that process: when this returns, or
-    /// when this process dies.
+    /// Runs `commit`, which commits work for the driver, and rings the driver: when this function returns, or when this
+    /// process dies.
     ///
-    /// `commit` may wait for a frozen writer. The process that drives by then took over meanwhile, looked before there was
-    /// anything, and was not rung: so it is rung once more.
+    /// `commit` may wait for a frozen writer. Meanwhile another process may have become the driver: that process looked
+    /// before the commit, and was not rung. So the driver is rung once more.
     public func ringing<Result>(_ commit: () throws -> Result) rethrows -> Result {
         let before = bell()
         let result = try commit()
@@ -71,7 +72,7 @@ public struct AccountDirectory: Sendable {
         return result
     }
 
-    /// The database in it (SQLite).
+    /// The path of the database (SQLite).
     public var databasePath: String { path + "/kalij.db" }
     var lockPath: String { path + "/driver.lock" }
     var markPath: String { path + "/driver.calls" }
@@ -88,8 +89,8 @@ public struct AccountDirectory: Sendable {
         return try Database(reading: databasePath)
     }
 
-    /// Opens the database for writing as a process that does not drive, bringing its tables up to date first if no other
-    /// process drives. The directory is created, for its user alone.
+    /// Opens the database for writing in a process that does not drive. Migrates the tables first if no other process
+    /// drives. Creates the directory, for its user alone.
     /// - Throws: `FenceError.held` if the tables are of an older version and a process of that version drives; `StoreError`.
     public func open(_ durability: Database.Durability, role: Role, now: Int64) throws -> Database {
         try create()
@@ -97,24 +98,25 @@ public struct AccountDirectory: Sendable {
         let database = try Database(path: databasePath, durability: durability)
         if state != .current {
             let (fence, previous) = try migrate(database, role: role, now: now)
-            // If the last driver did not let go, the next one has to see that still.
+            // If the last driver did not let go, the next driver still has to notice.
             if previous?.letGo ?? true { try fence.letGo(database) }
         }
         return database
     }
 
-    /// Opens the database as the process that drives.
+    /// Opens the database in the driver.
     /// - Parameters:
-    ///   - abandoned: an owner that does not answer, over which the fence is raised.
-    ///   - schema: of all features that the process has.
-    /// - Throws: `FenceError.held` if another one does; `StoreError`, `.busy` after a second.
+    ///   - abandoned: an owner that does not answer; the fence is raised over this owner.
+    ///   - schema: the tables of all features of the process.
+    /// - Throws: `FenceError.held` if another process drives; `StoreError`, `.busy` after a second.
     func drive(role: Role, now: Int64, over abandoned: Owner? = nil, schema: Schema = .accounts) throws -> (
         database: Database, fence: Fence, careful: Bool
     ) {
         try create()
         _ = try schema.check(path: databasePath)
         let database = try Database(path: databasePath, durability: .process, busySeconds: 1)
-        // After a power failure the number must not be given twice: the mailbox may remember its first owner.
+        // After a power failure the number must not be given twice: the mailbox may remember the first owner of the
+        // number.
         try database.execute("PRAGMA synchronous=FULL")
         let (fence, previous) = try migrate(database, role: role, now: now, over: abandoned, schema)
         if let previous, !previous.letGo {
@@ -127,20 +129,20 @@ public struct AccountDirectory: Sendable {
         return (database, fence, previous.map { !$0.letGo } ?? false)
     }
 
-    /// Who drives, or did last, and holds the lock still; never waits.
+    /// The process that drives, or the last driver while it holds the lock; never waits.
     func owner() throws -> Owner? {
         guard exists else { return nil }
         return try Fence.current(in: Database(reading: databasePath), lockPath: lockPath)
     }
 
-    /// What letters and deadlines go by; where the database cannot be read now, or has none since the machine was started, the
-    /// clock.
+    /// The time for letters and deadlines. The clock's time if the database cannot be read now, or was not used since
+    /// the start of the machine.
     func steadyNow(_ clock: Clock) -> Int64 {
         let steady = try? SteadyTime(reading: Database(reading: databasePath), clock)
         return steady?.now ?? clock.now()
     }
 
-    /// Takes the fence and brings the tables up to date under it.
+    /// Takes the fence and migrates the tables under the fence.
     private func migrate(
         _ database: Database, role: Role, now: Int64, over abandoned: Owner? = nil, _ schema: Schema = .accounts
     ) throws -> (fence: Fence, previous: Owner?) {
@@ -174,11 +176,11 @@ public struct AccountDirectory: Sendable {
 public enum DirectoryError: Error, CustomStringConvertible, Sendable {
     /// Nobody has logged in there yet.
     case noAccount(directory: String)
-    /// All accounts that are stored there are logged out.
+    /// All accounts stored there are logged out.
     case allLoggedOut(directory: String)
-    /// The directory cannot be made.
+    /// The directory cannot be created.
     case cannotCreate(directory: String, reason: String)
-    /// Several accounts are stored and none was named, or the one named is not among them.
+    /// Several accounts are stored and none was named, or the named account is not among them.
     case whichAccount(known: [String], asked: String?)
 
     public var description: String {

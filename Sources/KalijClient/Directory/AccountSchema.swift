@@ -5,7 +5,7 @@ extension Schema {
     /// The tables of a directory's database, without those of an application.
     static let accounts = accounts([])
 
-    /// With those of an application's `features`.
+    /// The tables of a directory's database, with the tables of an application's `features`.
     static func accounts(_ features: [any Feature.Type]) -> Schema {
         let steps =
             AccountTables.migrations + SessionTables.migrations + StepTables.migrations

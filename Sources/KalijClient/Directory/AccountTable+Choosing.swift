@@ -2,7 +2,7 @@ import KalijSteps
 import KalijAddress
 
 extension AccountTable {
-    /// The account with the bare address `jid`, or the only one if `jid` is nil.
+    /// The account with the bare address `jid`, or the only account if `jid` is nil.
     /// - Throws: `DirectoryError.whichAccount`
     public func account(_ jid: JID?, in directory: AccountDirectory) throws -> Account {
         let all = try all()

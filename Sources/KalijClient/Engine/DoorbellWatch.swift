@@ -10,20 +10,21 @@ import KalijTransport
 
 /// Watches the doorbell of a directory on the engine's loop.
 final class DoorbellWatch {
-    /// Somebody committed something, or is about to for a while.
+    /// A process has committed work, or may still commit work within a call.
     var onRing: () -> Void = {}
     private var listener: (any SignalListener)?
     private let loop: any EngineLoop
     private var watch: Watch?
     private var callers: [Int32: Watch] = [:]
-    /// Those who have rung and wait for the end of their connection until this process has let go.
+    /// Callers that have rung and wait for the end of their connection, until this process has let go.
     private var waiting: [Int32] = []
     private var patrol: Timer?
-    /// Those of the callers who want to be told.
+    /// The callers that want to be told of changes.
     private var ears: Set<Int32> = []
 
-    /// Listens in the place of whoever did before: within a transaction, in which nobody can raise the fence. One that was frozen
-    /// before, and overtaken, would take the bell from who drives by now (simulation, seed 17116).
+    /// Listens in the place of the previous driver, within a transaction in which nobody can raise the fence. Otherwise
+    /// a process that was frozen before this point, and overtaken, would take the bell from the present driver
+    /// (simulation, seed 17116).
     /// - Throws: `FenceError.stale`, `StoreError`, `DoorbellError`.
     init(_ directory: AccountDirectory, of fence: Fence, in database: Database, loop: any EngineLoop) throws {
         let listener = try database.transaction {
@@ -40,7 +41,7 @@ final class DoorbellWatch {
         letCallersGo()
     }
 
-    /// From now on a ringer finds nobody, and does not rely on this process. To be called while the fence is still held:
+    /// From now on a ringer finds nobody, and does not rely on this process. Call this while the fence is held:
     /// afterwards the place may be the next driver's.
     func stopListening() {
         watch?.cancel()
@@ -48,7 +49,7 @@ final class DoorbellWatch {
         listener = nil
     }
 
-    /// Ends what is left of the connections, which answers those who asked this process to let go.
+    /// Ends the remaining connections. This end is the answer for processes that asked this process to let go.
     func letCallersGo() {
         for (descriptor, watch) in callers {
             watch.cancel()
@@ -61,7 +62,7 @@ final class DoorbellWatch {
         ears = []
     }
 
-    /// Tells those who wait in other processes that something has happened.
+    /// Tells waiting processes that something has changed.
     func tell() { ears.forEach(Doorbell.tell) }
 
     private func accept() {
@@ -76,7 +77,8 @@ final class DoorbellWatch {
         }
     }
 
-    /// A caller that is frozen after its commit does not hang up: while somebody is connected it is looked now and then.
+    /// A caller that is frozen after its commit does not hang up: so while a caller is connected, the engine looks now
+    /// and then.
     private func look(in seconds: Double) {
         patrol = loop.schedule(after: seconds) { [weak self] in
             guard let self else { return }
@@ -93,13 +95,13 @@ final class DoorbellWatch {
         if count == 1 {
             if byte == Doorbell.tell {
                 ears.insert(caller)
-                // What happened before was not told: it is to look once more.
+                // Earlier changes were not told: the caller has to look once more.
                 Doorbell.tell(caller)
             }
         } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
             callers.removeValue(forKey: caller)?.cancel()
             if ears.remove(caller) == nil { onRing() }
-            // The end of the connection is the answer: that of a process that is letting go comes when it has.
+            // The end of the connection is the answer. A process that is letting go answers when it has let go.
             if listener == nil { waiting.append(caller) } else { close(caller) }
         }
     }

@@ -6,23 +6,23 @@ import KalijStore
 import KalijTransport
 
 extension Engine {
-    /// Drives `directory` for as long as the role wants, on this thread: with one engine after the other, if this process is
-    /// frozen, or another one has gone on over its head meanwhile. A `main` takes over again then; a `wake` tells the other one
-    /// of its push; a `background` has nothing left to do.
+    /// Drives `directory` for as long as the role requires, on this thread. A new engine begins after each freeze of
+    /// this process, and after another process took over. Then a `main` takes over again; a `wake` tells the driver of
+    /// its push; a `background` has nothing left to do.
     /// - Parameters:
-    ///   - onEvent: told each event, after what it tells is committed.
+    ///   - onEvent: gets each event, after its commit.
     ///   - begins: called before each engine is made, which may wait for another process.
-    ///   - began: gets each engine before it runs, for what is to be watched on its loop.
-    ///   - blocked: called where the directory cannot be written and so nothing can begin; waits for as long as it is told, and
-    ///     returns true if it is to be tried again. `onEvent` is told before, and when there is room.
-    ///   - frozen: called once everything is let go after ``prepareForFreeze()``; returns when this process was thawed, true if
-    ///     it is to go on.
-    ///   - clock: where time comes from.
-    ///   - directory: whose accounts.
-    ///   - options: how it behaves.
-    /// - Returns: why it has ended, for good.
-    /// - Throws: `FenceError.held` if another process drives that this one does not take over from; `EngineError.refused` if no
-    ///   account can log in; `StoreError`, `DirectoryError`, `HandlerError`, or what `began` throws.
+    ///   - began: gets each engine before its run, to watch sources on its loop.
+    ///   - blocked: called if the directory cannot be written, so that nothing can begin. Waits for the given time, and
+    ///     returns true for another try. `onEvent` is called before, and when the directory can be written again.
+    ///   - frozen: called when everything is let go after ``prepareForFreeze()``; returns when this process was thawed:
+    ///     true to go on.
+    ///   - clock: the source of time.
+    ///   - directory: the directory of the accounts.
+    ///   - options: the engine's behaviour.
+    /// - Returns: why the last engine has ended.
+    /// - Throws: `FenceError.held` if another process drives and does not yield; `EngineError.refused` if no account
+    ///   can log in; `StoreError`, `DirectoryError`, `HandlerError`, or the error of `began`.
     public static func drive(
         _ directory: AccountDirectory, options: Options = Options(), clock: Clock = .system,
         onEvent: @escaping (EngineEvent) -> Void = { _ in }, begins: () -> Void = {},
@@ -42,7 +42,7 @@ extension Engine {
             } catch EngineError.handedOver {
                 return .handedOver
             } catch FenceError.stale {
-                // It was frozen without warning, and another one drives.
+                // This process was frozen without warning, and another process drives.
                 if options.role == .background { return .handedOver }
             } catch FenceError.held(let owner) where options.role == .background && owner.role != .share {
                 return .handedOver
@@ -52,13 +52,13 @@ extension Engine {
         }
     }
 
-    /// Why nothing can begin.
+    /// Why no engine can begin.
     public struct Blocked: Sendable {
-        /// What is wrong with the directory.
+        /// The error of the directory.
         public let reason: String
-        /// After how many seconds it is worth trying again.
+        /// The seconds until another try makes sense.
         public let retryIn: Double
-        /// Whether there was an account to tell an event of; on a disk that is full not even they can be read, perhaps.
+        /// Whether an event was told to an account; on a full disk perhaps not even the accounts can be read.
         public let isTold: Bool
     }
 
@@ -68,7 +68,7 @@ extension Engine {
         private let clock: Clock
         private let onEvent: (EngineEvent) -> Void
         private var backoff = Backoff(base: 1, limit: Timing().longestStorageRetry)
-        /// Who was told that it cannot.
+        /// The accounts that were told of the error.
         private var told: [JID] = []
 
         init(_ directory: AccountDirectory, _ clock: Clock, _ onEvent: @escaping (EngineEvent) -> Void) {
@@ -76,7 +76,7 @@ extension Engine {
         }
 
         static func isMissing(_ error: any Error) -> Bool {
-            // A directory that may not be written, and one that another process keeps, are said at once.
+            // A directory without permission, and a database kept by another process, are reported at once.
             guard let error = error as? StoreError else { return false }
             return [.full, .inputOutput, .outOfMemory].contains(error.code)
         }
@@ -100,7 +100,7 @@ extension Engine {
         }
     }
 
-    /// What is left of the time for all engines together; a push gives all of it again.
+    /// The rest of the time of all engines together; a push renews the whole budget.
     private final class Budget {
         private var given: Options
         private let clock: Clock

@@ -3,31 +3,32 @@ import KalijFeatures
 import KalijRoles
 import KalijStore
 
-/// How it ends: by itself, told to, or because it cannot go on.
+/// The end of an engine: its work is done, the engine was stopped, or cannot go on.
 extension Engine {
-    /// Seconds for a writer of the accounts' database while everything is let go.
+    /// The longest wait, in seconds, for a writer of the accounts' database at the end.
     private static let databasePatience = 0.1
-    /// Seconds from the begin of stopping in which the mailbox is looked at for the last time: within a second everything is let
-    /// go.
+    /// Seconds from the beginning of the end to the last look into the mailbox: everything is let go within a second.
     private static let mailboxPatience = 0.6
-    /// Seconds for it where nobody has told this process to end.
+    /// The same, in seconds, if nobody has told this process to end.
     private static let longMailboxPatience = 10.0
 
     func end(_ ending: Ending) {
         if case FenceError.stale? = failure {
-            // It is ending because another process drives: now it was told to, and must not take over again.
+            // The engine is ending because another process drives. Now the engine was told to end, and must not take
+            // over again.
             (failure, self.ending) = (nil, ending)
         }
-        // Told to end while it does by itself, it does so without waiting for anything or going on.
+        // An engine that is ending because its work is done was told to end: it neither waits nor goes on.
         guard !isStopping else { return isDone = false }
         isStopping = true
         self.ending = ending
         stoppedAt = clock.monotonic()
-        // What a step of another process keeps from being written now is done by the next driver, as if this one had died.
+        // Writes that another process's step prevents now are done by the next driver, as after the death of this
+        // process.
         database.wait(atMost: Self.databasePatience)
-        // Who rings from now on must not rely on this process.
+        // Processes that ring from now on must not rely on this process.
         doorbell.stopListening()
-        // Connections write what they still have, for a bounded time, before the loop ends.
+        // Connections write their remaining bytes, for a limited time, before the loop ends.
         var open = drivers.count
         if open == 0 { ground.loop.enqueue { [weak self] in self?.ended() } }
         for driver in drivers.values {
@@ -40,8 +41,8 @@ extension Engine {
 
     func fail(_ error: any Error) {
         if case FenceError.stale = error {
-            // Whatever this process still did would be refused: nothing is let go that another one holds. One that was
-            // told to end ends; it must not take over again.
+            // All further writes would be refused, and other processes hold everything already. An engine that was told
+            // to end ends, and must not take over again.
             if !isStopping { failure = failure ?? error }
             tellOfDoubt()
             isStopping = true
@@ -56,14 +57,14 @@ extension Engine {
         if failure == nil {
             markShown()
             do {
-                // Somebody may have come between the last look and the end of listening: the look and the end of receiving
-                // are one.
+                // A letter may have come between the last look and the end of listening: so the look and the end of
+                // receiving are one transaction.
                 let letters = try lastLetters()
                 if isDone {
                     guard let letters else { return endLater() }
                     if hasQueued || !letters.isEmpty { return try startAgain(letters) }
                 }
-                // The next driver has to be careful if this one was, to the end.
+                // The next driver has to be careful if this driver was careful to the end.
                 if !drivers.values.contains(where: \.isCareful) { try fence.letGo(database) }
             } catch let error as StoreError where error.isMachineError {
                 // Another process is within a transaction, or the disk is full: the next driver is careful.
@@ -76,8 +77,9 @@ extension Engine {
     }
 
     /// Ends receiving.
-    /// - Returns: the letters that are left. Nil if another process keeps the mailbox for too long: the next driver finds the
-    ///   letters, who waits for an answer hears the end of the connection and looks itself, and nobody is rung any more.
+    /// - Returns: the remaining letters. Nil if another process keeps the mailbox for too long. Then the next driver
+    ///   finds the letters, the senders hear the end of the connection and look themselves, and nobody is rung any
+    ///   more.
     private func lastLetters() throws -> [Letter]? {
         let number = fence.owner.number
         let left = Self.mailboxPatience - Double(clock.monotonic() - stoppedAt) / 1_000_000_000
@@ -91,12 +93,12 @@ extension Engine {
             guard isDone, waited > Self.longMailboxPatience else { return nil }
             return []
         } catch let error as StoreError where error.isDamage(ofMailboxIn: directory.path) {
-            // The next driver sets it aside.
+            // The next driver sets the mailbox aside.
             return []
         }
     }
 
-    /// Looks again, between two turns of the loop, in which somebody can tell this process to end.
+    /// Looks again later: in between the loop turns, and another process can tell this process to end.
     private func endLater() {
         _ = ground.loop.schedule(after: 0.05) { [weak self] in self?.ended() }
     }

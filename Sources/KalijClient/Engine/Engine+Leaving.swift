@@ -2,14 +2,15 @@ import KalijSteps
 import KalijAddress
 import KalijTransport
 
-/// What a logout could not do.
+/// The failures of a logout.
 public struct LogoutReport: Sendable {
-    /// The accounts whose session was not ended at the server, and why; it ends there by itself when its time is over.
+    /// The accounts whose sessions were not ended at the server, and why; such a session ends at the server after its
+    /// time.
     public internal(set) var unreached: [JID: String] = [:]
-    /// Whether another process committed something meanwhile and relies on this one to send it.
+    /// Whether another process committed work meanwhile and relies on this process to send.
     public internal(set) var wasRung = false
 
-    /// Everything was done.
+    /// A report without failures.
     public init() {}
 }
 
@@ -42,7 +43,7 @@ extension Engine {
             drivers.values.forEach { $0.leave(without: "another process was to drive") }
         }
         var report = try logOutAll(within: seconds)
-        // Who rings from now on must not rely on this process.
+        // Processes that ring from now on must not rely on this process.
         doorbell.stopListening()
         if !isCareful { try fence.letGo(database) }
         doorbell.letCallersGo()
@@ -65,14 +66,14 @@ extension Engine {
                 if self?.drivers.isEmpty == true { self?.ground.loop.stop() }
             }
         }
-        // Connections write what they still have, for a bounded time.
+        // Connections write their remaining bytes, for a limited time.
         let patience = ground.loop.schedule(after: seconds + 2) { [ground] in ground.loop.stop() }
         if !drivers.isEmpty { ground.loop.run() }
         patience.cancel()
         drivers = [:]
         awaiter.close()
         if let failure { throw failure }
-        // What a full disk has kept from being done.
+        // Logouts that a full disk has prevented.
         for account in try AccountTable(database).all() where account.state.isToLeave {
             let steps = SessionSteps(runner: context.runner, account: account)
             _ = try steps.logOut(removing: account.state == .removing)

@@ -3,37 +3,37 @@ import KalijRoles
 import KalijStore
 import KalijTransport
 
-/// What is owed to the user.
+/// The notifications owed to the user.
 extension Engine {
-    /// How the showing stands.
+    /// The state of showing.
     struct Showing {
-        /// Whether it is done in the loop's next turn.
+        /// Whether showing is planned for the loop's next turn.
         var isPlanned = false
-        /// Whether something could not be shown, the last time that it was tried.
+        /// Whether the last try to show a notification failed.
         var hasFailed = false
-        /// When that is tried again.
+        /// The timer of the next try.
         var again: Timer?
         var backoff = Backoff(base: 0.5, limit: 30)
     }
 
-    /// Shows what is owed to the user, in the loop's next turn.
+    /// Shows the owed notifications, in the loop's next turn.
     func planNotifications() {
         guard options.onNotification != nil || options.desk != nil, !showing.isPlanned else { return }
         showing.isPlanned = true
         ground.loop.enqueue { [weak self] in self?.showPlanned() }
     }
 
-    /// Shows what was planned to be shown in the loop's next turn, if it was not since.
+    /// Shows at once what was planned for the loop's next turn, unless the turn came first.
     func showPlanned() {
         guard showing.isPlanned else { return }
         showing.isPlanned = false
         showNotifications()
     }
 
-    /// Whether a notification is in the hands of a task that shows it.
+    /// Whether a task holds a notification, to show it.
     var isShowing: Bool { options.desk?.isBusy ?? false }
 
-    /// Whether something is still owed because it could not be shown.
+    /// Whether a notification is still owed because it could not be shown.
     var owesNotifications: Bool { showing.hasFailed || options.desk?.hasFailed ?? false }
 
     private func showNotifications() {
@@ -41,18 +41,19 @@ extension Engine {
             if let show = options.onNotification { showing.hasFailed = try !showAll(show) }
             try options.desk?.serve(NotificationOutbox(database: database), fence)
         } catch {
-            // It was perhaps not shown, or not marked: the same again, under the same identifiers.
+            // Notifications were perhaps not shown, or not marked: the same notifications come again, under the same
+            // identifiers.
             showing.hasFailed = true
         }
         if owesNotifications { showAgainLater() } else { showing.backoff.reset() }
     }
 
-    /// - Returns: whether everything could be shown.
+    /// - Returns: whether all notifications could be shown.
     private func showAll(_ show: (Notification) throws -> Void) throws -> Bool {
         let outbox = NotificationOutbox(database: database)
         let entries = try outbox.pending(limit: 100)
         guard !entries.isEmpty else { return true }
-        // What another process was to show, because it drives by now, it shows.
+        // If another process drives by now, that process shows the notifications.
         try database.transaction {
             try fence.check(database)
             try outbox.begin(entries)
@@ -70,7 +71,7 @@ extension Engine {
         return true
     }
 
-    /// Tries again what could not be shown. If this process ends before, the next one does.
+    /// Tries failed notifications again. If this process ends first, the next process tries.
     private func showAgainLater() {
         guard showing.again == nil else { return }
         let delay = showing.backoff.next(random: ground.random())
@@ -81,6 +82,6 @@ extension Engine {
         }
     }
 
-    /// Marks what tasks have shown, for the last time.
+    /// Marks the notifications that tasks have shown, for the last time.
     func markShown() { try? options.desk?.settle(NotificationOutbox(database: database), fence) }
 }

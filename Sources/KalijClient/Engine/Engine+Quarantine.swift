@@ -1,12 +1,12 @@
 import KalijSteps
 
 extension Engine {
-    /// Tries the stanzas of the quarantine again that are to be, without going online.
+    /// Processes the stanzas of the quarantine that are to be tried again, without going online.
     /// - Parameters:
     ///   - options: with the application's handlers.
-    ///   - onEvent: told each event, after what it tells is committed.
-    ///   - directory: whose accounts.
-    /// - Throws: `FenceError.held` if another process drives: that one does it; `StoreError`.
+    ///   - onEvent: gets each event, after its commit.
+    ///   - directory: the directory of the accounts.
+    /// - Throws: `FenceError.held` if another process drives: that process tries the stanzas; `StoreError`.
     public static func replayQuarantine(
         _ directory: AccountDirectory, options: Options = Options(), onEvent: @escaping (EngineEvent) -> Void = { _ in }
     ) throws {

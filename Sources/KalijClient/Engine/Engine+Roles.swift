@@ -8,9 +8,9 @@ import KalijStore
     import Darwin
 #endif
 
-/// What processes say to each other, and the `wake` run.
+/// Letters between processes, and the `wake` run.
 extension Engine {
-    /// Seconds since it began to take over.
+    /// Seconds since the beginning of the takeover.
     var age: Double { Double(clock.monotonic() - created) / 1_000_000_000 }
 
     func receiveLetters() {
@@ -20,16 +20,16 @@ extension Engine {
         } catch let error as StoreError where error.isDamage(ofMailboxIn: directory.path) {
             mailboxFailed(error)
         } catch {
-            // Their senders get no answer and take over, or look themselves.
+            // The senders get no answer and take over, or look themselves.
         }
     }
 
-    /// Another process keeps this one from writing. One that is stopped would be waited for without end.
+    /// Another process keeps this process from writing. A stopped process would be waited for without end.
     func endFrozenWriters() {
         for path in [directory.databasePath, Mailbox.databasePath(in: directory.path)] { ground.killWriter(path) }
     }
 
-    /// Whether somebody wants to drive who goes first; all letters are taken.
+    /// Whether a process with precedence wants to drive; all letters are read.
     var isAskedToStop: Bool {
         let letters = try? mailbox.receive(.driver, as: fence.owner.number, now: steady.now)
         return letters?.contains { [Notice.pleaseStop.name, Notice.pushArrived.name].contains($0.name) } ?? false
@@ -38,10 +38,10 @@ extension Engine {
     func handle(_ letter: Letter) throws {
         switch letter.name {
         case Notice.pleaseStop.name:
-            // The answer is the end of the connection. One that has died since it asked does not take over.
+            // The answer is the end of the connection. An asker that has died since does not take over.
             if options.role != .main, kill(letter.pid, 0) == 0 || errno != ESRCH { stop() }
         case Notice.pushArrived.name:
-            // One that only sends yields to who was woken.
+            // A `background` yields to the woken process.
             guard options.role != .background else { return stop() }
             guard !isStopping else { return }
             pushArrived()
@@ -52,7 +52,7 @@ extension Engine {
         }
     }
 
-    /// A push has come while this engine runs: looks whether the connections live, and gives a `wake` a new budget.
+    /// A push has come while this engine runs: checks whether the connections live, and gives a `wake` a new budget.
     public func pushArrived() {
         drivers.values.forEach { $0.networkChanged() }
         wake?.renew()
@@ -71,7 +71,7 @@ extension Engine {
         run.pause = { [weak self] isPaused in self?.drivers.values.forEach { $0.isReading = !isPaused } }
         run.renewed = options.onRenewal
         run.finish = { [weak self] ending in
-            // Told to stop meanwhile, it is not to go on for what has come since: who told it does.
+            // An engine that was told to stop meanwhile does not continue for new work: the other process does.
             guard let self, !isStopping else { return }
             isDone = ending == .stopped
             end(ending)
@@ -86,10 +86,10 @@ extension Engine {
         guard let resumed = (event.content as? Online)?.resumed else { return }
         for driver in drivers.values where driver.account.jid == event.account {
             if wake != nil {
-                // The answer comes behind everything that the server has to say.
+                // The answer comes after everything that the server has to say.
                 driver.requestAcknowledgement(within: min(options.timing.acknowledgement, Self.doubt))
             } else if resumed {
-                // A process that drove before may have asked for the session as its last word, and get it now.
+                // The previous driver may have requested the session as its last act, and may get the session now.
                 ground.loop.schedule(after: Self.doubt) { [weak driver] in
                     if driver?.isOnline ?? false { driver?.networkChanged() }
                 }
@@ -97,22 +97,22 @@ extension Engine {
         }
     }
 
-    /// Seconds of silence after which a connection may be one that the server has forgotten for another process's: it need not
-    /// tell (measured: Prosody 0.12).
+    /// Seconds of silence after which the server may have given the session to another process's connection: the server
+    /// need not tell (measured: Prosody 0.12).
     private static let doubt = 5.0
 
-    /// This process was frozen and finds that another one drives. It may have taken the session from that one's connection, by
-    /// what it wrote before it noticed.
+    /// This process was frozen and finds another driver. Bytes written before that discovery may have taken the session
+    /// from the driver's connection.
     func tellOfDoubt() {
         guard drivers.values.contains(where: { $0.connection != nil }) else { return }
         _ = try? mailbox.send(.connectionInDoubt, to: .driver, from: options.role, now: steady.now)
     }
 
-    /// Whether everything that the servers had is here, and everything that was to be sent is there.
+    /// Whether everything from the servers is here, and everything to be sent is there.
     private var isCaughtUp: Bool {
         guard drivers.values.allSatisfy({ $0.isRefused || $0.isSettled }), !isShowing else { return false }
         guard !hasQueued else {
-            // Who committed it may have died while it waited to, and rung the driver before.
+            // A process that committed work may have died while waiting for the commit, after the ring.
             drivers.values.forEach { $0.queueChanged() }
             return false
         }

@@ -2,12 +2,12 @@ import KalijFeatures
 import KalijRoles
 import KalijStore
 
-/// What other processes have left in the mailbox.
+/// Messages that other processes have left in the mailbox.
 extension Engine {
-    /// Seconds until it is tried again, where the database cannot be written.
+    /// Seconds until the next try if the database cannot be written.
     private static let pause = 5.0
 
-    /// Whether something waits there.
+    /// Whether the mailbox has messages to take over.
     var hasShared: Bool {
         get throws {
             guard let context else { return false }
@@ -15,7 +15,7 @@ extension Engine {
         }
     }
 
-    /// Takes it over, and sends it.
+    /// Takes the messages over, and sends them.
     func takeWhatIsShared() {
         guard let context, !isStopping else { return }
         takingAgain?.cancel()
@@ -35,7 +35,7 @@ extension Engine {
         } catch { fail(error) }
     }
 
-    /// The mailbox, or perhaps the accounts' database, gives an error that only a damaged file gives.
+    /// The mailbox, or perhaps the accounts' database, reports an error of a damaged file.
     func mailboxFailed(_ error: StoreError) {
         do {
             guard try replaceMailbox() else { return fail(error) }
@@ -43,11 +43,11 @@ extension Engine {
         } catch { fail(error) }
     }
 
-    /// Sets the mailbox aside if it is damaged, and goes on with another one.
-    /// - Returns: false if it is in order.
+    /// Replaces the mailbox by a new mailbox if it is damaged; the old one is set aside.
+    /// - Returns: false if the mailbox is in order.
     private func replaceMailbox() throws -> Bool {
         try fence.check(database)
-        // A disk that damages each new one is not to keep this process busy without end.
+        // A disk that damages every new mailbox must not keep this process busy without end.
         guard replacedMailboxes < 10 else { return false }
         let damage = try Mailbox.setAsideIfDamaged(
             directory.path, taken: try Taking.place(in: database), now: clock.now())
@@ -60,7 +60,7 @@ extension Engine {
         return true
     }
 
-    /// Tells that the mailbox was damaged: an event and a dead letter of each account.
+    /// Reports the damage of the mailbox: an event and a dead letter in each account.
     func tellOfDamage() {
         guard let context, let damage = mailbox.damage else { return }
         mailbox.damage = nil

@@ -12,38 +12,40 @@ import KalijTransport
     import Darwin
 #endif
 
-/// Drives the accounts of a directory: keeps them online, stores what they receive, sends what is queued.
+/// Drives the accounts of a directory: keeps them online, stores received messages, sends queued messages.
 ///
-/// One engine drives a directory at a time; others may read it and accept messages meanwhile. An engine and everything
-/// it calls live on the thread that calls ``run()``. It may be killed at any moment: the next one goes on where it was.
+/// One engine drives a directory at a time; other processes may read the directory and accept messages meanwhile. An
+/// engine and everything it calls live on the thread that calls ``run()``. The engine may be killed at any moment: the
+/// next engine continues from there.
 public final class Engine {
-    /// How an engine behaves.
+    /// The behaviour of an engine.
     public struct Options {
-        /// `main` stays online, `wake` ends when it has fetched what is new, `background` when everything is sent.
+        /// `main` stays online, `wake` ends after fetching new messages, `background` after sending all messages.
         public var role: Role
-        /// Seconds from the engine's creation, taking over included, after which a `background` gives up sending, or a `wake`
-        /// fetching, for the next to go on.
+        /// Seconds from the engine's creation, the takeover included. At the end of the budget a `background` stops
+        /// sending, a `wake` stops fetching; the next process continues.
         public var budget: Double?
-        /// Only for `wake`: told when a push renews the budget.
+        /// Only for `wake`: called when a push renews the budget.
         public var onRenewal: () -> Void = {}
-        /// How long it waits for what.
+        /// The timeouts.
         public var timing: Timing
-        /// Whether messages that come are to be notified of: not where the user sees them anyway. Nil: not by a `main`, but by
-        /// the others.
+        /// Whether new messages cause notifications; not useful where the user sees messages anyway. Nil: not in a
+        /// `main`, but in all other roles.
         public var notifies: Bool?
-        /// Shows a notification; it was shown once this returns. If it throws, the notification is still owed: it comes again after
-        /// a while, or from the next process. Nil: what is owed waits for a process that can show it.
+        /// Shows a notification; the return means shown. If the function throws, the notification is still owed: it
+        /// comes again after a while, or from the next process. Nil: owed notifications wait for a process that can
+        /// show them.
         public var onNotification: ((Notification) throws -> Void)?
         /// Hands notifications out to tasks instead.
         var desk: NotificationDesk?
         /// How many days the first reading of an archive looks back; nil: as stored with the account, at first 14.
         public var historyDays: Int?
-        /// What the application adds. All its processes that drive must have the same.
+        /// The features of the application. All its processes that drive must have the same features.
         public var features: [any Feature.Type] = []
-        /// Only for `background`: what it waits for besides sending; asked whenever something has happened.
+        /// Only for `background`: whether the end may come, besides sending; called after every change.
         public var mayEnd: () throws -> Bool = { true }
 
-        /// How an engine behaves that is a `main`, or what `role` says.
+        /// The behaviour of a `main`, or of `role`.
         public init(role: Role = .main, budget: Double? = nil, timing: Timing = Timing()) {
             self.role = role
             self.budget = budget
@@ -51,7 +53,7 @@ public final class Engine {
         }
     }
 
-    /// The engine's loop, for what its process wants to watch on the same thread: signals, standard input.
+    /// The engine's loop, where the process may watch more sources on the same thread: signals, standard input.
     public let loop: EventLoop
     let ground: Ground
     let directory: AccountDirectory
@@ -66,11 +68,11 @@ public final class Engine {
     public let awaiter: PromiseAwaiter
     var doorbell: DoorbellWatch
     var mailbox: Mailbox
-    /// How many damaged ones were set aside.
+    /// How many damaged mailboxes were set aside.
     var replacedMailboxes = 0
     var wake: WakeRun?
     var showing = Showing()
-    /// Tries again to take over what waits in the mailbox.
+    /// The timer of the next try to take messages over from the mailbox.
     var takingAgain: Timer?
     private var network: NetworkMonitor?
     private(set) var context: DriverContext?
@@ -78,33 +80,34 @@ public final class Engine {
     private var accepting: Database?
     var failure: (any Error)?
     var isStopping = false
-    /// Whether it stops because everything was done that its role is for.
+    /// Whether the engine stops because its role's work is done.
     var isDone = false
     var ending = Ending.stopped
-    /// When it began to stop, in nanoseconds.
+    /// When stopping began, in nanoseconds.
     var stoppedAt: Int64 = 0
 
     /// Why ``run()`` returned.
     public enum Ending: Sendable {
-        /// It was told to, or had done what its role is for.
+        /// The engine was stopped, or its role's work was done.
         case stopped
         /// ``prepareForFreeze()`` was called.
         case frozen
-        /// A `wake` or `background` came to the end of its budget before it was done; or a notification could not be shown, and is
-        /// still owed.
+        /// The budget of a `wake` or `background` ended before the work was done; or a notification could not be shown,
+        /// and is still owed.
         case unfinished
-        /// Another process drives, and takes care of what this `wake` or `background` was started for.
+        /// Another process drives, and does the work of this `wake` or `background`.
         case handedOver
     }
 
     /// Takes the right to drive `directory`.
     /// - Parameters:
-    ///   - onEvent: told each event, after what it tells is committed.
-    ///   - clock: where time comes from.
-    ///   - directory: whose accounts.
-    ///   - options: how it behaves.
-    /// - Throws: `FenceError.held` if another process drives that does not yield; `EngineError.handedOver` if it has taken
-    ///   the push of this `wake`; `StoreError`; `DirectoryError`; `HandlerError` if two handlers have the same name.
+    ///   - onEvent: gets each event, after its commit.
+    ///   - clock: the source of time.
+    ///   - directory: the directory of the accounts.
+    ///   - options: the engine's behaviour.
+    /// - Throws: `FenceError.held` if another process drives and does not yield; `EngineError.handedOver` if that
+    ///   process has taken the push of this `wake`; `StoreError`; `DirectoryError`; `HandlerError` if two handlers have
+    ///   the same name.
     public convenience init(
         _ directory: AccountDirectory, options: Options = Options(), clock: Clock = .system,
         onEvent: @escaping (EngineEvent) -> Void
@@ -119,7 +122,7 @@ public final class Engine {
             ground: .system(loop), driven: driven, onEvent: onEvent)
     }
 
-    /// Drives what was taken over already.
+    /// Drives a directory that was taken over already.
     init(
         _ directory: AccountDirectory, options: Options, clock: Clock, since created: Int64, features: Features,
         loop: EventLoop, ground: Ground, driven: TakingOver.Driven, onEvent: @escaping (EngineEvent) -> Void
@@ -131,7 +134,7 @@ public final class Engine {
         let (waker, question) = (loop.waker, PromiseQuestion())
         awaiter = PromiseAwaiter { id in waker.enqueue { question.ask(id) } }
         (database, fence, isCareful, mailbox) = driven
-        // In this order: it listens, says that it receives, and looks when it runs.
+        // The order matters: the engine listens, announces that it receives, and looks when the run begins.
         doorbell = try DoorbellWatch(directory, of: fence, in: database, loop: ground.loop)
         try mailbox.announce(.driver, number: fence.owner.number)
         let mark = CallMark(path: directory.markPath, fence: fence.owner.number)
@@ -156,7 +159,7 @@ public final class Engine {
 
     deinit { awaiter.close() }
 
-    /// The time that deadlines go by; begins it, if this is the first process since the machine was started.
+    /// The time for deadlines; begins the time in the first process since the start of the machine.
     private static func steadyTime(_ driven: TakingOver.Driven, _ clock: Clock) throws -> SteadyTime {
         if let known = try SteadyTime(reading: driven.database, clock) { return known }
         return try driven.database.transaction {
@@ -165,7 +168,7 @@ public final class Engine {
         }
     }
 
-    /// Drives until ``stop()`` is called, or until everything is done that the role is for.
+    /// Drives until ``stop()`` is called, or until the role's work is done.
     /// - Throws: `FenceError.stale` if another process took over; `EngineError.refused` if no account can log in.
     @discardableResult
     public func run() throws -> Ending {
@@ -179,7 +182,7 @@ public final class Engine {
         return try over()
     }
 
-    /// Does what is to be done before the loop turns.
+    /// The work before the loop turns.
     func begin() throws {
         doorbell.onRing = { [weak self] in self?.rung() }
         try startDrivers()
@@ -205,22 +208,22 @@ public final class Engine {
         }
     }
 
-    /// Why the loop has stopped.
+    /// The reason of the loop's end.
     func over() throws -> Ending {
         awaiter.close()
         if let failure { throw failure }
         return ending == .stopped && owesNotifications ? .unfinished : ending
     }
 
-    /// Lets everything go in order, within a second; ``run()`` then returns.
+    /// Lets go of everything in order, within a second; ``run()`` then returns.
     public func stop() { end(.stopped) }
 
-    /// Lets everything go within a second because the system is about to freeze this process; ``run()`` then returns
-    /// ``Ending/frozen``. Thawed, a new engine takes over where this one, or another process, has left it.
+    /// Lets go of everything within a second because the system is about to freeze this process; ``run()`` then returns
+    /// ``Ending/frozen``. After the thaw, a new engine takes over from this engine or from another process.
     public func prepareForFreeze() { end(.frozen) }
 
-    /// To be called when the process was frozen without warning and goes on: finds out whether another one drives by now,
-    /// and whether the connections live.
+    /// Call this when the process goes on after a freeze without warning: finds out whether another process drives by
+    /// now, and whether the connections live.
     public func didThaw() {
         do {
             try fence.check(database)
@@ -229,18 +232,18 @@ public final class Engine {
         } catch { fail(error) }
     }
 
-    /// Accepts a message of the account `sender`, or of the only one, and sends it, behind what other processes have accepted
-    /// before.
+    /// Accepts a message of the account `sender`, or of the only account, and sends the message, after messages
+    /// accepted earlier by other processes.
     /// - Parameters:
-    ///   - body: what it says.
-    ///   - recipient: who gets it.
-    ///   - sender: the account; nil is the only one.
-    ///   - id: the id under which it is sent, its origin-id (XEP-0359); nil for one that is made here. What was accepted under it
-    ///     before is not sent again.
-    /// - Returns: the message in the state `queued`: it is on the disk. With an `id` that was accepted before, the message as it
-    ///   is.
-    /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; `StepError.withinStep` from within a handler. Then
-    ///   nothing was accepted.
+    ///   - body: the text.
+    ///   - recipient: the receiver.
+    ///   - sender: the account; nil is the only account.
+    ///   - id: the id of the message, its origin-id (XEP-0359); nil for a new id. A message accepted before under this
+    ///     id is not sent again.
+    /// - Returns: the message in the state `queued`, on the disk. If a message was accepted before under this `id`,
+    ///   that message unchanged.
+    /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; `StepError.withinStep` from within a
+    ///   handler. Then nothing was accepted.
     public func accept(
         _ body: String, to recipient: JID, from sender: JID? = nil, id: String? = nil
     ) throws -> Message {
@@ -254,11 +257,11 @@ public final class Engine {
         return message
     }
 
-    /// Runs `body` as a step of the account `jid`, or of the only one; what it sends leaves afterwards. To be called on the
-    /// engine's thread, not from within a handler.
-    /// - Returns: what `body` returns, once it is committed.
-    /// - Throws: `DirectoryError.whichAccount`, `StoreError`, `FenceError.stale`, `StepError.withinStep`, or what `body` throws;
-    ///   then nothing has happened.
+    /// Runs `body` as a step of the account `jid`, or of the only account; stanzas sent by `body` leave afterwards.
+    /// Call this on the engine's thread, not from within a handler.
+    /// - Returns: the result of `body`, after the commit.
+    /// - Throws: `DirectoryError.whichAccount`, `StoreError`, `FenceError.stale`, `StepError.withinStep`, or the error
+    ///   of `body`; then nothing has happened.
     @discardableResult
     public func perform<Result>(for jid: JID? = nil, _ body: (Step) throws -> Result) throws -> Result {
         try StepRunner.checkOutside(directory.databasePath)
@@ -272,7 +275,7 @@ public final class Engine {
         return try result.get()
     }
 
-    /// A task waits for a promise: it may have been settled before.
+    /// A task waits for a promise: the promise may be settled already.
     private func answer(_ promise: Int64) {
         let bytes = try? database.statement("SELECT result FROM promise WHERE id = ?")
             .first([.integer(promise)]) { $0.optionalBlob() }
@@ -289,7 +292,7 @@ public final class Engine {
             if let days = options.historyDays {
                 account.historyDays = min(max(0, Int64(days)), AccountTable.longestHistory)
             }
-            // One that the server refuses is tried again when it has other credentials, not at each ring.
+            // An account refused by the server is tried again with new credentials, not at each ring.
             if let driver = drivers[account.id], !driver.isRefused || driver.account.credentials == account.credentials
             {
                 continue
@@ -303,7 +306,7 @@ public final class Engine {
         }
     }
 
-    /// Logs out the accounts that were told to leave.
+    /// Logs out the accounts that are to be logged out.
     private func logOutLeaving() throws {
         for account in try AccountTable(database).all() where account.state.isToLeave {
             guard let driver = drivers[account.id] else { continue }
@@ -314,8 +317,8 @@ public final class Engine {
         }
     }
 
-    /// Looks for what somebody else has committed: messages, requests, accounts that came or are to leave. The doorbell
-    /// does it too.
+    /// Looks for commits of other processes: messages, requests, new accounts, accounts to be logged out. The doorbell
+    /// has the same effect.
     public func lookAround() { rung() }
 
     func rung() {
@@ -330,7 +333,7 @@ public final class Engine {
         receiveLetters()
     }
 
-    /// Something has happened that this engine, or somebody in another process, may have waited for.
+    /// A change that this engine, or another process, may have waited for.
     private func endIfDone() {
         doorbell.tell()
         guard !isStopping else { return }

@@ -3,13 +3,13 @@ import KalijRoles
 
 /// Why an engine ended.
 public enum EngineError: Error, CustomStringConvertible, Sendable {
-    /// No account can log in; `account` is one of them.
+    /// No account can log in; `account` is one of the accounts.
     case refused(account: JID, reason: String)
-    /// The engine does not drive this account: it is logged out, or the engine is not running.
+    /// The engine does not drive this account: the account is logged out, or the engine is not running.
     case notDriven(account: JID)
-    /// The process that drives has taken the push that started this `wake`: there is nothing left to do.
+    /// The driver has taken the push that started this `wake`: there is nothing left to do.
     case handedOver(to: Owner)
-    /// The engine has ended, or was let go before a freeze and not thawed yet.
+    /// The engine has ended, or was frozen and not thawed yet.
     case notRunning
     /// The system has no thread left for the engine.
     case noThread(reason: String)

@@ -9,42 +9,43 @@ import KalijStore
     import Darwin
 #endif
 
-/// How a process comes to drive: it takes what nobody holds, asks who holds it, and in the end gives up one that does not
-/// answer.
+/// How a process becomes the driver: the process takes a free fence, asks the owner of the fence, and in the end
+/// overtakes an owner that does not answer.
 struct TakingOver {
     let directory: AccountDirectory
     let role: Role
     let clock: Clock
-    /// The tables of the process that comes to drive.
+    /// The tables of the new driver.
     private let schema: Schema
-    /// Kills whoever is frozen within a transaction of the database at a path; false if nobody is, or may be killed.
+    /// Kills the process that is frozen within a transaction of the database at a path; false if there is none, or if
+    /// it must not be killed.
     private let killWriter: (_ path: String, _ ifStopped: Bool) -> Bool
     let begin: Int64
-    /// The owner that is waited for, and until when: each gets the whole time, since each was asked only then.
+    /// The asked owner, and the end of the wait: each owner gets the whole time, from its own question on.
     private var awaited: (owner: Int64, deadline: Int64)?
-    /// Until when a writer may go on that was there at each attempt.
+    /// The deadline of a writer that was there at each attempt.
     private var busyDeadline: Int64?
-    /// Whether nobody that is stopped was found then; the next time whoever it is is killed.
+    /// Whether no stopped writer was found at the deadline; at the next deadline any writer is killed.
     private var isLast = false
     private var asked: Int64?
 
-    /// How long an owner may take to answer, in nanoseconds. A process that lives answers from the thread that runs steps.
+    /// How long an owner may take to answer, in nanoseconds. A living process answers from the thread that runs steps.
     static let patience: Int64 = 5_000_000_000
 
     typealias Driven = (database: Database, fence: Fence, careful: Bool, mailbox: Mailbox)
 
-    /// What comes next.
+    /// The next action.
     enum Turn {
         case driven(Driven)
         /// The owner was asked: wait for the end of the connection, and look (``answered(_:)``).
         case ask(Question)
-        /// A short while later it can be tried again.
+        /// Try again after a short while.
         case pause
-        /// It can be tried again: SQLite has waited already.
+        /// Try again at once: SQLite has waited already.
         case again
     }
 
-    /// What an owner was asked.
+    /// A question to an owner.
     struct Question {
         let owner: Owner
         let mailbox: Mailbox
@@ -62,8 +63,8 @@ struct TakingOver {
         begin = clock.monotonic()
     }
 
-    /// - Throws: `FenceError.held` if another process drives that does not yield to this role; `EngineError.handedOver` if
-    ///   it has taken the push of this one; `StoreError`.
+    /// - Throws: `FenceError.held` if another process drives and does not yield to this role; `EngineError.handedOver`
+    ///   if the driver has taken the push of this process; `StoreError`.
     mutating func run() throws -> Driven {
         while true {
             switch try turn() {
@@ -78,7 +79,7 @@ struct TakingOver {
         }
     }
 
-    /// Tries once; waits for nobody but a writer of the database, and for that one not long.
+    /// Tries once; waits only for a writer of the database, for a short time.
     mutating func turn() throws -> Turn {
         do {
             return .driven(try complete(directory.drive(role: role, now: clock.now(), schema: schema)))
@@ -90,7 +91,7 @@ struct TakingOver {
             }
             return try ask(owner) ?? .pause
         } catch let error as StoreError where error.code == .busy {
-            // Who drives, or somebody who only hands over, is within a transaction and does not come to its end.
+            // The driver, or a sharing process, is within a transaction and does not come to its end.
             let deadline = busyDeadline ?? clock.monotonic() + Self.patience
             busyDeadline = deadline
             guard clock.monotonic() < deadline else {
@@ -102,17 +103,17 @@ struct TakingOver {
         }
     }
 
-    /// Ends a writer that is there still.
+    /// Ends a writer that is still there.
     private mutating func end(_ busy: StoreError) throws -> Turn {
         if killAnyWriter(ifStopped: true) { return .again }
-        // Another one that waited as long may be at it now, or who was has just come to its end.
+        // Another process that waited as long may be writing now, or the writer has just ended.
         if isLast, !killAnyWriter(ifStopped: false) { throw busy }
         isLast = true
         busyDeadline = clock.monotonic() + Self.patience
         return .again
     }
 
-    /// Whether `owner` lets go for this process, or takes its push.
+    /// Whether `owner` yields to this process, or takes its push.
     private func mayAsk(_ owner: Owner) -> Bool {
         switch (role, owner.role) {
         case (_, .share): true  // it brings the tables up to date
@@ -121,7 +122,7 @@ struct TakingOver {
         }
     }
 
-    /// Until when `owner` may answer.
+    /// The deadline for the answer of `owner`.
     private mutating func patience(with owner: Owner) -> Int64 {
         if let awaited, awaited.owner == owner.number { return awaited.deadline }
         let deadline = clock.monotonic() + Self.patience
@@ -129,7 +130,7 @@ struct TakingOver {
         return deadline
     }
 
-    /// Asks `owner`, once; nil if it was asked, or cannot be.
+    /// Asks `owner`, once; nil if `owner` was asked already, or cannot be asked.
     private mutating func ask(_ owner: Owner) throws -> Turn? {
         guard asked != owner.number, owner.role != .share else { return nil }
         let notice = role == .main ? Notice.pleaseStop : .pushArrived
@@ -139,8 +140,8 @@ struct TakingOver {
         return .ask(Question(owner: owner, mailbox: mailbox, sent: sent, seconds: left))
     }
 
-    /// Nil if nobody receives: it has the lock and does not receive yet, or any more. Or if nobody can be told anything,
-    /// because somebody is frozen in the middle of it: who is, is killed, and the owner has its time from then on.
+    /// Nil if nobody receives: the owner has the lock and does not receive yet, or no longer. Or nil if the mailbox is
+    /// locked by a frozen process: that process is killed, and the owner's time begins again.
     private mutating func send(_ notice: Notice) throws -> (Mailbox, Mailbox.Sent)? {
         do {
             let mailbox = try directory.mailbox(busySeconds: 1)
@@ -151,13 +152,13 @@ struct TakingOver {
             if killWriter(Mailbox.databasePath(in: directory.path), true) { awaited = nil }
             return nil
         } catch let error as StoreError where error.isDamage(ofMailboxIn: directory.path) {
-            // The owner sets it aside when it looks, and can be asked then.
+            // The owner sets the mailbox aside at its next look, and can be asked then.
             directory.reportDamage()
             return nil
         }
     }
 
-    /// The owner has hung up, or did not within the time.
+    /// The owner has hung up, or the time is over.
     /// - Throws: `EngineError.handedOver` if it has taken the push of this process.
     func answered(_ question: Question) throws {
         do {
@@ -167,11 +168,11 @@ struct TakingOver {
             }
             _ = try question.mailbox.takeBack(question.sent)
         } catch let error as StoreError where error.code == .busy {
-            // No answer. Whoever finds the letter later does what it would do anyway.
+            // No answer. A process that finds the letter later does nothing beyond its usual work.
         }
     }
 
-    /// Whoever is frozen in the middle of writing to the mailbox is killed: nobody could be told anything.
+    /// A process that is frozen within a write to the mailbox is killed, because the mailbox would stay locked.
     private func complete(_ driven: (database: Database, fence: Fence, careful: Bool)) throws -> Driven {
         let mailbox = try directory.mailbox(under: driven.fence, driven.database, clock)
         var attempts = 0
@@ -193,8 +194,8 @@ struct TakingOver {
     /// How many seconds a writer of the mailbox may take.
     private static let mailboxPatience = 3
 
-    /// Raises the fence over the head of `owner`; whoever is frozen within a transaction is killed. Nil if another process
-    /// was first: that one lives, and is to be asked.
+    /// Raises the fence over `owner`; a process that is frozen within a transaction is killed. Nil if another process
+    /// was first: that process lives, and has to be asked.
     private func raise(over owner: Owner) throws -> Driven? {
         var isLast = false
         while true {
@@ -208,7 +209,8 @@ struct TakingOver {
         }
     }
 
-    /// Of the accounts' database; if there is none, of the mailbox, which may be what cannot be opened.
+    /// Kills the writer of the accounts' database; if there is none, the writer of the mailbox, which may be the locked
+    /// database.
     private func killAnyWriter(ifStopped: Bool) -> Bool {
         killWriter(directory.databasePath, ifStopped)
             || killWriter(Mailbox.databasePath(in: directory.path), ifStopped)

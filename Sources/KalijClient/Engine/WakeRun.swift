@@ -1,21 +1,23 @@
 import KalijTransport
 
-/// How long a `wake` run goes on: until it has caught up and no push has come for a while, or to the end of its budget.
+/// The length of a `wake` run: until the process has caught up and no push has come for a while, or to the end of the
+/// budget.
 ///
-/// What is said meanwhile does not keep it: once it has let go, the server pushes for that. Before the end of the budget
-/// stanzas are no longer handled; a push that comes then gives a new budget, and they are.
+/// New messages do not prolong the run: after the end of the run, the server sends pushes for them. Shortly before the
+/// end of the budget, stanzas are no longer handled; a push at that time renews the budget, and stanzas are handled
+/// again.
 final class WakeRun {
-    /// Seconds, if the application does not say: the system gives 30.
+    /// Seconds, if the application sets no budget: the system gives 30.
     static let budget = 25.0
-    /// Seconds for a push to come.
+    /// The seconds to wait for a push.
     static let silence = 1.5
-    /// Seconds for letting everything go.
+    /// The seconds to let go of everything.
     private static let farewell = 1.0
-    /// Seconds between two looks whether it has caught up, if nothing happens.
+    /// Seconds between two checks whether the process has caught up, if nothing happens.
     private static let pause = 0.25
 
     var isCaughtUp: () -> Bool = { true }
-    /// Ends the handling of stanzas for a while, or goes on with it.
+    /// Stops the handling of stanzas for a while, or continues.
     var pause: (Bool) -> Void = { _ in }
     var renewed: () -> Void = {}
     var finish: (Engine.Ending) -> Void = { _ in }
@@ -31,7 +33,7 @@ final class WakeRun {
 
     /// - Parameters:
     ///   - budget: seconds, also after a renewal.
-    ///   - elapsed: how many of them are over already.
+    ///   - elapsed: how many of these seconds are over already.
     init(loop: any Schedule, budget: Double, elapsed: Double) {
         self.loop = loop
         self.budget = budget
@@ -55,11 +57,11 @@ final class WakeRun {
         begin()
     }
 
-    /// Something has happened, after which it may have caught up.
+    /// After a change the process may have caught up.
     func active() {
         guard isSilent, !isPaused, !isLookPlanned else { return }
         isLookPlanned = true
-        // In the loop's next turn: what is at hand is finished first.
+        // In the loop's next turn: the current work is finished first.
         loop.enqueue { [weak self] in
             self?.isLookPlanned = false
             self?.endIfCaughtUp()
@@ -75,7 +77,7 @@ final class WakeRun {
     }
 
     private func endIfCaughtUp() {
-        // A push may have come since this was planned.
+        // A push may have come since the check was planned.
         guard isSilent, !isPaused else { return }
         if isCaughtUp() { finish(.stopped) } else { look(in: Self.pause) }
     }

@@ -2,11 +2,11 @@ import KalijSteps
 import KalijFeatures
 import KalijStore
 
-/// Reads what happened to messages, by the numbers of the events; never waits for a running process.
+/// Reads events about messages, by their numbers; never waits for a running process.
 ///
-/// Each event about a message has a number (``EngineEvent/number``), a row of the step's own. Who has handled the events up to
-/// a number, and stores that number with what came of them, goes on after it: so nothing is missed and nothing comes twice,
-/// whatever dies. Numbers only grow; some are left out.
+/// Each event about a message has a number (``EngineEvent/number``) and a row written in the same step. A reader
+/// handles events up to a number, stores that number together with the results, and continues after the number: so no
+/// event is missed and none comes twice, whatever process dies. Numbers only grow; some are left out.
 ///
 /// ```swift
 /// let log = try EventLog(directory)
@@ -18,7 +18,7 @@ public struct EventLog {
     private let database: Database
     private let isThere: Bool
 
-    /// How much the bodies of a page may take, and how many events have one.
+    /// The largest total size of the bodies in a page, in bytes, and the largest number of events.
     private static let pageBytes = 1 << 20
     private static let pageLimit = 500
 
@@ -26,11 +26,11 @@ public struct EventLog {
     /// - Throws: `DirectoryError.noAccount`, `StoreError`
     public init(_ directory: AccountDirectory) throws {
         database = try directory.read()
-        // An earlier version has not numbered anything.
+        // An earlier version had no numbered events.
         isThere = try Schema.accounts.has("events/1", in: database)
     }
 
-    /// The last number that was given; 0 if none was. Who begins with it gets what happens from now on.
+    /// The last number given; 0 if there is none. A reader that begins with this number gets the events from now on.
     public var last: Int64 {
         get throws {
             guard isThere else { return 0 }
@@ -38,15 +38,15 @@ public struct EventLog {
         }
     }
 
-    /// The next events after the one with `number`, oldest first, of all accounts: a page of them, empty if there are none. An
-    /// event of a message's state has that state; everything else about the message is as it is now.
+    /// The next events after `number`, oldest first, of all accounts: a page of them, empty if there are none. An event
+    /// about a message's state has the state of that time; the rest of the message is as it is now.
     /// - Parameters:
-    ///   - number: the last one that the reader has; 0 for all that are kept.
-    ///   - limit: how many at most. There are fewer if the messages are large.
-    /// - Throws: `EventLogError.forgotten` if some after `number` are kept no longer, `.unknown` if no event can have had
-    ///   that number; `StoreError`.
+    ///   - number: the last number of the reader; 0 for all stored events.
+    ///   - limit: the most events. There are fewer if the messages are large.
+    /// - Throws: `EventLogError.forgotten` if events after `number` are kept no longer, `.unknown` if no event can have
+    ///   had that number; `StoreError`.
     public func events(after number: Int64, limit: Int = 500) throws -> [EngineEvent] {
-        // All as of the same moment.
+        // A single read transaction, so that all rows are of the same moment.
         try database.reading {
             let last = try last
             guard number <= last else { throw EventLogError.unknown(number, last: last) }
@@ -67,7 +67,7 @@ public struct EventLog {
         return events
     }
 
-    /// What was stored as `kind`. What a later version or an application has stored is told as a message.
+    /// The event stored as `kind`. An unknown kind, of a later version or of an application, becomes a message.
     private static func content(_ kind: String, _ message: Message) -> any MessageEvent {
         for feature in Features.own { if let event = feature.event(kind, of: message) { return event } }
         return MessageStored(message)
@@ -92,11 +92,13 @@ public struct EventLog {
     }
 }
 
-/// Why a reader cannot go on where it was.
+/// Why a reader cannot continue.
 public enum EventLogError: Error, Equatable, CustomStringConvertible, Sendable {
-    /// Events up to this number are kept no longer, some of which the reader has not seen. The messages are still there.
+    /// Events up to this number are kept no longer, and the reader has not seen all of them. The messages are still
+    /// there.
     case forgotten(through: Int64)
-    /// No event has had that number: it is of another directory, or the database was put back to an earlier state.
+    /// No event has had that number: the number is another directory's, or the database was restored to an earlier
+    /// state.
     case unknown(Int64, last: Int64)
 
     public var description: String {

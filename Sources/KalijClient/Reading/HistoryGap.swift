@@ -7,35 +7,35 @@ import KalijStore
 public struct HistoryGap: Sendable, Equatable {
     /// Why messages are missing.
     public enum Reason: Sendable, Equatable {
-        /// They are in the archive, as far as is known, and were not fetched.
+        /// The messages are in the archive, as far as known, and were not fetched.
         case notFetched
-        /// The archive has lost its trace and has nothing there any more.
+        /// The archive has lost the cursor and has no messages there any more.
         case lost
         /// The end of the archive is being read.
         case reading
-        /// The end of the archive could not be read, for that reason; what came live since is stored.
+        /// The end of the archive could not be read, for the given reason; live messages since then are stored.
         case unread(String)
     }
 
-    /// Whose archive it is in; nil for the account's own.
+    /// The room with the archive; nil for the account's own archive.
     public var room: JID? { Archive(key: archive).recipient }
-    /// The stamp of the message in front of it, in milliseconds since 1970; nil if there is none.
+    /// The stamp of the message before the gap, in milliseconds since 1970; nil if there is none.
     public let after: Int64?
-    /// The stamp of the message behind it, in milliseconds since 1970; nil if it has no known end.
+    /// The stamp of the message after the gap, in milliseconds since 1970; nil if the gap has no known end.
     public let before: Int64?
-    /// Why they are missing.
+    /// Why messages are missing.
     public let reason: Reason
 
-    /// Whether fetching it may bring something.
+    /// Whether a backfill may bring messages.
     public var isFillable: Bool { reason == .notFetched }
 
     let archive: String
-    /// It is in front of what has this order number.
+    /// The gap is before the message with this order number.
     let position: Int64
 }
 
 extension HistoryReader {
-    /// What is missing in the history of an account, in its order.
+    /// The gaps in the history of an account, in order.
     public func gaps(of account: Account) throws -> [HistoryGap] {
         let archives = try database.prepare("SELECT archive, phase, problem, since FROM catchup WHERE account = ?")
             .all([.integer(account.id)]) {
@@ -65,7 +65,7 @@ extension HistoryReader {
 
     private static func gaps(between ranges: [ArchiveRange], in archive: String) -> [HistoryGap] {
         zip(ranges, ranges.dropFirst().map { $0 } + [nil]).compactMap { range, older in
-            // At the begin of the archive nothing is missing.
+            // At the beginning of the archive nothing is missing.
             if range.isBottom, older == nil { return nil }
             return HistoryGap(
                 after: older?.lastAt, before: range.firstAt, reason: range.isBottom ? .lost : .notFetched,
@@ -73,17 +73,17 @@ extension HistoryReader {
         }
     }
 
-    /// What became of the last fetching of older history (`Step.fetchHistory`).
+    /// The state of the last backfill (`Step.fetchHistory`).
     public struct Fetching: Sendable, Equatable {
-        /// Whether it has ended.
+        /// Whether the backfill has ended.
         public let isDone: Bool
-        /// How many messages it has brought that were not there.
+        /// How many new messages the backfill has brought.
         public let messages: Int
-        /// Why it ended before its time.
+        /// Why the backfill ended early.
         public let problem: String?
     }
 
-    /// What became of the last fetching of older history from the account's own archive; nil if there was none.
+    /// The state of the last backfill from the account's own archive; nil if there was none.
     public func fetching(of account: Account) throws -> Fetching? {
         try database.prepare("SELECT outcome, stored FROM filling WHERE account = ? AND archive = ''")
             .first([.integer(account.id)]) { row in

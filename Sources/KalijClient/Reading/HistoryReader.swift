@@ -8,37 +8,38 @@ public struct HistoryReader {
     let database: Database
     private let shared: SharedReader?
 
-    /// Reads what is in `database`.
+    /// Reads the messages in `database`.
     public init(_ database: Database) {
         self.database = database
         shared = nil
     }
 
-    /// Reads what is in `directory` now, with what other processes have left in the mailbox.
+    /// Reads the messages in `directory` now, with messages that other processes have left in the mailbox.
     /// - Throws: `DirectoryError.noAccount`, `StoreError`
     public init(_ directory: AccountDirectory) throws {
         shared = try SharedReader(directory)
         database = try directory.read()
     }
 
-    /// Why messages that other processes have left in the mailbox are not shown: it is damaged. Nil if it is in order.
+    /// Why messages left in the mailbox by other processes are not shown: the mailbox is damaged. Nil if the mailbox is
+    /// in order.
     public var mailboxDamage: String? { shared?.damage }
 
-    /// The newest `limit` messages with a body, oldest first: in the order of the archive where it is known, else in
-    /// that of their arrival.
+    /// The newest `limit` messages with a body, oldest first: in the order of the archive where known, else in the
+    /// order of arrival.
     /// - Parameters:
-    ///   - conversation: only those with this address; nil for all.
-    ///   - account: whose.
-    ///   - limit: how many at most.
+    ///   - conversation: only messages with this address; nil for all.
+    ///   - account: the account.
+    ///   - limit: the most messages.
     public func messages(of account: Account, with conversation: JID?, limit: Int) throws -> [Message] {
-        // Both as of the same moment.
+        // A single read transaction, so that both are of the same moment.
         try database.reading {
             let placed = try placed(of: account, with: conversation, limit: limit).map(\.message)
             return Array((placed + (try waiting(of: account, with: conversation))).suffix(limit))
         }
     }
 
-    /// What waits in the mailbox is sent behind all that is here.
+    /// Messages in the mailbox are sent after all messages here.
     private func waiting(of account: Account, with conversation: JID?) throws -> [Message] {
         guard let shared else { return [] }
         let messages = try shared.messages(of: account, besides: database)
@@ -64,14 +65,14 @@ public struct HistoryReader {
 
     // MARK: All conversations
 
-    /// The newest one of a conversation that was not taken yet.
+    /// The newest message of a conversation that was not taken yet.
     private struct Head {
         let conversation: String
         let order: (position: Int64, id: Int64)
     }
 
-    /// The newest of all conversations: again and again the newest one of those that come next in each. An index of their common
-    /// order would be another one that each message is put into.
+    /// The newest messages of all conversations: takes the newest of the conversations' next messages, again and again.
+    /// An index of the common order would cost another write per message.
     private func newest(_ limit: Int, of account: Account) throws -> [(message: Message, position: Int64)] {
         var heads = try database.statement(
             """
@@ -111,7 +112,7 @@ public struct HistoryReader {
         }
     }
 
-    /// A message, or a place where some are missing.
+    /// A message, or a place with missing messages.
     public enum Entry: Sendable, Equatable {
         /// A message.
         case message(Message)
@@ -119,14 +120,14 @@ public struct HistoryReader {
         case gap(HistoryGap)
     }
 
-    /// The newest `limit` messages with a body as ``messages(of:with:limit:)`` gives them, and between them, before and
-    /// behind them what is known to be missing.
+    /// The newest `limit` messages with a body, as in ``messages(of:with:limit:)``, and the known gaps before, between
+    /// and after them.
     /// - Parameters:
-    ///   - conversation: only those with this address; nil for all.
-    ///   - account: whose.
-    ///   - limit: how many at most.
+    ///   - conversation: only messages with this address; nil for all.
+    ///   - account: the account.
+    ///   - limit: the most messages.
     public func entries(of account: Account, with conversation: JID?, limit: Int) throws -> [Entry] {
-        // Both as of the same moment.
+        // A single read transaction, so that both are of the same moment.
         try database.reading {
             let waiting = try waiting(of: account, with: conversation).suffix(limit)
             let messages = try placed(of: account, with: conversation, limit: limit - waiting.count)

@@ -15,12 +15,12 @@ public struct StatusReader {
         self.database = database
     }
 
-    /// The process that drives now, if one does.
+    /// The process that drives now; nil if nobody drives.
     public func driver() throws -> Owner? { try Fence.current(in: database, lockPath: directory.lockPath) }
 
-    /// The state of one account.
+    /// The state of an account.
     public struct AccountStatus: Sendable {
-        /// Which one.
+        /// The account.
         public let account: Account
         /// The full address of the session, if there was one.
         public let boundJID: String?
@@ -28,11 +28,11 @@ public struct StatusReader {
         public let isResumable: Bool
         /// When the last session was bound or resumed, in milliseconds since 1970.
         public let lastOnline: Int64?
-        /// Whether the server copies in this session what other clients of the account send and get (XEP-0280).
+        /// Whether the server copies messages of the account's other clients in this session (XEP-0280).
         public let hasCarbons: Bool
-        /// Whether the server archives its messages (XEP-0313).
+        /// Whether the server archives the account's messages (XEP-0313).
         public let hasArchive: Bool
-        /// How the reading of the archive stands: `before-presence`, `after-presence`, `done`; nil if it never began.
+        /// The phase of catch-up: `before-presence`, `after-presence`, `done`; nil if it never began.
         public let catchUp: String?
         /// Why the archive was not read to its end; nil if it was, or is being read.
         public let catchUpProblem: String?
@@ -40,26 +40,26 @@ public struct StatusReader {
         public let storedMessages: Int
         /// Accepted and not sent, those in the mailbox among them.
         public let queuedMessages: Int
-        /// Accepted by processes that do not drive, and not taken over yet by one that does
+        /// Messages accepted by processes that do not drive, and not yet taken over by a driver
         /// (``AccountDirectory/share(_:to:from:id:clock:)``).
         public let messagesInMailbox: Int
         /// Sent and not acknowledged.
         public let sentMessages: Int
-        /// Of those, the ones whose session is lost: whether they arrived is not known.
+        /// Sent messages of a lost session, of unknown outcome.
         public let unsettledMessages: Int
         /// Refused; the reason is stored with each.
         public let failedMessages: Int
         /// All stanzas in the queue, requests of the engine among them.
         public let queuedStanzas: Int
-        /// What the user is to be notified of, and was not yet.
+        /// Notifications owed to the user.
         public let pendingNotifications: Int
-        /// Where messages are missing in the history, or may be.
+        /// The places with missing messages in the history.
         public let gaps: [HistoryGap]
     }
 
     /// A kind of step that took over a second.
     public struct SlowStep: Sendable {
-        /// What the steps were for.
+        /// The purpose of the steps.
         public let kind: String
         /// How many there were.
         public let count: Int
@@ -95,7 +95,7 @@ public struct StatusReader {
         }
     }
 
-    /// The kinds of steps of which one took over a second.
+    /// The kinds of steps with a step of more than a second.
     public func slowSteps() throws -> [SlowStep] {
         try database.prepare("SELECT kind, count, longest FROM slow_step ORDER BY kind").all { row in
             SlowStep(kind: row.text("kind"), count: Int(row.integer("count")), longest: Int(row.integer("longest")))
@@ -131,7 +131,7 @@ public struct StatusReader {
     }
 }
 
-/// How many messages of an account were not brought to a good end.
+/// How many messages of an account are not settled well.
 private struct MessageCounts {
     private(set) var (queued, sent, unsettled, failed) = (0, 0, 0, 0)
 

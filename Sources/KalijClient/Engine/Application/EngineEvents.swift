@@ -3,17 +3,18 @@ import KalijFeatures
 import KalijAddress
 import Synchronization
 
-/// What happens in a running engine, as an asynchronous sequence that ends with the engine.
+/// The events of a running engine, as an asynchronous sequence that ends with the engine.
 ///
-/// Each loop over it gets every event from where it begins; the first one also those since the engine began. An event is told
-/// after what it tells was committed, so the database is never behind. A loop that does not keep up with 1,000 events is told
-/// how many it has missed (`Missed`) and looks into the database: the engine does not wait for it.
+/// Each loop gets every event from the beginning of the loop; the first loop also gets the events since the beginning
+/// of the engine. An event is told after its commit, so the database is never behind. The engine does not wait for slow
+/// loops: a loop that falls behind by more than 1,000 events gets the number of missed events (`Missed`) and reads the
+/// database.
 public struct EngineEvents: AsyncSequence, Sendable {
     public typealias Element = EngineEvent
     public typealias Failure = Never
     let hub: EventHub
 
-    /// Begins a loop: what happens from now on is kept for it.
+    /// Begins a loop: events are kept for the loop from now on.
     public func makeAsyncIterator() -> Iterator { Iterator(reader: hub.reader()) }
 
     /// One loop over the events.
@@ -26,11 +27,11 @@ public struct EngineEvents: AsyncSequence, Sendable {
     }
 }
 
-/// Hands events out to those who read them.
+/// Hands events out to their readers.
 final class EventHub: Sendable {
     private struct State {
         var readers: [Weak] = []
-        /// For the first one: what happens between the begin and its loop is not lost.
+        /// For the first loop: events between the beginning of the engine and of the loop are not lost.
         var first: EventReader?
         var isEnded = false
     }
@@ -71,11 +72,11 @@ final class EventHub: Sendable {
     }
 }
 
-/// What one loop has not read yet.
+/// The unread events of a loop.
 final class EventReader: Sendable {
     private struct State {
         var events: ArraySlice<EngineEvent> = []
-        /// The last event that was missed of each account, and how many there were.
+        /// The last missed event of each account, and the number of missed events.
         var missed: [(event: EngineEvent, count: Int)] = []
         var last = 0
         var waiting: [(number: Int, continuation: CheckedContinuation<EngineEvent?, Never>)] = []
@@ -101,7 +102,7 @@ final class EventReader: Sendable {
     func add(_ event: EngineEvent) {
         let waiting = state.withLock { state -> CheckedContinuation<EngineEvent?, Never>? in
             guard state.waiting.isEmpty else { return state.waiting.removeFirst().continuation }
-            // Once some were missed, the others follow behind the word of it.
+            // After missed events, new events are counted as missed, too, until the reader has been told.
             if state.events.count < Self.limit, state.missed.isEmpty {
                 state.events.append(event)
             } else {

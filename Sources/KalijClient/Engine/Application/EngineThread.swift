@@ -3,19 +3,20 @@ import KalijFeatures
 import KalijTransport
 import Synchronization
 
-/// The thread on which the engines of a ``RunningEngine`` live, one after the other, and what other threads leave for it.
+/// The thread of a ``RunningEngine``, where its engines live, one after the other, and the jobs that other threads
+/// leave there.
 final class EngineThread: Sendable {
-    /// Gets the engine on its thread; or nil, on any thread, if none runs.
+    /// Gets the engine on its thread; or nil, on any thread, if no engine runs.
     typealias Job = @Sendable (Engine?) -> Void
 
     private struct State {
-        /// Of the engine that runs.
+        /// The waker of the running engine.
         var waker: Waker?
         var jobs: [Job] = []
-        /// While nothing runs: ends the waiting for the thaw.
+        /// While no engine runs: ends the wait for the thaw.
         var thaw: Waker?
         var isStopped = false
-        /// Who waits until everything was let go.
+        /// Waits for the moment after which nothing is held.
         var freezing: [Later<Void>] = []
     }
 
@@ -26,7 +27,7 @@ final class EngineThread: Sendable {
     let began = Later<Void>()
     let ended = Later<Engine.Ending>()
 
-    /// The engine, where jobs find it.
+    /// The engine, for jobs.
     // Set and used on the engine's thread alone: wakers bring the question there.
     private final class Slot: @unchecked Sendable { weak var engine: Engine? }
     private let slot = Slot()
@@ -51,7 +52,7 @@ final class EngineThread: Sendable {
     // MARK: On the engine's thread
 
     private func begin(_ engine: Engine) {
-        // One that was overtaken ends without a word.
+        // An engine that was overtaken ends without a notice.
         finished()
         slot.engine = engine
         let waker = engine.loop.waker
@@ -75,7 +76,7 @@ final class EngineThread: Sendable {
         jobs.forEach { $0(nil) }
     }
 
-    /// - Returns: false if it is not to go on.
+    /// - Returns: false if the engine was stopped meanwhile.
     private func awaitThaw() throws -> Bool {
         finished()
         let pause = try EventLoop()
@@ -107,7 +108,7 @@ final class EngineThread: Sendable {
 
     // MARK: From any thread
 
-    /// Has the engine do something, in the order in which it is asked.
+    /// Runs `job` on the engine's thread; jobs run in the order of the calls.
     func submit(_ job: @escaping Job) {
         let waker = state.withLock { state in
             if state.waker != nil { state.jobs.append(job) }
@@ -125,7 +126,7 @@ final class EngineThread: Sendable {
         for job in jobs { job(slot.engine) }
     }
 
-    /// Ends the engine that runs, or the waiting for the thaw.
+    /// Ends the running engine, or the wait for the thaw.
     func stop() {
         let thaw = state.withLock { state in
             state.isStopped = true
@@ -135,7 +136,7 @@ final class EngineThread: Sendable {
         submit { $0?.stop() }
     }
 
-    /// Lets everything go.
+    /// Lets go of everything.
     func freeze() async throws {
         let frozen = Later<Void>()
         let isRunning = state.withLock { state in

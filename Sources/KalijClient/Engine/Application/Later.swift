@@ -12,7 +12,7 @@ final class Later<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// The value is there; one that comes later changes nothing.
+    /// Sets the value; a second value changes nothing.
     func resolve(_ result: Result<Value, any Error>) {
         let waiting = state.withLock { state in
             guard state.result == nil else { return [CheckedContinuation<Value, any Error>]() }
@@ -23,8 +23,8 @@ final class Later<Value: Sendable>: Sendable {
         waiting.forEach { $0.resume(with: result) }
     }
 
-    /// The value, once it is there.
-    /// - Throws: what it was resolved with; `CancellationError` if the task is cancelled before.
+    /// The value, once set.
+    /// - Throws: the error set instead of the value; `CancellationError` if the task is cancelled first.
     func value() async throws -> Value {
         let number = state.withLock { state in
             state.last += 1
@@ -42,7 +42,7 @@ final class Later<Value: Sendable>: Sendable {
             if state.result == nil, !Task.isCancelled { state.waiting[number] = continuation }
             return state.result
         }
-        // A cancellation before this has found nobody to resume.
+        // An earlier cancellation has found no continuation.
         if let result {
             continuation.resume(with: result)
         } else if Task.isCancelled {

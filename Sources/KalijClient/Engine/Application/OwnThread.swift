@@ -4,17 +4,17 @@
     import Darwin
 #endif
 
-/// A thread that runs one thing and ends: what waits for sockets must not block those of Swift's concurrency.
+/// A thread that runs one function and ends: waiting for sockets must not block the threads of Swift's concurrency.
 enum OwnThread {
-    // The closure is handed over to the thread, which alone uses it.
+    // The closure is handed over to the thread, the only user.
     private final class Body: @unchecked Sendable {
         let run: () -> Void
         init(_ run: @escaping () -> Void) { self.run = run }
     }
 
-    /// - Throws: `EngineError.noThread` if the system has none left.
+    /// - Throws: `EngineError.noThread` if the system has no thread left.
     static func start(_ run: sending @escaping () -> Void) throws {
-        // Given back by the thread, or below if there is none.
+        // Released by the thread, or below if there is no thread.
         let body = Unmanaged.passRetained(Body(run))
         #if canImport(Glibc)
             var thread = pthread_t()

@@ -14,16 +14,17 @@ extension Engine {
     /// }
     /// ```
     ///
-    /// If a process drives that lets go for this role, that takes up to a second, and five if it does not answer.
+    /// If another process drives and yields to this role, the takeover lasts up to a second, and five seconds if that
+    /// process does not answer.
     /// - Parameters:
-    ///   - role: what this process is for: `main` stays online, `wake` ends when it has fetched what is new, `background` when
-    ///     everything is sent.
-    ///   - options: how it behaves; the role in them does not count.
-    ///   - clock: where time comes from.
-    ///   - directory: whose accounts.
-    /// - Returns: the engine, which runs until it has done what its role is for or is stopped. It is stopped, too, when nobody
-    ///   refers to it any more.
-    /// - Throws: `FenceError.held` if another process drives that does not let go for this role; `DirectoryError`,
+    ///   - role: the purpose of this process: `main` stays online, `wake` ends after fetching new messages,
+    ///     `background` after sending all messages.
+    ///   - options: the engine's behaviour; the role in the options does not count.
+    ///   - clock: the source of time.
+    ///   - directory: the directory of the accounts.
+    /// - Returns: the engine, which runs until its role's work is done or the engine is stopped. The engine is also
+    ///   stopped when nobody refers to it any more.
+    /// - Throws: `FenceError.held` if another process drives and does not yield to this role; `DirectoryError`,
     ///   `StoreError`; `HandlerError` if two handlers have the same name; `CancellationError`.
     public static func start(
         role: Role, in directory: AccountDirectory, options: sending Options = Options(), clock: Clock = .system
@@ -39,12 +40,12 @@ extension Engine {
 
 /// An engine that drives the accounts of a directory on a thread of its own.
 ///
-/// Everything here may be called from any task. The engine may be killed at any moment, like its process: the next one goes on
-/// where it was.
+/// All functions may be called from any task. The engine may be killed at any moment, like its process: the next engine
+/// continues from there.
 public final class RunningEngine: Sendable {
-    /// What this process is for.
+    /// The purpose of this process.
     public let role: Role
-    /// Where its accounts are; to be read at any time, whoever drives.
+    /// The directory of the accounts; may be read at any time, whoever drives.
     public let directory: AccountDirectory
     private let thread: EngineThread
     private let clock: Clock
@@ -58,50 +59,51 @@ public final class RunningEngine: Sendable {
 
     deinit { thread.stop() }
 
-    /// What happens, from the begin of the engine to its end, freezes included.
+    /// The events from the beginning of the engine to its end, freezes included.
     public var events: EngineEvents { EngineEvents(hub: thread.hub) }
 
-    /// What the user is to be notified of. Nothing is owed where the user sees messages anyway: a `main` notifies if its options
-    /// say so (``Engine/Options/notifies``).
+    /// The user's notifications. There are none while the user sees messages anyway: a `main` notifies only if its
+    /// options say so (``Engine/Options/notifies``).
     public var notifications: Notifications { Notifications(desk: thread.desk) }
 
-    /// Waits until the engine has ended: it was stopped, or has done what its role is for.
-    /// - Throws: `EngineError.refused` if no account can log in, `FenceError.held` if another process drives by now that does not
-    ///   let go; `StoreError`; `CancellationError` if the task is cancelled, then the engine goes on.
+    /// Waits for the end of the engine: the engine was stopped, or its role's work is done.
+    /// - Throws: `EngineError.refused` if no account can log in, `FenceError.held` if another process drives by now and
+    ///   does not yield; `StoreError`; `CancellationError` if the task is cancelled, then the engine goes on.
     @discardableResult
     public func waitUntilEnded() async throws -> Engine.Ending { try await thread.ended.value() }
 
-    /// Lets everything go in order, within a second, and waits for it.
-    /// - Throws: what the engine has ended with, if that is an error.
+    /// Lets go of everything in order, within a second, and waits for the end.
+    /// - Throws: the error that ended the engine, if any.
     @discardableResult
     public func stop() async throws -> Engine.Ending {
         thread.stop()
         return try await thread.ended.value()
     }
 
-    /// Lets everything go within a second because the system is about to freeze this process, and returns once that is done:
-    /// nothing is locked then, and other processes may drive. ``events`` and ``notifications`` wait; ``didThaw()`` goes on.
-    /// - Throws: `CancellationError`; it is let go all the same.
+    /// Lets go of everything within a second because the system is about to freeze this process. After the return
+    /// nothing is locked, and other processes may drive. ``events`` and ``notifications`` wait; ``didThaw()`` goes on.
+    /// - Throws: `CancellationError`; everything is let go all the same.
     public func prepareForFreeze() async throws { try await thread.freeze() }
 
-    /// To be called when the process goes on after a freeze. If it was prepared, the engine takes over again, where another
-    /// process has left it; if not, it finds out whether another one drives by now, and whether the connections live.
+    /// Call this when the process goes on after a freeze. After a prepared freeze, the engine takes over again. After a
+    /// sudden freeze, the engine finds out whether another process drives by now, and whether the connections live.
     public func didThaw() { thread.thaw() }
 
-    /// A push has come to this process while the engine runs: looks whether the connections live, and gives a `wake` a new
-    /// budget.
+    /// A push has come to this process while the engine runs: checks whether the connections live, and gives a `wake` a
+    /// new budget.
     public func pushArrived() { thread.submit { $0?.pushArrived() } }
 
-    /// Accepts a message of the account `sender`, or of the only one, and sends it. While the engine is frozen or has ended it
-    /// is left for the next one, as ``AccountDirectory/share(_:to:from:id:clock:)`` does.
+    /// Accepts a message of the account `sender`, or of the only account, and sends the message. While the engine is
+    /// frozen or has ended, the message is left for the next engine, as with
+    /// ``AccountDirectory/share(_:to:from:id:clock:)``.
     /// - Parameters:
-    ///   - body: what it says.
-    ///   - recipient: who gets it.
-    ///   - sender: the account; nil is the only one.
-    ///   - id: the id under which it is sent, its origin-id (XEP-0359); nil for one that is made here. What was accepted under it
-    ///     before is not sent again: who was killed before this returned calls it again with the same id.
-    /// - Returns: the message in the state `queued`: it is on the disk. With an `id` that was accepted before, the message as it
-    ///   is.
+    ///   - body: the text.
+    ///   - recipient: the receiver.
+    ///   - sender: the account; nil is the only account.
+    ///   - id: the id of the message, its origin-id (XEP-0359); nil for a new id. A message accepted before under this
+    ///     id is not sent again: a process that was killed during the call repeats the call with the same id.
+    /// - Returns: the message in the state `queued`, on the disk. If a message was accepted before under this `id`,
+    ///   that message unchanged.
     /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; then nothing was accepted.
     @discardableResult
     public func accept(
@@ -114,10 +116,11 @@ public final class RunningEngine: Sendable {
         }
     }
 
-    /// Runs `body` as a step of the account `jid`, or of the only one, on the engine's thread; what it sends leaves afterwards.
-    /// - Returns: what `body` returns, once it is committed.
-    /// - Throws: `EngineError.notRunning`, `DirectoryError.whichAccount`, `StoreError`, `FenceError.stale`, or what `body`
-    ///   throws; then nothing has happened.
+    /// Runs `body` as a step of the account `jid`, or of the only account, on the engine's thread; stanzas sent by
+    /// `body` leave afterwards.
+    /// - Returns: the result of `body`, after the commit.
+    /// - Throws: `EngineError.notRunning`, `DirectoryError.whichAccount`, `StoreError`, `FenceError.stale`, or the
+    ///   error of `body`; then nothing has happened.
     @discardableResult
     public func perform<Result: Sendable>(
         for jid: JID? = nil, _ body: @escaping @Sendable (Step) throws -> Result
@@ -125,9 +128,9 @@ public final class RunningEngine: Sendable {
         try await onThread { try $0.perform(for: jid, body) }
     }
 
-    /// The value of a promise, once it is resolved.
-    /// - Throws: `Rejection`: that of the promise, `.stopped` if the engine ends or is let go first; `EngineError.notRunning`;
-    ///   `CancellationError`.
+    /// The value of a promise, once the promise is resolved.
+    /// - Throws: the promise's `Rejection`; `Rejection.stopped` if the engine ends or is frozen first;
+    ///   `EngineError.notRunning`; `CancellationError`.
     public func value<Value: Codable & Sendable>(of promise: Promise<Value>) async throws -> Value {
         try await onThread { $0.awaiter }.value(of: promise)
     }
