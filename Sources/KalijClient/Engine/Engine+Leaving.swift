@@ -15,16 +15,16 @@ public struct LogoutReport: Sendable {
 }
 
 extension Engine {
-    /// Logs out the accounts of `directory` that were told to leave (``AccountTable/leave(_:removing:)``): ends their
-    /// sessions at the servers, tells what waits that nothing will come, and forgets how to log in.
+    /// Logs out the accounts of `directory` that are to be logged out (``AccountTable/leave(_:removing:)``): ends their
+    /// sessions at the servers, invalidates waiting handlers, and deletes the credentials.
     ///
-    /// A session that no connection holds is resumed for that, for at most ``Timing/logout`` seconds. A server that does not
-    /// answer in that time keeps the session for as long as it keeps any.
+    /// A session without a connection is resumed for the logout, for at most ``Timing/logout`` seconds. A server that
+    /// does not answer in that time keeps the session for its usual time.
     /// - Parameters:
-    ///   - options: with the application's handlers, which are told that nothing will come.
-    ///   - online: whether the servers are connected to at all.
-    ///   - directory: whose accounts.
-    /// - Throws: `FenceError.held` if another process drives: that one does it; `StoreError`.
+    ///   - options: with the application's handlers, which are invalidated.
+    ///   - online: whether to connect to the servers at all.
+    ///   - directory: the directory of the accounts.
+    /// - Throws: `FenceError.held` if another process drives: that process logs out; `StoreError`.
     @discardableResult
     public static func logOutLeaving(
         _ directory: AccountDirectory, options: Options = Options(), online: Bool = true

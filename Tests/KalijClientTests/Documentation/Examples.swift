@@ -12,7 +12,7 @@ struct Examples {
 #sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 30)
 guard let directory = AccountDirectory(UserData("example")) else { return }
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 40)
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 39)
 let app = try await Engine.start(role: .main, in: directory)
 let showing = Task {
     for await event in app.events {
@@ -25,13 +25,13 @@ let showing = Task {
     }
 }
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 62)
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 61)
 try await app.prepareForFreeze()
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 69)
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 68)
 app.didThaw()
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 81)
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 80)
 let wake = try await Engine.start(role: .wake, in: directory, options: .init(budget: 25))
 for await notification in wake.notifications {
     switch notification.kind {
