@@ -4,51 +4,54 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// A part of what an account does, with everything about it that others have to know.
+/// A part of the work for an account, with all declarations that the engine needs.
 ///
-/// The engine's own features are listed in `Features.own`. An application is a feature too: it is named in the options of its
-/// engine (``Engine/Options/features``), keeps tables of its own in the accounts' database, and has its handlers called.
+/// The engine's own features are listed in `Features.own`. An application is a feature too: the options of its engine
+/// name the feature (``Engine/Options/features``). An application keeps tables of its own in the accounts' database,
+/// and its handlers are called.
 public protocol Feature: SendableMetatype {
-    /// Of a word, which begins the names of its migrations (`messages/1`) and, unless ``handlerPrefix`` says otherwise, of its
-    /// handlers (`messages.settled`). An application's begins with a domain of its author: `org.example.bot`. Never changed once it was
-    /// released.
+    /// A word. The names of the feature's migrations begin with this word (`messages/1`), and, without a
+    /// ``handlerPrefix``, the names of its handlers (`messages.settled`). The name of an application's feature begins
+    /// with a domain of the author: `org.example.bot`. Never changed after a release.
     static var name: String { get }
 
-    /// What makes its tables. In the order in which they are made; released ones are never changed, only added to.
+    /// The migrations of the feature's tables, in order. A released migration is never changed; new migrations are
+    /// added.
     static var migrations: [Migration] { get }
 
-    /// Its stored handlers. All processes that drive a directory must know them.
+    /// The feature's stored handlers. All processes that drive a directory must know them.
     static var handlers: [any Handler<Step>.Type] { get }
 
-    /// What the names of its handlers begin with, before the last full stop.
+    /// The beginning of the handlers' names, before the last full stop.
     static var handlerPrefix: String { get }
 
-    /// One of its handlers can never be called; what waits for it has to go on without.
-    /// - Throws: what makes the whole step void.
+    /// A handler of the feature can never be called; the work that waits for the handler has to go on without.
+    /// - Throws: an error that makes the whole step void.
     static func lost(_ letter: DeadLetter, in step: Step) throws
 
-    /// What it tells.
+    /// The feature's events.
     static var events: [any EventContent.Type] { get }
 
-    /// What this client says of itself because of the feature (XEP-0030): values of `var`.
+    /// The features that this client announces (XEP-0030): values of `var`.
     static var announced: [String] { get }
 
-    /// The event about a message that was stored as `kind`: what ``MessageEvent/kind`` gave; nil if it is none of this feature's.
+    /// The event about a message that was stored as `kind` (``MessageEvent/kind``); nil if the kind is not this
+    /// feature's.
     static func event(_ kind: String, of message: Message) -> (any MessageEvent)?
 
     // MARK: The life of a session
 
-    /// A new session is bound, and the one before is lost: what was known for that one is void, and what it was asked will not be
+    /// A new session is bound, and the previous session is lost: its state is void, and its questions will not be
     /// answered. Called in the step that notes the new session.
     static func sessionLost(in step: Step) throws
 
-    /// The new session can be used. What is sent here leaves before presence.
+    /// The new session can be used. Stanzas sent here leave before presence.
     static func sessionBegan(in step: Step) throws
 
     /// The session goes on over a new connection. Messages that have left and are not acknowledged are held back.
     static func sessionResumed(in step: Step) throws
 
-    /// What the server supports, or the account, was found out, once in each new session (XEP-0030); or it will not be.
+    /// The features of the server or of the account are known, or will not be; once in each new session (XEP-0030).
     static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws
 
     /// Whether presence still waits for this feature. A feature that has let presence wait calls `announcePresence()` of the
@@ -58,10 +61,10 @@ public protocol Feature: SendableMetatype {
     /// The first presence of the session was sent: the server delivers from now on.
     static func becameAvailable(in step: Step) throws
 
-    // MARK: What comes
+    // MARK: Incoming
 
-    /// A message has come, from whatever source, and is not stored yet. Called for all features in their order; what one changes
-    /// the next ones see.
+    /// A message has come, from any source, and is not stored yet. Called for all features in their order; later
+    /// features see the changes of earlier features.
     static func arrived(_ message: inout IncomingMessage, in step: Step) throws
 
     /// A message has come, and was stored in a new row.
@@ -70,23 +73,23 @@ public protocol Feature: SendableMetatype {
     /// A presence has come.
     static func presence(_ presence: Element, in step: Step) throws
 
-    /// A request has come, of somebody who may know that the account is online.
+    /// A request has come, from somebody who may know that the account is online.
     /// - Returns: the answer; nil if the request is not for this feature.
     static func answer(_ request: Element, in step: Step) throws -> RequestAnswer?
 
-    /// The step is over but for its commit.
+    /// The step ends: the last call before the commit.
     static func finish(_ step: Step) throws
 
-    /// Whether the stanza-ids that a room stamps on messages are those of its archive (XEP-0359 section 5).
+    /// Whether the stanza-ids of a room's messages are the ids of its archive (XEP-0359 section 5).
     static func trustsStamps(of room: JID, in step: Step) throws -> Bool
 
-    // MARK: What leaves
+    // MARK: Outgoing
 
-    /// A message of the user's is about to be queued: puts into the stanza what the feature wants to be in it, 100 bytes at most.
+    /// A user's message is about to be queued: adds the feature's elements to the stanza, 100 bytes at most.
     static func prepare(_ message: Element, in step: Step) throws
 
-    /// Whether a stanza that was sent with ``Step/send(_:)`` is sent again in a new session, if the one before was lost with the
-    /// stanza unacknowledged. So it may arrive twice.
+    /// Whether a stanza sent with ``Step/send(_:)`` is sent again in a new session if the stanza was not acknowledged
+    /// in the lost session. So the stanza may arrive twice.
     static func outlivesSession(_ stanza: Element) -> Bool
 }
 
@@ -114,7 +117,7 @@ extension Feature {
     public static func outlivesSession(_ stanza: Element) -> Bool { false }
 }
 
-/// Who says what it supports.
+/// The entity whose features are known.
 public enum ServerEntity: String, Sendable, Codable {
     /// The account's server.
     case server
@@ -122,20 +125,20 @@ public enum ServerEntity: String, Sendable, Codable {
     case account
 }
 
-/// What came of the question what a server supports.
+/// The outcome of a question for the features of the server or of the account.
 public enum ServerAnswer {
-    /// What the entity supports.
+    /// The features of the entity.
     case known(DiscoveryInfo)
-    /// An error, which says nothing new: a server in trouble supports what it did before.
+    /// An error. Errors change nothing: a server in trouble still supports the same features.
     case refused
-    /// No answer, for the reason that is given.
+    /// No answer, for the given reason.
     case none(String)
 }
 
 /// The answer to a request (RFC 6120 8.2.3).
 public enum RequestAnswer {
-    /// With or without something in it.
+    /// With or without content.
     case result(Element?)
-    /// An error of that condition (RFC 6120 8.3.3).
+    /// An error with this condition (RFC 6120 8.3.3).
     case error(StanzaError.Condition)
 }
