@@ -6,35 +6,36 @@ enum DemoCommand: Command {
     static let name = "demo"
     static let usage =
         "[--kills N] [--messages N] [--seed N] [--server prosody|ejabberd] [--archive POLICY] [--failed-resumes P] [--cuts P] [--keep]"
-    static let summary = "the main job on a local server: kill it, lose nothing"
+    static let summary = "show the main job on a local server: kill Kalij, lose nothing"
     static let details = """
-        Starts a server on loopback in a temporary directory, logs an account in and runs it as `kalij run`, while an
-        independent client (slixmpp) sends it numbered messages without pause and `kalij send` queues replies. Kills
-        `kalij run` with SIGKILL at random moments and starts it again, and some of the `kalij send`. Then reads the
-        server's archive and compares: what was lost, came twice or out of order, each way. After 5,000 messages
-        accounts are taken anew.
+        Starts a server on loopback in a temporary directory, logs an account in and runs `kalij run`. An independent
+        client (slixmpp) sends numbered messages without pause, and `kalij send` queues replies. The demo kills `kalij run`
+        with SIGKILL at random moments and starts it again, and kills some of the `kalij send`. Then the demo reads the
+        server's archive and compares: messages lost, received twice or out of order, each way. After 5,000 messages new
+        accounts are taken.
 
-        With --failed-resumes, after P % of the kills the session cannot be resumed, for one reason after the other: it
-        has expired, the server was ended with SIGTERM and started again, more was sent to it than the server keeps.
-        For that the server keeps sessions for 4 s, and 250 stanzas in each. With --cuts, P % of Kalij's connections
-        are cut somewhere by a proxy: with a reset, with an end, or by letting nothing through for up to 3 s.
+        With --failed-resumes, the session cannot be resumed after P % of the kills, for one reason after the other: the
+        session has expired, the server was ended with SIGTERM and started again, or more stanzas came than the server keeps.
+        The server then keeps sessions for 4 s, and 250 stanzas in each. With --cuts, a proxy cuts P % of Kalij's
+        connections at a random point: with a reset, with an end, or by letting nothing through for up to 3 s.
 
-        With --archive roster or never the server's archive keeps nothing of this. The judge is then what the other side has
-        received: each message once, or reported as of unknown outcome. The server is not ended then.
+        With --archive roster or never the server archives none of these messages. The judge is then the other side: each
+        message was received once, or reported as of unknown outcome. The server is not ended then.
 
-        Needs Debian's prosody, lua-dbi-sqlite3, python3-slixmpp, sqlite3 and openssl (`make demo` installs them), or
-        ejabberd and erlang-p1-sqlite3. It leaves nothing running and nothing outside its temporary directory.
-        Exit status 1 if anything was lost, came twice or out of order (the directory is left then), 69 if the demo could not be carried out.
+        The demo needs Debian's prosody, lua-dbi-sqlite3, python3-slixmpp, sqlite3 and openssl (`make demo` installs them),
+        or ejabberd and erlang-p1-sqlite3. Nothing is left running, and nothing outside the temporary directory. Exit status
+        1 if a message was lost, received twice or out of order (the directory stays then), 69 if the demo could not be
+        carried out.
         """
     static let options: [Arguments.Option] = [
         .value("--kills", "N", "kill `kalij run` at least N times (default 50)"),
-        .value("--messages", "N", "at least N messages each way (default 500)"),
-        .value("--seed", "N", "decides the moments of the kills (default: a new one each time)"),
-        .value("--server", "NAME", "prosody (default) or ejabberd"),
-        .value("--archive", "POLICY", "what the server's archive keeps: always (default), roster or never"),
+        .value("--messages", "N", "exchange at least N messages each way (default 500)"),
+        .value("--seed", "N", "choose the moments of the kills (default: a new seed each time)"),
+        .value("--server", "NAME", "start prosody (default) or ejabberd"),
+        .value("--archive", "POLICY", "set the archive's policy: always (default), roster or never"),
         .value("--failed-resumes", "P", "lose the session after P percent of the kills (default 0)"),
         .value("--cuts", "P", "cut P percent of the connections (default 0)"),
-        .flag("--keep", "leave the directory with the database and the logs, and say where"),
+        .flag("--keep", "keep the directory with the database and the logs, and print its path"),
     ]
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {

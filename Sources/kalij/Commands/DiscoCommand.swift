@@ -6,33 +6,33 @@ import KalijXML
 enum DiscoCommand: Command {
     static let name = "disco"
     static let usage = "JID [NODE] [--items] [--wait SECONDS] [--account JID]"
-    static let summary = "ask an entity what it is and can do"
+    static let summary = "ask an entity for its identities and features"
     static let details = """
-        Asks JID, or its NODE, for its identities, features and forms (service discovery, XEP-0030), with --items also for
-        what it has: a server its services, a chat service its rooms. JID is a server, a service, or a client's full address;
-        for a user's bare address that user's server answers. A line for each, with tabs between its parts:
+        Asks JID, or its NODE, for identities, features and forms (service discovery, XEP-0030), with --items also for its
+        items: a server's services, a chat service's rooms. JID is a server, a service, or a client's full address; for a
+        user's bare address the user's server answers. Prints a line for each, with tabs between the parts:
           identity  CATEGORY/TYPE  NAME
           feature   FEATURE
           form      FORM_TYPE      FIELD   VALUE ...
           item      JID            NODE    NAME
 
-        Like `kalij iq`: sent by the process that drives (`kalij run`) or, if none does, by this one; if this one is killed,
-        whoever drives next stores the answers, and `kalij pending --results` lists them. Exit status 0 if all was
-        answered, 1 if something was refused, 75 if there is no answer after SECONDS.
+        As with `kalij iq`, the driving process (`kalij run`) sends the questions; without one, this process does. If this
+        process is killed, the next driving process stores the answers, and `kalij pending --results` lists them. Exit status
+        0 if all questions were answered, 1 if one was refused, 75 if an answer is missing after SECONDS.
 
         With --json everything is in one object: {"account":"...","to":"...","node":"...","info":{"outcome":"result",
         "identities":[{"category":"server","type":"im","name":"...","lang":"..."}],"features":["..."],"forms":[...]},
         "items":{"outcome":"result","items":[{"jid":"...","node":"...","name":"..."}]}}; `outcome` is as in `kalij iq --json`,
-        with a `reason`, and a form is as in `kalij query --json`. What there is not is left out.
+        with a `reason`, and a form is as in `kalij query --json`. Missing parts are left out.
 
         examples:
           kalij disco example.org --items
           kalij disco romeo@example.net/orchard
         """
     static let options: [Arguments.Option] = [
-        .flag("--items", "ask for its items, too"),
-        .value("--wait", "SECONDS", "how long an answer may take (default 30)"),
-        .value("--account", "JID", "which account asks, if several are stored"),
+        .flag("--items", "ask for the items, too"),
+        .value("--wait", "SECONDS", "wait so long for an answer (default 30)"),
+        .value("--account", "JID", "ask from this account, if several are stored"),
     ]
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {

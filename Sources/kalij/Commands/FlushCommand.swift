@@ -5,16 +5,16 @@ import KalijTransport
 enum FlushCommand: Command {
     static let name = "flush"
     static let usage = "[--budget SECONDS]"
-    static let summary = "send what is left, then end"
+    static let summary = "send queued stanzas, then end"
     static let details = """
-        Goes online if no other process drives, sends what is queued, and ends when your server has all of it; what is left
-        at the end of the budget is sent by the next. It lets go for any process that asks. If another process drives, that
-        one sends, and this one has nothing to do.
-        Says on standard error what was sent, and why something is left: then the exit status is 75, or 69 if your server
+        Goes online if no other process drives, sends queued stanzas, and ends when your server has all of them; the next
+        process sends the rest after the end of the budget. Lets go for any process that asks. If another process drives, that
+        process sends, and this process has nothing to do.
+        Standard error says which messages were sent, and why some are left: then the exit status is 75, or 69 if your server
         could not be reached.
         """
     static let options: [Arguments.Option] = [
-        .value("--budget", "SECONDS", "how long it may take, 5 to 3600 (default: 300)")
+        .value("--budget", "SECONDS", "take at most so long, 5 to 3600 (default: 300)")
     ]
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {

@@ -9,32 +9,31 @@ enum HistoryCommand: Command {
     static let usage = "[JID] [--limit N] [--older N] [--fill] [--within SECONDS] [--account JID]"
     static let summary = "print stored messages, fetch older ones"
     static let details = """
-        Prints the newest stored messages, oldest first, of all conversations or of the one with JID, and between them,
-        before and behind them where messages are missing: older than the first reading of the archive went back to, lost
-        with an archive that expired, or not read yet. Reads the database only; a running process is not disturbed. Exit
-        status 1 if there are no messages.
+        Prints the newest stored messages, oldest first, of all conversations or of the conversation with JID, and the places
+        with missing messages: messages before the first reading of the archive, lost with an expired archive, or not read
+        yet. Reads the database only; a running process is not disturbed. Exit status 1 if there are no messages.
 
-        With --older N it first fetches N messages from before the first one that is stored, with --fill those that are
-        missing in between; by the process that drives (`kalij run`) or, if none does, by this one. What is on the way is
-        fetched in the background also if this process ends before: exit status 75.
+        With --older N, first fetches N messages before the oldest stored message; with --fill, first fetches the missing
+        messages in between. The driving process (`kalij run`) fetches; without one, this process does. If this process ends
+        earlier, fetching goes on in the background: exit status 75.
 
         With --json each line is a message:
           {"event":"message","account":"juliet@example.org","at":"...","direction":"in","id":7,"stanza_id":"...",
            "origin_id":"...","from":"romeo@example.org/orchard","to":"juliet@example.org","type":"chat","body":"Hi",
            "sent_at":"2026-11-21T10:00:00.000Z"}
-        or a gap, with the times of what is in front of it and behind it, if they are known:
+        or a gap, with the times of the messages before and after, if known:
           {"event":"gap","account":"juliet@example.org","after":"...","before":"...","reason":"not-fetched",
            "fillable":true}
-        Outgoing messages carry `state`: queued, sent, acked or failed (then `error` says why), and `settled` false if the
-        session in which they were sent is lost and their outcome is not known. The `reason` of a gap is not-fetched, lost,
-        reading or unread (then `problem` says why).
+        Outgoing messages have a `state`: queued, sent, acked or failed (with an `error`), and `settled` is false if their
+        session is lost and the outcome is unknown. The `reason` of a gap is not-fetched, lost, reading or unread (with a
+        `problem`).
         """
     static let options: [Arguments.Option] = [
-        .value("--limit", "N", "at most N messages (default 100)"),
+        .value("--limit", "N", "print at most N messages (default 100)"),
         .value("--older", "N", "first fetch N older messages from the archive"),
-        .flag("--fill", "first fetch what is missing between stored messages"),
-        .value("--within", "SECONDS", "how long the fetching may take (default 60)"),
-        .value("--account", "JID", "whose messages, if several accounts are stored"),
+        .flag("--fill", "first fetch missing messages between stored messages"),
+        .value("--within", "SECONDS", "fetch for at most so long (default 60)"),
+        .value("--account", "JID", "print this account's messages, if several are stored"),
     ]
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {

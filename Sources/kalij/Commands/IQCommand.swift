@@ -8,25 +8,24 @@ enum IQCommand: Command {
     static let usage = "TO XML [--set] [--wait SECONDS] [--account JID]"
     static let summary = "ask another entity and print the answer"
     static let details = """
-        Sends an <iq/> to TO and prints what comes back. XML is the payload, or a whole <iq/> with it; `kalij iq TO -` reads
-        it from standard input. Once the request is accepted its answer is not lost, whatever happens to any process: if
-        this one is killed or gives up, whoever drives next stores the answer, and `kalij pending --results` lists it.
+        Sends an <iq/> to TO and prints the answer. XML is the payload, or a whole <iq/> around the payload; `kalij iq TO -`
+        reads XML from standard input. The answer to an accepted request is not lost, whatever happens to any process: if this
+        process is killed or gives up, the next driving process stores the answer, and `kalij pending --results` lists it.
 
-        The request is sent by the process that drives (`kalij run`) or, if none does, by this one. Exit status 0 if a result
-        came, 1 if an error, 75 if there is no answer after SECONDS: then the request has timed out, or nobody can
-        tell yet.
+        The driving process (`kalij run`) sends the request; without one, this process does. Exit status 0 for a result, 1 for
+        an error, 75 if there is no answer after SECONDS: then the request has timed out, or the outcome is unknown yet.
 
         With --json the line is the question: {"id":1,"account":"...","to":"...","asked_at":"...","answered_at":"...",
         "outcome":"result","answer":"<iq ...","round_trip_ms":3}; `outcome` is result, error, timeout or invalidated, with a
-        `reason`; the round trip is that from when the request last left.
+        `reason`; the round trip begins when the request was last sent.
 
         example:
           kalij iq example.org "<query xmlns='jabber:iq:version'/>"
         """
     static let options: [Arguments.Option] = [
         .flag("--set", "ask for a change (type set); without it, for information (type get)"),
-        .value("--wait", "SECONDS", "how long the answer may take (default 30)"),
-        .value("--account", "JID", "which account asks, if several are stored"),
+        .value("--wait", "SECONDS", "wait so long for the answer (default 30)"),
+        .value("--account", "JID", "ask from this account, if several are stored"),
     ]
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {

@@ -8,12 +8,12 @@ enum LoginCommand: Command {
     static let usage = "JID [--server HOST:PORT] [--direct-tls] [--ca FILE] [--password-file FILE] [--history-days N]"
     static let summary = "check an account and store it"
     static let details = """
-        Connects to the account's server, checks the password and stores the account in the data directory, readable by
-        you alone: as SCRAM keys, from which the password cannot be read, or as it is where the server only takes PLAIN.
-        Doing it again replaces the password. The password comes from a prompt, from --password-file (its first line),
+        Connects to the account's server, checks the password and stores the account in the data directory, readable by you
+        alone. SCRAM keys are stored instead of the password; only for a server that takes nothing but PLAIN, the password
+        itself. Another login replaces the password. The password comes from a prompt, from --password-file (the first line),
         or from the environment variable KALIJ_PASSWORD.
 
-        The first time online it fetches the last 14 days of the archive, or as many as --history-days says; `kalij history
+        The first time online, the last 14 days of the archive are fetched, or the days of --history-days; `kalij history
         --older` fetches more at any time.
 
         After the first login no weaker mechanism is accepted from the server.
@@ -22,11 +22,11 @@ enum LoginCommand: Command {
           kalij login juliet@example.org
         """
     static let options: [Arguments.Option] = [
-        .value("--server", "HOST:PORT", "connect there instead of asking DNS for the domain's servers"),
-        .flag("--direct-tls", "TLS from the first byte on (XEP-0368)"),
-        .value("--ca", "FILE", "trust the certificate authorities in this PEM file, no others"),
+        .value("--server", "HOST:PORT", "connect to this address instead of the DNS answer for the domain"),
+        .flag("--direct-tls", "begin with TLS from the first byte (XEP-0368)"),
+        .value("--ca", "FILE", "trust only the certificate authorities in this PEM file"),
         .value("--password-file", "FILE", "read the password from this file"),
-        .value("--history-days", "N", "how far the first reading of the archive looks back (default 14)"),
+        .value("--history-days", "N", "first read so many days of the archive (default 14)"),
     ]
 
     private struct Record: Encodable {

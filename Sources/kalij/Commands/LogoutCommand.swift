@@ -9,21 +9,21 @@ enum LogoutCommand: Command {
     static let usage = "JID [--remove] [--offline]"
     static let summary = "end an account's session and forget how to log in"
     static let details = """
-        Ends the account's session and forgets its password or keys. What waits for an answer is told that none will come.
-        Messages stay and can be read with `kalij history`; those that are not sent yet are sent after the next
-        `kalij login JID`. With --remove everything that is stored about the account is deleted, messages included.
+        Ends the account's session and forgets its password or keys. Open requests are told that no answer will come.
+        Messages stay and can be read with `kalij history`; unsent messages are sent after the next `kalij login JID`. With
+        --remove everything stored about the account is deleted, with its messages.
 
-        A running `kalij run` is told, and does it at once; the other accounts are not disturbed. If none runs, this process
-        does it: it resumes the session for a moment to end it at the server. Where the server cannot be reached within 5 s,
-        or with --offline, it is done here alone, which standard error says; the server ends the session when it has
-        waited long enough for us.
+        A running `kalij run` logs out at once; other accounts are not disturbed. Without one, this process logs out: it
+        resumes the session for a moment to end the session at the server. If the server cannot be reached within 5 s, or with
+        --offline, the logout is only local, and standard error says so; the server ends the session when its waiting time is
+        over.
 
         With --json the line is {"event":"logout","account":"...","removed":false}, with "unreached":"..." if the session was
         left to the server.
         """
     static let options: [Arguments.Option] = [
-        .flag("--remove", "delete everything that is stored about the account"),
-        .flag("--offline", "do not connect to the server to end the session there; a running `kalij run` does"),
+        .flag("--remove", "delete everything stored about the account"),
+        .flag("--offline", "do not connect to end the session at the server; a running `kalij run` does"),
     ]
 
     private struct Record: Encodable {

@@ -3,17 +3,16 @@ import KalijClient
 enum PendingCommand: Command {
     static let name = "pending"
     static let usage = "[--results]"
-    static let summary = "list what waits for an answer, or what came"
+    static let summary = "list open requests, timers and promises, or results"
     static let details = """
-        Lists what waits: requests that were sent and not answered, timers, handlers of promises; what is due first at the
-        top. With --results: what became of the requests of `kalij iq`,
-        `ping` and `disco`, oldest first. Reads the database only; a running
-        process is not disturbed. Exit status 1 if there is nothing.
+        Lists requests without an answer, timers, and handlers of promises, the earliest deadline first. With --results, lists
+        the outcomes of `kalij iq`, `ping` and `disco`, oldest first. Reads the database only; a running process is not
+        disturbed. Exit status 1 if there is nothing to list.
 
         With --json each line is an object: {"origin":"request","account":"...","handler":"...","id":"...",
-        "responder":"...","since":"...","until":"..."}; with --results as `kalij iq --json` prints it.
+        "responder":"...","since":"...","until":"..."}; with --results as in `kalij iq --json`.
         """
-    static let options: [Arguments.Option] = [.flag("--results", "what came, instead of what waits")]
+    static let options: [Arguments.Option] = [.flag("--results", "list results instead of open requests")]
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...0)

@@ -5,27 +5,27 @@ import KalijXML
 enum PingCommand: Command {
     static let name = "ping"
     static let usage = "JID [--count N] [--wait SECONDS] [--account JID]"
-    static let summary = "ask whether somebody answers, and how long it takes"
+    static let summary = "ask for a sign of life, and measure the time"
     static let details = """
-        Sends a ping (XEP-0199) to JID and prints how long the answer took, in milliseconds from when the ping left. JID is a
-        server, a service, or a client's full address; for a user's bare address that user's server answers. With --count
-        there is a second between an answer and the next ping, and a summary at the end.
+        Sends a ping (XEP-0199) to JID and prints the time until the answer, in milliseconds from sending. JID is a server, a
+        service, or a client's full address; for a user's bare address the user's server answers. With --count, a second
+        passes between an answer and the next ping, and a summary follows at the end.
 
-        Like `kalij iq`: sent by the process that drives (`kalij run`) or, if none does, by this one; if this one is killed,
-        whoever drives next stores the answer, and `kalij pending --results` lists it. Exit status 0 if each ping was
-        answered, 1 if one was refused (by somebody who does not know pings, or because nobody is there), 75 if one has no
-        answer after SECONDS.
+        As with `kalij iq`, the driving process (`kalij run`) sends the ping; without one, this process does. If this process
+        is killed, the next driving process stores the answer, and `kalij pending --results` lists it. Exit status 0 if each
+        ping was answered, 1 if a ping was refused (by an entity that does not know pings, or because nobody is there), 75 if
+        an answer is missing after SECONDS.
 
-        With --json there is a line for each ping as `kalij iq --json` prints it; the time is its `round_trip_ms`.
+        With --json there is a line for each ping as in `kalij iq --json`; the time is `round_trip_ms`.
 
         examples:
           kalij ping example.org
           kalij ping romeo@example.net/orchard --count 3
         """
     static let options: [Arguments.Option] = [
-        .value("--count", "N", "how many pings (default 1)"),
-        .value("--wait", "SECONDS", "how long an answer may take (default 30)"),
-        .value("--account", "JID", "which account asks, if several are stored"),
+        .value("--count", "N", "send N pings (default 1)"),
+        .value("--wait", "SECONDS", "wait so long for an answer (default 30)"),
+        .value("--account", "JID", "ask from this account, if several are stored"),
     ]
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {

@@ -7,24 +7,24 @@ import KalijText
 enum QuarantineCommand: Command {
     static let name = "quarantine"
     static let usage = "[list | show ID | retry [ID] | drop ID | drop --all]"
-    static let summary = "stanzas that were set aside unprocessed"
+    static let summary = "list, retry or drop stanzas that could not be processed"
     static let details = """
-        Stanzas over a limit, or whose handling failed three times, are set aside so that they do not block the account.
+        Stanzas over a limit, or with three failures in handling, are set aside and do not block the account.
 
-          list         prints them, newest first; exit status 1 if there are none
-          show ID      prints what was kept of one: its first 64 KiB
-          retry [ID]   processes one or all of them again, after an update: each in a transaction of its own, exactly once,
-                       in the place in the history where it arrived. What is processed is gone from the list. By the process
-                       that drives (`kalij run`) or, if none does, by this one. Exit status 1 if nothing can be tried: of a
-                       stanza over 64 KiB only the begin was kept, and for the answer to a request nobody waits any more;
-                       75 if not all of them could be processed
-          drop         forgets one, or all
+          list         prints these stanzas, newest first; exit status 1 if there are none
+          show ID      prints the kept part of a stanza: the first 64 KiB
+          retry [ID]   processes a stanza again, or all of them, after an update: each in a transaction of its own, exactly
+                       once, at its place in the history. A processed stanza leaves the list. The driving process (`kalij
+                       run`) does the work; without one, this process does. Exit status 1 if nothing can be tried: a stanza
+                       over 64 KiB was cut, and the answer to a request may come too late; 75 if some stanzas could not be
+                       processed
+          drop         forgets a stanza, or all of them
 
         With --json each line is an object: {"id":1,"account":"...","at":"...","reason":"...","name":"message","from":"...",
         "size":120000,"retry":"truncated"}; `retry` is possible, wanted, interrupted, truncated or outdated, and `show` adds
-        what was kept as `stanza`.
+        the kept part as `stanza`.
         """
-    static let options: [Arguments.Option] = [.flag("--all", "all of them, for `drop`")]
+    static let options: [Arguments.Option] = [.flag("--all", "drop all of them")]
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...2)

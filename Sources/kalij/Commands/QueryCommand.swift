@@ -6,14 +6,14 @@ enum QueryCommand: Command {
     static let usage = "QUERY [ARG...] [--stream] [FILE]"
     static let summary = "run a query over XML"
     static let details = """
-        Runs a query over one element, or with --stream over each stanza of a whole stream (header included), from FILE
-        or standard input. The first words after QUERY fill its % specifiers, one more is FILE; -- ends options. A
-        stream may be of any length: results come as its stanzas do, and memory does not grow. A stanza over
-        \(limits.stanzaBytes >> 20) MiB is skipped with a note.
+        Runs a query over an element, or with --stream over each stanza of a whole stream (with its header), from FILE
+        or standard input. The first words after QUERY fill the query's % specifiers, the next word is FILE; -- ends
+        options. A stream may have any length: results are printed stanza by stanza, and memory does not grow. A stanza
+        over \(limits.stanzaBytes >> 20) MiB is skipped with a note.
 
         prints one result a line:
-          text              as it is
-          element           its XML
+          text              unchanged
+          element           the element's XML
           @@                a JSON object
           form              {"type","form_type","title","instructions","fields","items"}: instructions an array of
                             strings, fields an array, items an array of arrays of fields
@@ -22,14 +22,14 @@ enum QueryCommand: Command {
           |datetime         UTC, with a fraction of at most six digits if there is one: 2002-09-10T23:08:25.5Z
           |base64           without white space
           |uuid             in lower case
-        On a terminal, controls in text and XML are replaced, so that they do not steer it; other programs get what is there.
-        What a form or a field does not have is null, or an empty array. The type and the label of a field of an item
-        are those that the form's <reported/> gives it. With --json every line is one JSON value: text, XML, datetime,
+        On a terminal, controls in text and XML are replaced, so that no text steers the terminal; other programs get
+        the text unchanged. Missing parts of a form or a field are null, or an empty array. A field of an item has the
+        type and the label from the form's <reported/>. With --json every line is a JSON value: text, XML, datetime,
         base64 and uuid are strings, bool and numbers are themselves.
 
         Exit status: 0 if there is a result, 1 if there is none, 65 if the XML or the query is malformed (the message
-        says where), if arguments are missing or left over, or if FILE cannot be read. What stands before the error
-        in a stream has been printed then.
+        says where), if arguments are missing or left over, or if FILE cannot be read. Results before the error in a
+        stream have been printed then.
 
         examples:
           kalij query 'body#' message.xml
@@ -44,7 +44,7 @@ enum QueryCommand: Command {
           kalij query '{*}query/\\form&muc#roomconfig_whois\\' room.xml | jq -r '.options[].label'
           kalij query '{*}query/\\result\\' search.xml | jq '.items[] | map({(.name): .values[0]}) | add'
         """
-    static let options: [Arguments.Option] = [.flag("--stream", "the input is a stream; ask each of its stanzas")]
+    static let options: [Arguments.Option] = [.flag("--stream", "read a stream; ask each of its stanzas")]
 
     /// A log holds stanzas that a server let through, so the limits are wider than a connection's.
     private static let limits = ParserLimits(

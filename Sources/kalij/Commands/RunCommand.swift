@@ -8,34 +8,33 @@ enum RunCommand: Command {
     static let usage = "[--history-days N] [--since NUMBER]"
     static let summary = "stay online, print what happens"
     static let details = """
-        Keeps all stored accounts online and prints messages as they are stored, until it is told to stop (SIGTERM,
-        SIGINT), or nobody reads what it prints any more. It may also be killed: the next one goes on where it was, nothing
-        is lost or stored twice. Told that it is about to be frozen (SIGTSTP), it lets everything go and stops; continued, it
-        takes over again. While the disk is full it waits for room.
+        Keeps all stored accounts online and prints messages as they are stored, until told to stop (SIGTERM, SIGINT), or
+        until nobody reads the output. `kalij run` may also be killed: the next process goes on from there, and nothing is
+        lost or stored twice. Before a freeze (SIGTSTP), `kalij run` lets everything go and stops; when continued, it takes
+        over again. While the disk is full, it waits for room.
 
-        With --json every event is a line on standard output: {"event": ..., "account": ..., "at": ...} and what belongs
-        to it; `message`, `state` and `unsettled` carry a message as `kalij history --json` prints it, and a `number` that
-        only grows. Commands are taken as lines of JSON on standard input, and answered with an event `accepted` or `error`
-        that carries the command's `id`:
+        With --json every event is a line on standard output: {"event": ..., "account": ..., "at": ...} with the event's own
+        keys; `message`, `state` and `unsettled` carry a message as in `kalij history --json`, and a `number` that only grows.
+        Commands are lines of JSON on standard input, answered with an event `accepted` or `error` with the command's `id`:
           {"command": "send", "to": "romeo@example.org", "body": "Hi", "account": "juliet@example.org", "id": 1}
           {"command": "stop"}
-        `account` may be left out if there is only one, `id` always. Whoever starts it has to read what it prints: it waits
-        for a full pipe, and with it the account.
+        `account` may be left out if there is only one account, `id` always. The calling program has to read the output: for a
+        full pipe `kalij run` waits, and the account waits, too.
 
-        With --since NUMBER it first prints the events after that number, whatever process they happened in, and then goes
-        on with what happens, without a gap and nothing twice. A program that stores the number of the last event that it has
-        dealt with misses none, whoever is killed. Events are kept for 30 days, and the newest 10,000 in any case; that some
-        are kept no longer is said with exit status 65. `kalij status --json` has the last number as `last_event`; 0 is
-        before all.
-        A command `send` may bring an id of its own, of at most 256 bytes, as `origin_id`: made from the `id` of the message
-        that it answers, for example. A second one with the same id is not sent again: it is answered with the message as it is by
-        then. So a program that may be killed before it has stored the number sends its answers again.
+        With --since NUMBER, first prints the events after that number, from any process, and goes on with present events,
+        without a gap and without duplicates. A program that stores the number of the last event it has handled misses none,
+        whichever process is killed. Events are kept for 30 days, and the newest 10,000 in any case; if some of the wanted
+        events are no longer kept, the exit status is 65. `kalij status --json` has the last number as `last_event`; 0 comes
+        before all events.
+        A command `send` may bring its own id of at most 256 bytes as `origin_id`: made, for example, from the `id` of the
+        answered message. A second command with the same id sends nothing: the answer is the message in its present state. So
+        a program that may be killed before storing the number sends its answers again.
 
         example:
           kalij --json run --since 0 <commands >events
         """
     static let options: [Arguments.Option] = [
-        .value("--history-days", "N", "how far the first reading of an archive looks back, whatever `login` said"),
+        .value("--history-days", "N", "first read so many days of an archive, instead of `login`'s number"),
         .value("--since", "NUMBER", "first print the events after this number; needs --json"),
     ]
 

@@ -7,34 +7,34 @@ import KalijTransport
 enum SendCommand: Command {
     static let name = "send"
     static let usage = "TO [TEXT] [--account JID] [--id ID] [--queue-only | --confirm]"
-    static let summary = "accept a message and see that it is sent"
+    static let summary = "accept a message and make sure that it is sent"
     static let details = """
-        Accepts a chat message, without waiting for any process: with exit status 0 it is on the disk and will reach your
-        server exactly once, whatever happens to any process; or, if a session is lost and your server has no archive to ask,
-        it is reported as of unknown outcome. It must not be given again then. It is sent by the process that drives
-        (`kalij run`) or, if none does, by this one, which then stays until it is sent. If your server cannot be reached,
-        standard error says why, and the next process that drives sends it. Without TEXT the message is read from standard
-        input.
+        Accepts a chat message, without waiting for any process. With exit status 0 the message is on the disk and will reach
+        your server exactly once, whatever happens to any process; or, if a session is lost and your server has no archive to
+        ask, the message is reported as of unknown outcome. Do not send the message again then. The driving process (`kalij
+        run`) sends the message; without one, this process does, and stays until the message is sent. If your server cannot be
+        reached, standard error says why, and the next driving process sends the message. Without TEXT the message is read
+        from standard input.
 
-        What is printed is the message as it is in the end: queued, sent, acked (your server has it), or failed with the
-        reason. Exit status 65 if it cannot be sent, or was refused while this process was there (by a server that does not
-        know the address, for example); what is refused later, `kalij run` and `history` tell.
+        Prints the message in its last state: queued, sent, acked (your server has the message), or failed with the reason.
+        Exit status 65 if the message cannot be sent, or was refused at once (by a server that does not know the address, for
+        example); later refusals appear in `kalij run` and `history`.
 
-        With --confirm the exit status says whether your server has it, and a process that drives is waited for, 30 seconds
-        at most: 0 if it does, 65 if it was refused; 69 if your server cannot be reached, 77 if it refuses the login, 75 if it
-        is not known yet: in these three cases it is accepted all the same, and will be sent.
+        With --confirm the exit status says whether your server has the message, after waiting at most 30 seconds for a driving
+        process: 0 if the server has it, 65 if refused; 69 if your server cannot be reached, 77 if the server refuses the
+        login, 75 if unknown so far: in these three cases the message is accepted all the same, and will be sent.
 
-        With --json the first line is the message as it was accepted, as `kalij history --json` prints it, and a second one
-        with the event `state` says what has become of it, if this process knows.
+        With --json the first line is the accepted message as in `kalij history --json`, and a second line with the event
+        `state` gives the outcome, if this process knows.
 
         example:
           kalij send romeo@example.org "Wherefore art thou?"
         """
     static let options: [Arguments.Option] = [
-        .value("--account", "JID", "which account sends, if several are stored"),
-        .value("--id", "ID", "the message's own id (origin-id): what has it already is not sent again"),
-        .flag("--queue-only", "never go online, only accept"),
-        .flag("--confirm", "the exit status says whether your server has it"),
+        .value("--account", "JID", "send from this account, if several are stored"),
+        .value("--id", "ID", "set the message's own id (origin-id): a second message with this id is not sent"),
+        .flag("--queue-only", "only accept the message, never go online"),
+        .flag("--confirm", "report in the exit status whether your server has the message"),
     ]
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {

@@ -6,9 +6,9 @@ enum StatusCommand: Command {
     static let usage = ""
     static let summary = "print the state of all accounts"
     static let details = """
-        Prints which process drives, as what and since when, and for each account its session, what is stored, queued and of
-        unknown outcome, what still waits in the mailbox for a process that drives, and where the history has gaps; then
-        which stanzas were set aside unprocessed, and which stored callbacks could not be called. Only reads; a running
+        Prints the driving process with its role and start, and for each account its session, the numbers of messages stored,
+        queued and of unknown outcome, messages waiting in the mailbox for a driving process, and the gaps in the history;
+        then the stanzas set aside unprocessed, and the stored callbacks that could not be called. Only reads; a running
         process is not disturbed.
         Exit status 78 if no account is stored.
         """

@@ -6,28 +6,28 @@ import KalijTransport
 enum WakeCommand: Command {
     static let name = "wake"
     static let usage = "[--budget SECONDS] [--listen SOCKET]"
-    static let summary = "fetch what is new, print the notifications, end"
+    static let summary = "fetch new messages, print the notifications, end"
     static let details = """
-        What a push starts: goes online, handles everything that your servers have, prints what the user is to be notified
-        of, and ends when it has caught up and no push has come for 1.5 seconds. Prints nothing if there is nothing.
-        If another `wake` or `run` drives, that one is told of the push, and this one ends; if it does not answer within five
-        seconds, this one takes over. It never takes longer than the budget: what is left then is fetched by the next, and
-        the notification `reopen` says that there is more, with exit status 75.
+        The program for a push to start: goes online, handles everything that your servers have, prints the user's
+        notifications, and ends when everything is read and no push has come for 1.5 seconds. Prints nothing if there is
+        nothing. If another `wake` or `run` drives, that process is told of the push, and this process ends; without an answer
+        within five seconds, this process takes over. A run never takes longer than the budget: the next run fetches the rest,
+        and the notification `reopen` says that there is more, with exit status 75.
 
         With --json each line is
           {"event":"notification","kind":"show","account":"juliet@example.org","conversation":"romeo@example.org",
            "sender":"romeo@example.org/orchard","body":"Hi","identifier":"7","at":"..."}
-        `kind` is `show`, `withdraw` (read on another device; with the identifier of what was shown) or `reopen`. A
-        notification can come twice with the same identifier: the second one replaces the first. One is shown when whoever
-        reads standard output has taken it. What could not be shown (nobody reads, the disk is full) is shown by the next
-        `wake`; the exit status is 75 then, too.
+        `kind` is `show`, `withdraw` (read on another device; with the identifier of the shown notification) or `reopen`. A
+        notification can come twice with the same identifier: the second replaces the first. A notification counts as shown
+        when the reader of standard output has taken the line. A notification that could not be shown (nobody reads, the disk
+        is full) is shown by the next `wake`; the exit status is 75 then, too.
 
-        With --listen it waits, and starts such a run for each connection to the Unix socket SOCKET: each is a push. Whatever
-        is there already is left alone, but for the socket of a process of the same user that has ended.
+        With --listen, waits, and starts such a run for each connection to the Unix socket SOCKET: each connection is a push.
+        A file already there is left alone, except the socket of an ended process of the same user.
         """
     static let options: [Arguments.Option] = [
-        .value("--budget", "SECONDS", "how long it may take, 5 to 3600 (default: 25)"),
-        .value("--listen", "SOCKET", "be started by connections to this socket"),
+        .value("--budget", "SECONDS", "take at most so long, 5 to 3600 (default: 25)"),
+        .value("--listen", "SOCKET", "start a run for each connection to this socket"),
     ]
 
     /// Seconds from exec to here, at most; and from the last signal to the end.

@@ -3,11 +3,11 @@ import KalijText
 /// The help texts.
 enum Help {
     static let sharedOptions: [Arguments.Option] = [
-        .value("--data", "DIR", "where accounts are kept (default: $XDG_DATA_HOME/kalij)"),
-        .flag("--json", "one JSON object a line on standard output"),
-        .flag("-v", "say more on standard error"),
+        .value("--data", "DIR", "store accounts in this directory (default: $XDG_DATA_HOME/kalij)"),
+        .flag("--json", "print one JSON object a line on standard output"),
+        .flag("-v", "print more on standard error"),
         .flag("--version", "print the version"),
-        .flag("--help", "print this, or the help of a command; so do -h and `kalij help`"),
+        .flag("--help", "print this help, or a command's; so do -h and `kalij help`"),
     ]
 
     static func overview(_ commands: [any Command.Type]) -> PrintedText {
