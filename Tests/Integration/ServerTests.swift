@@ -2,7 +2,7 @@ import Foundation
 import KalijLab
 import Testing
 
-/// The laboratory's servers are the real ones, and they do what the other tests rely on.
+/// The laboratory's servers are the real ones, and behave as the other tests expect.
 @Suite(.serialized) struct ServerTests {
     @Test(
         "a port that something else has for a moment: the server starts once the port is free",
@@ -141,7 +141,7 @@ func eventually(_ condition: () throws -> Bool) async throws {
     Issue.record("it did not become true within 10 s")
 }
 
-/// The processes whose command line or environment has a text.
+/// The processes with a text in the command line or environment.
 func processes(mentioning text: String) -> [String] {
     let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return all.filter { Int($0) != nil }.filter { pid in

@@ -2,8 +2,8 @@ import Foundation
 import KalijLab
 import Testing
 
-/// The conversations of `Tests/Simulation/Transcripts`, which the simulated server passes, too: so the simulator does what
-/// the real servers do, as far as they say.
+/// The conversations of `Tests/Simulation/Transcripts`, which the simulated server passes, too: so within these
+/// conversations the simulator behaves like the real servers.
 @Suite(.serialized) struct TranscriptTests {
     @Test("real servers do in each conversation what the simulated ones do", arguments: ServerKind.allCases)
     func transcripts(kind: ServerKind) async throws {

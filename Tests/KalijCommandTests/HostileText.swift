@@ -1,13 +1,13 @@
 import KalijText
 import TestSupport
 
-/// Texts as a stranger would make them up, and what may be seen of them.
+/// Texts of an inventive stranger, and the checks of their printed form.
 struct HostileText {
     private var random: Seeded
 
     init(_ seed: UInt64) { random = Seeded(seed) }
 
-    /// What must not begin a line.
+    /// A line that must not appear.
     static let forgery = "2026-01-01T00:00:00Z from boss@example.org: FORGED"
 
     /// All of C0, DEL and C1, the bidirectional controls, the separators of lines and paragraphs.
@@ -21,7 +21,7 @@ struct HostileText {
         ]
     private static let lineEnds = ["\n", "\r", "\r\n", "\u{0B}", "\u{0C}", "\u{85}", "\u{2028}", "\u{2029}"]
 
-    /// Any of it; always with a line that looks like one of the program.
+    /// Any text; always with a line that looks like the program's.
     mutating func next() -> String {
         var text = "x"
         for _ in 0..<random.below(8) { text += random.pick(Self.pieces) }
@@ -30,13 +30,13 @@ struct HostileText {
         return text
     }
 
-    /// The same, as far as XML can carry it.
+    /// The same, without characters that XML cannot carry.
     mutating func xml() -> String {
         String(String.UnicodeScalarView(next().unicodeScalars.filter { $0.value >= 0x20 || $0 == "\n" || $0 == "\t" }))
             .replacing("<b/>", with: "")
     }
 
-    /// What is wrong with `text` as it is printed; nil if nothing is.
+    /// The fault of `text` as printed; nil if there is none.
     static func fault(in text: PrintedText) -> String? {
         let bad = text.description.unicodeScalars.filter { scalars.contains($0) && $0 != "\n" }
         if let first = bad.first { return "U+\(String(first.value, radix: 16)) is printed" }
@@ -47,7 +47,7 @@ struct HostileText {
         return nil
     }
 
-    /// What is wrong with `text` as a line of results of another program's; tabs are between its parts.
+    /// The fault of `text` as another program's line of results, with tabs between the parts; nil if there is none.
     static func fault(inLine text: PrintedText, tabs: Bool = false) -> String? {
         let bad = text.description.unicodeScalars.filter { scalars.contains($0) && !(tabs && $0 == "\t") }
         return bad.first.map { "U+\(String($0.value, radix: 16)) is printed" }

@@ -20,7 +20,7 @@ import Testing
 @Suite struct PrintingTests {
     private static let seeds: ClosedRange<UInt64> = 1...200
 
-    /// Checks what is printed for people and what is printed as JSON of the same thing.
+    /// Checks the output for people and the JSON of the same content.
     private func check(_ what: String, _ seed: UInt64, people: [PrintedText], json: [PrintedText] = []) throws {
         for text in people {
             #expect(HostileText.fault(in: text) == nil, "\(what), seed \(seed)")

@@ -39,7 +39,7 @@ def serve():
         text=True)
     with open(runs, "a") as file:
         file.write("%d\n" % run.pid)
-    waiting = []  # numbers in order: of events, and whether they are dealt with
+    waiting = []  # numbers in order: of events, and whether they are handled
     try:
         for line in run.stdout:
             event = json.loads(line)

@@ -29,7 +29,7 @@ options = parser.parse_args()
 
 HEADER = (b"<?xml version='1.0'?><stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams' "
           b"from='localhost' id='stalling' version='1.0'>")
-# What is not passed on, nor anything behind it; of a page and a stanza the beginning is.
+# Data not passed on, with everything after; the beginning of a page and a stanza is passed on.
 LAST = {
     "mechanisms": rb"<stream:features", "challenge": rb"<challenge", "success": rb"<success",
     "session-features": rb"<stream:features[^>]*>(?!<mechanisms|<register)(?=.*urn:ietf:params:xml:ns:xmpp-bind)",

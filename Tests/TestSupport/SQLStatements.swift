@@ -1,10 +1,10 @@
 import Foundation
 
-/// The SQL statements that are written in Swift sources as literals.
+/// The SQL statements in Swift sources, as literals.
 public struct SQLStatement: Sendable {
     /// The source's name.
     public let file: String
-    /// In one line, with what is interpolated put in where it is a constant of the same file.
+    /// On one line, with interpolated constants of the same file put in.
     public let sql: String
 
     /// All in the sources below `folder`, relative to the checkout.
@@ -32,7 +32,7 @@ public struct SQLStatement: Sendable {
             .matches(of: pattern).compactMap { ($0.block ?? $0.line).map(String.init) }
     }
 
-    /// Puts in the constants of the same file, such as the columns that several statements share.
+    /// Puts in the constants of the same file, such as shared columns.
     private static func constants(_ literal: String, _ source: String) -> String {
         literal.replacing(#/\\\(Self\.(\w+)\)/#) { match in
             let declaration = source.ranges(of: "static let \(match.1)").first.map { source[$0.upperBound...] }
@@ -48,9 +48,9 @@ public struct SQLStatement: Sendable {
 
     // MARK: Plans
 
-    /// What of a plan (`EXPLAIN QUERY PLAN`, the column `detail`) goes through all rows of a table, or through all of one
-    /// account.
-    /// - Parameter small: tables that do not grow with what is stored.
+    /// The parts of a plan (`EXPLAIN QUERY PLAN`, the column `detail`) that go through all rows of a table, or through
+    /// all rows of an account.
+    /// - Parameter small: tables that do not grow with the stored data.
     public func walks(_ plan: [String], except small: Set<String>) -> [String] {
         plan.filter { step in
             guard let match = step.firstMatch(of: #/^(SCAN|SEARCH) (\w+)(.*)$/#) else { return false }
@@ -59,7 +59,7 @@ public struct SQLStatement: Sendable {
         }
     }
 
-    /// The table that a name in the plan stands for.
+    /// The table behind a name in the plan.
     private func table(_ name: String) -> String {
         for match in sql.matches(of: #/(?:FROM|JOIN) (\w+) (?:AS )?(\w+)/#) where match.2 == name {
             return String(match.1)

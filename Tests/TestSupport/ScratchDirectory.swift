@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory of a test's own, removed with it.
+/// A test's directory, removed with its object.
 public final class ScratchDirectory: Sendable {
     public let path: String
 

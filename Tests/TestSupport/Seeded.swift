@@ -18,7 +18,7 @@ public struct Seeded: RandomNumberGenerator, Sendable {
     /// True in `percent` of a hundred cases.
     public mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 
-    /// One of them.
+    /// Picks a value.
     public mutating func pick<Values: RandomAccessCollection>(_ values: Values) -> Values.Element {
         values[values.index(values.startIndex, offsetBy: below(values.count))]
     }

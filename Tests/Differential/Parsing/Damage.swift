@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Damages a stream: most of what comes out is no longer well-formed, some is, and some is another well-formed stream.
+/// Damages a stream: most results are no longer well-formed, some are, and some are another well-formed stream.
 enum Damage {
     private static let insertions = [
         "<!-- c -->", "<?pi x?>", "<!DOCTYPE a>", "&foo;", "&#0;", "&#xD800;", "&#x110000;", "<", ">", "&", "]]>",

@@ -3,13 +3,13 @@ import KalijXML
 import TestSupport
 import Testing
 
-/// Broken streams are accepted or refused by both parsers alike, but for what RFC 6120 section 11 takes out of XML;
-/// that lxml found what we refuse is checked, not supposed.
+/// Broken streams are accepted or refused by both parsers alike, except where RFC 6120 section 11 restricts XML; each
+/// restriction is checked with lxml's result.
 @Suite struct DamagedStreamTests {
     private struct Count: Sendable {
         var accepted = 0
         var refused = 0
-        /// Accepted by one of the two, by reason.
+        /// Streams accepted by one of the two, by reason.
         var exceptions: [String: Int] = [:]
         var wrong: [String] = []
     }
@@ -63,14 +63,15 @@ import Testing
         }
     }
 
-    /// Why we may accept what lxml refuses, nil if there is no reason: it asks for more than XML and its namespaces do.
+    /// Why we may accept a stream that lxml refuses, nil if there is no reason: lxml asks for more than XML and its
+    /// namespaces do.
     private static func acceptance(_ message: String) -> String? {
         if message.contains("is not a valid URI") { return "accepted: a namespace that is no URI" }
         let isIdentifier = message.hasPrefix("xml:id") || message.contains(/^ID .* already defined/)
         return isIdentifier ? "accepted: an xml:id that is no name or not unique" : nil
     }
 
-    /// Why we may refuse what lxml accepts, nil if there is no reason.
+    /// Why we may refuse a stream that lxml accepts, nil if there is no reason.
     private static func refusal(_ condition: String, _ flags: String, _ stream: [UInt8]) -> String? {
         switch condition {
         case "restricted-xml" where flags.contains("C"): "refused: a comment"
@@ -79,7 +80,7 @@ import Testing
         case "bad-format" where flags.contains("T"): "refused: text between stanzas"
         case "bad-format" where stream.firstRange(of: Array("<![CDATA[]]>".utf8)) != nil:
             "refused: an empty CDATA section between stanzas"
-        // Whoever reads a document from memory takes a zero byte for its end.
+        // A reader of a document in memory takes a zero byte for the end.
         case "not-well-formed" where stream.contains(0): "refused: U+0000 after the end"
         case "unsupported-encoding" where flags.contains("E"): "refused: another encoding"
         default: nil

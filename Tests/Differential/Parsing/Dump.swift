@@ -1,6 +1,6 @@
 @testable import KalijXML
 
-/// Everything that a stream holds, written like `Programs/dump.py` writes what lxml found.
+/// The whole content of a stream, written like lxml's in `Programs/dump.py`.
 struct Dump: Equatable {
     private(set) var bytes: [UInt8] = []
 
@@ -11,7 +11,7 @@ struct Dump: Equatable {
         bytes.append(contentsOf: (header.defaultNamespace ?? "").utf8)
     }
 
-    /// A stanza, with everything in it.
+    /// A stanza, with its content.
     mutating func add(_ element: Element) {
         bytes.append(0x0A)
         content(element)
@@ -59,7 +59,7 @@ struct Dump: Equatable {
         bytes.append(UInt8(ascii: ">"))
     }
 
-    /// By the name itself, not by the length before it.
+    /// By the name itself, not by the length before the name.
     private static func isBefore(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         let colon = UInt8(ascii: ":")
         return left.drop { $0 != colon }.lexicographicallyPrecedes(right.drop { $0 != colon })

@@ -1,12 +1,12 @@
 import KalijXML
 
-/// What our parser makes of a stream.
+/// Our parser's result for a stream.
 struct Parsed: Equatable {
     var dump = Dump()
-    /// The condition of the error that ended it.
+    /// The condition of the error at the end.
     var condition: String?
     var text = ""
-    /// Limits that stanzas were over.
+    /// The exceeded limits of stanzas.
     var skipped: [String] = []
     var isClosed = false
 
@@ -42,10 +42,10 @@ struct Parsed: Equatable {
     static let chunkSizes = [1, 7, 1_400, 65_536]
 }
 
-/// What lxml makes of a stream.
+/// lxml's result for a stream.
 struct Judged: Sendable {
     var accepted = false
-    /// What it holds that XMPP does not allow, see `Programs/dump.py`.
+    /// Parts that XMPP forbids, see `Programs/dump.py`.
     var flags = ""
     var dump: [UInt8] = []
     var message = ""

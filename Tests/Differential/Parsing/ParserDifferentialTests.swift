@@ -31,7 +31,7 @@ import Testing
         expectNothing(ParserDifferentialTests.differences(stream, judged[0]))
     }
 
-    /// What is wrong with our reading of a stream that both have to accept.
+    /// The differences for a stream that both parsers have to accept.
     private static func differences(_ stream: [UInt8], _ judged: Judged) -> [String] {
         let shown = String(decoding: stream.prefix(4_000), as: UTF8.self)
         guard judged.accepted, judged.flags == "-" else { return ["lxml: \(judged.message)\(judged.flags): \(shown)"] }

@@ -1,7 +1,7 @@
 import TestSupport
 
-/// Writes well-formed streams that use everything that XML leaves open: prefixes bound anew, default namespaces
-/// undeclared, CDATA, references, every line end, white space in tags, mixed content, characters of every length.
+/// Writes well-formed streams with all the freedom of XML: prefixes bound anew, default namespaces undeclared, CDATA,
+/// references, every line end, white space in tags, mixed content, characters of every length.
 struct RandomStream {
     private var bytes: [UInt8] = []
     private var elements = 0
@@ -86,7 +86,7 @@ extension RandomStream {
         var name = random.pick(RandomStream.names)
         if random.chance(25), let prefix = knownPrefix(scope) { name = prefix + ":" + name }
         put("<" + name)
-        // A prefix may be used before the attribute that binds it.
+        // A prefix may be used before the attribute with its declaration.
         let isLate = random.chance(30)
         if isLate { writeAttributes(scope) }
         for (name, namespace) in declarations { writeAttribute(name, namespace) }
@@ -152,7 +152,7 @@ extension RandomStream {
         String(repeating: "long ", count: 80), String(repeating: "l\u{E9}ng 漢 ", count: 40),
     ]
 
-    /// Writes an attribute; one without a value gets any.
+    /// Writes an attribute; without a value, writes a random value.
     private mutating func writeAttribute(_ name: String, _ value: String?) {
         put(anyOf: RandomStream.spaces)
         put(name)

@@ -78,7 +78,7 @@ def main():
             message = str(error).encode("utf-8", "replace")
             target.write(b"- %d\n%s" % (len(message), message))
             continue
-        # lxml itself goes by the last error alone, and a warning may come after one.
+        # lxml itself goes by the last error alone, and a warning may follow an error.
         errors = parser.error_log.filter_from_errors()
         if errors:
             message = errors[0].message.encode("utf-8", "replace")

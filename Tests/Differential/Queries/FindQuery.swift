@@ -1,6 +1,6 @@
 import TestSupport
 
-/// A query of Prosody's language: steps, and what to take of the last.
+/// A query of Prosody's language: steps, and the value to take at the last.
 struct FindQuery {
     struct Step {
         var namespace: String?
@@ -22,14 +22,14 @@ struct FindQuery {
     /// The query in our language.
     var text: String { path + ending { $0 == xmlNamespace ? "xml:" + $1 : "{\($0)}" + $1 } }
 
-    /// The query for Prosody, which keeps an attribute of a namespace under a name of another form.
+    /// The query for Prosody; Prosody stores an attribute of a namespace under another name.
     var translated: String { path + ending { known($0, $1) ?? $0 + "\u{1}" + $1 } }
 
     private func known(_ namespace: String, _ name: String) -> String? {
         namespace == xmlNamespace && FindQuery.xmlNames.contains(name) ? "xml:" + name : nil
     }
 
-    /// The four names of the XML namespace that Prosody's stream parser knows.
+    /// The four names of the XML namespace known to Prosody's stream parser.
     static let xmlNames = ["lang", "space", "base", "id"]
 
     private var path: String {
@@ -47,8 +47,8 @@ struct FindQuery {
 }
 
 extension FindQuery {
-    /// A query about a tree: mostly one that an existing path answers, some of them changed a little, and some that
-    /// have nothing to do with the tree.
+    /// A query about a tree: mostly a query with an answer, some changed a little, and some without any relation to the
+    /// tree.
     static func random(for tree: Model, _ random: inout Seeded) -> FindQuery {
         var query = FindQuery()
         var place = tree
@@ -109,8 +109,8 @@ extension FindQuery {
         }
     }
 
-    /// Leaves nothing that only one of the two languages has: the empty query, an empty step that is not the whole
-    /// path.
+    /// Removes the parts that exist in only one of the two languages: the empty query, an empty step that is not the
+    /// whole path.
     private mutating func repair(_ random: inout Seeded) {
         for place in steps.indices where steps[place].namespace == nil && steps[place].name == nil {
             steps[place].name = random.pick(Words.names)

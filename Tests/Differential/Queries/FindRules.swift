@@ -1,10 +1,10 @@
-/// What a query gives.
+/// The result of a query.
 enum Answer: Equatable {
     case nothing
     case element(Int)
     case text([UInt8])
 
-    /// How it is shown when something is wrong.
+    /// The form in messages about differences.
     var shown: String {
         switch self {
         case .nothing: "nothing"
@@ -14,22 +14,22 @@ enum Answer: Equatable {
     }
 }
 
-/// The rules of Prosody's `stanza:find` that are not ours. With none of them, ``answer(_:asked:)`` is
-/// KalijXML's meaning of a query; with all of them, it is what Prosody does.
+/// The rules of Prosody's `stanza:find` that differ from ours. With none of the rules, ``answer(_:asked:)`` is
+/// KalijXML's meaning of a query; with all of the rules, Prosody's.
 struct FindRules: OptionSet, Hashable {
     var rawValue: UInt8
 
-    /// Of several children that a step matches, the first alone, whatever becomes of the rest of the path.
+    /// Of several matching children, only the first, whatever the rest of the path gives.
     static let firstOnly = FindRules(rawValue: 1)
-    /// `name/@attr` reads the attribute of `name` itself; ours, those of its children.
+    /// `name/@attr` reads the attribute of `name` itself; ours, of the children.
     static let slashOwn = FindRules(rawValue: 2)
     /// `name/#` looks at children in the namespace of `name`; ours, in any.
     static let slashSameSpace = FindRules(rawValue: 4)
-    /// `#` of an element that has child elements is nil.
+    /// `#` of an element with child elements is nil.
     static let noTextBeside = FindRules(rawValue: 8)
     /// `#` of an empty element is "".
     static let emptyText = FindRules(rawValue: 16)
-    /// Elements of the stream's own namespace, with nothing but such around them, have no namespace to ask for.
+    /// Elements of the stream's own namespace, inside only such elements, have no namespace to ask for.
     static let streamSpace = FindRules(rawValue: 32)
     /// `@xmlns` of an element without any namespace is "".
     static let emptySpace = FindRules(rawValue: 64)
@@ -77,7 +77,7 @@ extension FindRules {
         return same(wanted, space(child))
     }
 
-    /// The namespace that an element can be asked for by.
+    /// The namespace to ask for the element by.
     private func space(_ element: Model) -> String? {
         contains(.streamSpace) && isOfStream(element) ? nil : element.namespace
     }

@@ -1,7 +1,7 @@
 import TestSupport
 
-/// An element as the test knows it, before any parser has seen it: the rules are applied to this, so that neither
-/// parser is its own judge.
+/// An element as known to the test, before any parser: the rules are applied to this model, so neither parser is its
+/// own judge.
 final class Model {
     struct Attribute {
         /// nil for an attribute without a prefix.
@@ -19,7 +19,7 @@ final class Model {
     /// nil for no namespace.
     let namespace: String?
     let parent: Model?
-    /// Its place in document order below the element that is asked, which is 0.
+    /// The place in document order below the asked element, which is 0.
     let number: Int
     var attributes: [Attribute] = []
     var pieces: [Piece] = []
@@ -29,7 +29,7 @@ final class Model {
         (self.name, self.namespace, self.parent, self.number) = (name, namespace, parent, number)
     }
 
-    /// Its own text, its children's left out.
+    /// The own text, without the children's.
     var text: [UInt8] {
         var result: [UInt8] = []
         for case .text(let piece) in pieces { result.append(contentsOf: piece.utf8) }
@@ -46,7 +46,7 @@ func same(_ left: String?, _ right: String?) -> Bool {
 let xmlNamespace = "http://www.w3.org/XML/1998/namespace"
 let client = "jabber:client"
 
-/// What trees and queries are made of. Few of each, so that a query often meets the same name twice.
+/// The words of trees and queries. Only a few, so a query often meets the same name twice.
 enum Words {
     static let names = ["a", "a", "a", "b", "b", "c", "item", "body", "\u{E9}-x._1", "e\u{301}", "漢"]
     static let namespaces = [
@@ -61,7 +61,7 @@ enum Words {
     static let texts = ["x", "text", " ", "\n  ", "<&>", "]]>", "\u{E9}😀", "a\tb", "\r\n", "1"]
 }
 
-/// Makes trees: a few levels, a few children, names that repeat, namespaces that change.
+/// Makes trees: a few levels, a few children, repeated names, changing namespaces.
 struct TreeMaker {
     var count = 0
 

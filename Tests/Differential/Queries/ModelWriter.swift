@@ -1,16 +1,16 @@
 import TestSupport
 
-/// Writes a tree as XML in one of the many ways there are: default namespaces or prefixes, prefixes bound anew, either
-/// quotation mark, references or CDATA.
+/// Writes a tree as XML in one of many ways: default namespaces or prefixes, prefixes bound anew, either quotation
+/// mark, references or CDATA.
 struct ModelWriter {
     private(set) var bytes: [UInt8] = []
 
     private struct Scope {
         var standard: String?
         var prefixes: [(prefix: String, namespace: String)] = []
-        /// Prefixes that the element itself uses: they cannot be bound anew on it.
+        /// Prefixes used by the element itself: they cannot be bound anew there.
         var used: [String] = []
-        /// Prefixes that the element declares, "" for the default namespace.
+        /// Prefixes declared by the element, "" for the default namespace.
         var declared: [String] = []
 
         func namespace(_ prefix: String) -> String? { prefixes.last { $0.prefix == prefix }?.namespace }
@@ -63,7 +63,7 @@ struct ModelWriter {
         put("</" + tag + ">")
     }
 
-    /// A prefix for the namespace: one that is in scope, or one declared here, perhaps in place of an outer one.
+    /// A prefix for the namespace: a prefix in scope, or a new declaration, perhaps in place of an outer declaration.
     private func prefix(for namespace: String, _ scope: inout Scope, _ random: inout Seeded) -> String {
         let all = ["p", "q", "r", "s", "t"]
         if random.chance(80), let known = all.first(where: { same(scope.namespace($0), namespace) }) {

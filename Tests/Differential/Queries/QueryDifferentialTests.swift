@@ -11,11 +11,11 @@ import Testing
         var tree: Model
         var query: FindQuery
         var xml: [UInt8]
-        /// Which of Prosody's rules hold for this case.
+        /// Prosody's rules that hold for this case.
         var rules: FindRules
         /// The query as Prosody is asked.
         var asked: String
-        /// As a server runs it: jabber:client is the namespace of its streams.
+        /// As in a server: jabber:client is the namespace of the streams.
         var isServer: Bool
     }
 
@@ -138,8 +138,7 @@ import Testing
 }
 
 extension QueryDifferentialTests.Count {
-    /// Both answers have to be what the rules say; where they differ, the fewest rules that make the difference are
-    /// its name.
+    /// Both answers have to follow the rules; a difference is named by the fewest rules that make the difference.
     fileprivate mutating func add(_ asked: QueryDifferentialTests.Case, _ ours: Answer, _ theirs: Answer) {
         cases += 1
         if ours != .nothing { found += 1 }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A program of somebody else's that the same questions are put to: one process, all questions in a file, all answers
-/// in another.
+/// Another project's program that gets the same questions: one process, all questions in a file, all answers in
+/// another.
 struct Reference {
     let interpreter: String
     let script: String
@@ -17,9 +17,10 @@ struct Reference {
 
     /// Runs the program.
     ///
-    /// - Parameter questions: Its standard input.
-    /// - Returns: Its standard output.
-    /// - Throws: ``Failure`` if the program is missing or does not end with status 0; a test must not pass without it.
+    /// - Parameter questions: The program's standard input.
+    /// - Returns: The program's standard output.
+    /// - Throws: ``Failure`` if the program is missing or does not end with status 0; a test must not pass without the
+    ///   program.
     func answers(_ questions: [UInt8]) async throws -> [UInt8] {
         let folder = FileManager.default.temporaryDirectory.appending(path: "kalij-differential-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -56,7 +57,7 @@ struct Reference {
     }
 }
 
-/// Reads what a reference wrote: lines, and blocks of bytes whose length a line gives.
+/// Reads a reference's output: lines, and blocks of bytes with their length in a line.
 struct Reading {
     private let bytes: [UInt8]
     private var place = 0

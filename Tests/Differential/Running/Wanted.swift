@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the environment asks for: `SEED` to repeat a run, `CASES` for another number of cases, `STREAM` for a recorded
-/// stream.
+/// The settings of the environment: `SEED` to repeat a run, `CASES` for another number of cases, `STREAM` for a
+/// recorded stream.
 enum Wanted {
-    /// The seed of this run: another with every run unless `SEED` is set.
+    /// The seed of this run: a new seed for each run unless `SEED` is set.
     static let seed: UInt64 =
         number("SEED").map { UInt64(bitPattern: Int64($0)) } ?? UInt64.random(in: 0..<1_000_000_000)
 
@@ -16,7 +16,7 @@ enum Wanted {
     private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
 }
 
-/// Runs the parts of a test side by side, one for each core that is usual.
+/// Runs the parts of a test side by side, one for each core of a usual machine.
 func sideBySide<Value: Sendable>(
     _ count: Int, parts: Int = 2, _ body: @escaping @Sendable (_ part: Int, _ count: Int) async throws -> Value
 ) async throws -> [Value] {
@@ -31,7 +31,7 @@ func sideBySide<Value: Sendable>(
     }
 }
 
-/// Fails the test if anything is wrong, and shows the first few of what may be thousands.
+/// Fails the test if anything is wrong, and shows the first few of perhaps thousands.
 func expectNothing(_ wrong: [String], sourceLocation: SourceLocation = #_sourceLocation) {
     if wrong.isEmpty { return }
     let shown = wrong.prefix(4).map { String($0.prefix(2_000)) }.joined(separator: "\n\n")

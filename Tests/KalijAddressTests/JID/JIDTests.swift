@@ -108,7 +108,7 @@ struct JIDTests {
         #expect(!odd.isPrepared)
         #expect(odd.local == "Room" && odd.domain == "conf.example" && odd.resource == "\u{E000}")
         #expect(odd.description == "Room@conf.example/\u{E000}")
-        // Only its resource is odd: the room is the room.
+        // Only the resource is odd: the room is the room.
         #expect(odd.bare == (try JID("room@conf.example")))
         #expect(JID.received("e\u{301} @x") != JID.received("\u{E9} @x"))
         for text in ["", "@", "/", "a@", "@a/", "a@@b", " "] {

@@ -71,7 +71,7 @@ struct FaultTests {
         exchange.send("/bad")
         #expect(exchange.wait(for: 1))
         #expect(exchange.failure("/bad") == .connectionLost)
-        // After a failure it rests for up to a second.
+        // After a failure the client rests for up to a second.
         #expect(exchange.wait(seconds: 5) { exchange.client.pending == 0 })
         for _ in 0..<200 where exchange.status("/good") == nil {
             exchange.send("/good")

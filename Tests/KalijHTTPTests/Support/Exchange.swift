@@ -2,7 +2,7 @@ import KalijHTTP
 import KalijPushLab
 import KalijTransport
 
-/// A client and a stand-in that it talks to, and the loop of the client.
+/// A client, its stand-in, and the client's loop.
 final class Exchange {
     let loop: EventLoop
     let client: HTTPClient
@@ -38,7 +38,7 @@ final class Exchange {
         server.stop()
     }
 
-    /// Sends a request whose path and name are the same.
+    /// Sends a request with the same path and name.
     func send(_ path: String, fields: [HTTPField] = [], body: [UInt8] = [1], timeout: Double = 5) {
         client.perform(HTTPRequest(path: path, fields: fields, body: body), timeout: timeout) { [self] outcome in
             outcomes[path] = outcome

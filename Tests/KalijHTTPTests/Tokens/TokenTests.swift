@@ -9,7 +9,7 @@ struct TokenTests {
         var iat = 1_700_000_000
     }
 
-    /// Checked by the `openssl` command, which shares no code of ours.
+    /// Checked by the `openssl` command, without any code of ours.
     private func check(_ token: String, _ key: String, _ rebuild: (Data) -> Data) throws {
         let keys = try TestKeys.shared.get()
         let parts = token.split(separator: ".").map(String.init)

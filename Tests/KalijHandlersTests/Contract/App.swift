@@ -3,7 +3,7 @@ import KalijAddress
 import KalijHandlers
 import KalijXML
 
-/// What the documents' examples work on: an account with a log of what happened to it.
+/// The context of the documents' examples: an account with a log of its events.
 final class App {
     var log: [String] = []
     var omemo: OMEMO { OMEMO(app: self) }
@@ -25,7 +25,7 @@ struct OMEMO {
     func store(_ text: String) { app.log.append("omemo: \(text)") }
 }
 
-/// Enabling carbons: a class handler with what the caller supplies.
+/// Enabling carbons: a class handler with an input from the caller.
 struct CarbonsEnabled: Handler {
     static let name = "carbons.enabled"
     func call(_ reply: Element, in app: App) throws {
@@ -44,7 +44,7 @@ struct BundleFetched: Handler {
     }
 }
 
-/// A handler with an invalidation that takes `done` from who invalidates.
+/// A handler with an invalidation that takes `done` from the caller.
 struct Greeted: InvalidatableHandler {
     static let name = "example.greeted"
     var var1: String
@@ -86,7 +86,7 @@ struct EverythingBound: Handler, Equatable {
     struct Inner: Codable, Equatable { var deep: [Inner]? }
 }
 
-/// A second version, which knows how to read the first.
+/// A second version, with a migration from the first.
 struct Counted: Handler {
     static let name = "example.counted"
     static let version = 2
@@ -101,7 +101,7 @@ struct Counted: Handler {
     }
 }
 
-/// A handler that binds another one.
+/// A handler that binds another handler.
 struct Nested: Handler {
     static let name = "example.nested"
     var next: StoredHandler
@@ -112,7 +112,7 @@ struct Nested: Handler {
     }
 }
 
-/// A handler that binds another one whose input the compiler knows.
+/// A handler that binds another handler with an input type for the compiler.
 struct WithCallback: Handler {
     static let name = "example.with-callback"
     var completion: Callback<App, Bool>

@@ -3,7 +3,7 @@ import KalijHandlers
 import KalijXML
 import Testing
 
-/// Each kind of handler that there has to be, and each way in which a stored handler can fail.
+/// Each kind of handler, and each way in which a stored handler can fail.
 struct ContractTests {
     @Test("a class handler: a type with a stable name, bound values, and what the caller supplies (carbons enabling)")
     func classHandler() throws {

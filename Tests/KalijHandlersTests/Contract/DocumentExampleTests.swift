@@ -4,8 +4,8 @@ import KalijHandlers
 import KalijXML
 import Testing
 
-/// The examples of the documents, rewritten; and their table of data types, each type bound, stored and read again by
-/// what knows nothing but the bytes.
+/// The examples of the documents, rewritten; and their table of data types: each type bound, stored and read again by
+/// code that knows only the bytes.
 struct DocumentExampleTests {
     /// The account of the documents' examples.
     private final class Account {
@@ -55,7 +55,7 @@ struct DocumentExampleTests {
 
     // MARK: Fetching OMEMO bundles
 
-    /// What pubsub calls a handler with.
+    /// pubsub's input for a handler.
     private struct Fetched {
         let jid: String
         var errorIQ: Element?

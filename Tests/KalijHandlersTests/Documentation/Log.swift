@@ -1,4 +1,4 @@
-/// What the examples in comments write to.
+/// The log for the examples in comments.
 final class Log {
     var lines: [String] = []
 }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Stored forms as released versions have written them: a line of hexadecimal digits each, text behind `#`. Never
-/// changed: later versions must read them.
+/// Stored forms of released versions: a line of hexadecimal digits each, text after `#`. Never changed: later versions
+/// must read all of them.
 enum Fixture {
     struct Damaged: Error {}
 

@@ -45,7 +45,7 @@ struct RateLimiterTests {
         #expect(limiter.count == 0)
     }
 
-    /// The simplest model: for each token the time of the last push, and whether one waits.
+    /// The simplest model: for each token the time of the last push, and whether a push waits.
     @Test("1,000,000 random steps of a simulated clock against a simple model")
     func model() {
         struct State {

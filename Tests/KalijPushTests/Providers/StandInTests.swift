@@ -50,7 +50,7 @@ struct StandInTests {
             #expect(publish(scene, device(100 + index), "apple") == "cancel/item-not-found")
             #expect(scene.apns.requests(for: device(100 + index)) == 1)
         }
-        // Held: covered by the push that waits.
+        // Held: covered by the waiting push.
         #expect(publish(scene, device(104), "apple") == "result")
         #expect(scene.apns.requests(for: device(104)) == 1)
     }

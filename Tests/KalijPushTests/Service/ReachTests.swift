@@ -49,7 +49,7 @@ struct ReachTests {
         #expect(drill.core.lastSuccess(of: "m") == nil)
         _ = drill.publish("c")
         #expect(drill.deliver(.bad, 3) == ["answer 3 unavailable"])
-        // A fault of the credentials before is none of these.
+        // An earlier fault of the credentials does not count here.
         _ = drill.publish("d")
         _ = drill.deliver(.fault("403 InvalidProviderToken"), 4)
         #expect(drill.publish("e") == ["answer 5 unavailable"])

@@ -117,7 +117,7 @@ struct ServerTests {
             #expect(scene.log.contains { $0.hasPrefix("the database cannot be written") })
             let text = try #require(scene.metrics())
             #expect(text.contains("kalij_push_database_up 0\n"))
-            // The one that is on the disk is not sent uncounted, the one that is not goes out.
+            // The push on the disk is not sent uncounted, the other push goes out.
             #expect(scene.xmpp.wait(seconds: 6) { scene.apns.requests(for: device(2)) == 2 })
             #expect(scene.apns.requests(for: device(1)) == 1)
         }

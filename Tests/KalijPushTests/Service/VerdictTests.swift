@@ -3,7 +3,7 @@ import Testing
 
 @Suite("What the provider says: the token, again or not, the answer")
 struct VerdictTests {
-    /// A drill whose module has had a success, so that it proves something.
+    /// A drill with a module that has had a success, and so proves something.
     private func proven(_ change: (inout Settings) -> Void = { _ in }) throws -> Drill {
         var drill = try Drill(change)
         _ = drill.publish("first")
@@ -42,7 +42,7 @@ struct VerdictTests {
         _ = drill.publish("token11")
         let actions = drill.deliver(.bad, 11)
         #expect(actions.first == "alarm many tokens fail and none succeeds: check environment and topic")
-        // What was blocked on the way there may be as good as any other.
+        // Tokens blocked on the way there may be as good as any other.
         #expect(actions.count { $0.hasPrefix("block none") } == 9)
         #expect(actions.last == "answer 11 unavailable")
         #expect(drill.publish("token12") == ["answer 12 unavailable"])
@@ -244,7 +244,7 @@ struct VerdictTests {
         #expect(alarms == ["alarm the provider is out of reach: unreachable"], "one is enough")
         #expect(rows <= 7, "one push waits for a device at most")
         #expect(drill.core.inFlight < 40)
-        // It is back.
+        // The provider is back.
         _ = drill.pass(60_000)
         for id in flying { _ = drill.deliver(.transient("unreachable"), id) }
         #expect(drill.publish("token1").contains { $0.hasPrefix("send") })

@@ -7,7 +7,8 @@ import Testing
 
 /// No decision may take longer because much is stored: every statement of the push server's database is a search by index.
 struct PushPlanTests {
-    /// Statements that walk on purpose: reading at the start and clearing up take a part at a turn, in the order of an index.
+    /// Statements that walk on purpose: reading at the start and clearing up take a part at a time, in the order of an
+    /// index.
     private static let exceptions: [String] = []
 
     @Test("no statement goes through all rows of a table that grows")

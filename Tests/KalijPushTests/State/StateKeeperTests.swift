@@ -65,7 +65,7 @@ struct StateKeeperTests {
             #expect(keeper.isCounted(2))
             #expect(!keeper.keep([.keep(push(2, 1))], now: 20))
             #expect(keeper.isCounted(2))
-            // What was never on the disk and is over needs nothing; the other is to be removed.
+            // A push that was never on the disk and is over needs nothing; the other push is to be removed.
             #expect(!keeper.keep([.drop(1)] + (UInt64(2)...900).map { .drop($0) }, now: 30))
             #expect(keeper.backlog == 1)
             try free(database)

@@ -1,6 +1,6 @@
 import KalijPush
 
-/// A core with a clock that the test moves, and what came out of it in words.
+/// A core with a clock moved by the test, and the core's actions in words.
 struct Drill {
     var core: PushCore
     var now: Milliseconds = 1_700_000_000_000
@@ -24,7 +24,7 @@ struct Drill {
             settings: settings, hasher: try KeyHasher(secret: [UInt8](repeating: 7, count: 32)), seed: 1)
     }
 
-    /// A publish; what comes out.
+    /// Publishes; returns the actions.
     mutating func publish(
         _ token: String = Drill.token, domain: String = "example.org", module: String? = nil, important: Bool = true
     ) -> [String] {
@@ -47,7 +47,7 @@ struct Drill {
         words(core.deliver(verdict, of: id, now: now))
     }
 
-    /// Lets time pass, step by step, so that everything happens when it is due.
+    /// Lets time pass, step by step, so that everything happens in time.
     mutating func pass(_ milliseconds: Milliseconds) -> [String] {
         let end = now + milliseconds
         var all: [String] = []

@@ -4,7 +4,7 @@ import KalijPushLab
 import KalijTransport
 import Synchronization
 
-/// A push server in a thread of its own between stand-ins: an XMPP server, Apple's service, Google's service.
+/// A push server in its own thread between stand-ins: an XMPP server, Apple's service, Google's service.
 final class Scene {
     let folder: String
     let xmpp: LabComponentServer
@@ -24,7 +24,7 @@ final class Scene {
         let done: DispatchSemaphore
     }
 
-    /// @unchecked because the server is used only in the thread of its loop, which it is brought to by the waker.
+    /// @unchecked because the server is used only in its loop's thread; the waker brings work there.
     private final class Box: @unchecked Sendable {
         var server: PushServer?
     }
@@ -96,7 +96,7 @@ final class Scene {
         try JSONSerialization.data(withJSONObject: account).write(to: URL(fileURLWithPath: folder + "/account.json"))
     }
 
-    /// Starts the server and waits until it is connected.
+    /// Starts the server and waits for the connection.
     func start() throws {
         let box = Box()
         let ready = DispatchSemaphore(value: 0)
@@ -134,7 +134,7 @@ final class Scene {
         init(_ value: consuming Mutex<Result<Waker, any Error>?>) { self.value = value }
     }
 
-    /// Ends the server where it is, as a kill would, but for what the system frees.
+    /// Ends the server at once, like a kill, but frees what the system would free.
     func stop() {
         guard let running else { return }
         running.waker.stop()
@@ -150,7 +150,7 @@ final class Scene {
         usleep(200_000)
     }
 
-    /// What the server says of itself.
+    /// The server's metrics.
     func metrics() -> String? {
         guard let running else { return nil }
         let box = running.box

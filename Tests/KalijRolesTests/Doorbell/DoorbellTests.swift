@@ -46,7 +46,7 @@ import Testing
         let caller = try #require(listener.accept())
         var byte: UInt8 = 0
         #expect(read(caller, &byte, 1) == 1 && byte == Doorbell.tell)
-        for _ in 0..<1_000_000 / 8 { Doorbell.tell(caller) }  // more than fits: nobody waits for a slow one
+        for _ in 0..<1_000_000 / 8 { Doorbell.tell(caller) }  // more than fits: nobody waits for a slow reader
         #expect(ear.wait(seconds: 1) == .something)
         close(caller)
         while ear.wait(seconds: 1) == .something {}

@@ -17,7 +17,7 @@ struct FrozenWriterTests {
         }
     }
 
-    /// A process that locks a byte of a file, and stops if it is told to.
+    /// A process that locks a byte of a file, and stops if told to.
     private func locking(_ file: String, at byte: Int, isStopped: Bool) throws -> Process {
         let process = try python(Self.locker, file, "\(byte)")
         guard isStopped else { return process }
@@ -61,7 +61,7 @@ struct FrozenWriterTests {
     /// "a process that is not of our user and not ours is never killed"
     @Test("a stranger's file that has the same inode number on another file system is not taken for the database")
     func inodeElsewhere() throws {
-        // Two new file systems of their own give the same numbers in the same order; they end with the process that made them.
+        // Two new file systems give the same numbers in the same order; both end with the process that made them.
         let script = """
             for place in one two; do
                 mkdir $0/$place && mount -t tmpfs $place $0/$place && cd $0/$place && touch kalij.db kalij.db-shm || exit
@@ -126,7 +126,7 @@ struct FrozenWriterTests {
         try started("/usr/bin/python3", ["-c", program] + arguments)
     }
 
-    /// Starts a program, and waits for its first word.
+    /// Starts a program, and waits for the program's first word.
     private func started(_ path: String, _ arguments: [String]) throws -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)

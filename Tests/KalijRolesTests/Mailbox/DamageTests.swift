@@ -20,12 +20,12 @@ import Testing
         #expect(lock.lock(byte: 0))
     }
 
-    /// What happens to the file.
+    /// An accident of the file.
     enum Accident: CaseIterable {
         case header, firstPage, everything, truncated, directory
     }
 
-    /// A mailbox that is at rest, with three parcels, of which the first was taken over.
+    /// A mailbox at rest, with three parcels; the first was taken over.
     private func mailbox() throws -> ParcelShelf.Place {
         let shelf = try ParcelShelf(directory: scratch.path)
         for number in 1...3 {

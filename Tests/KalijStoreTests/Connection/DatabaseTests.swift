@@ -152,7 +152,7 @@ import Testing
         let first = try database()
         try first.execute("CREATE TABLE t(a)")
         do { _ = try database("a.db", .machine) }
-        // The shell is the last to close, as far as it can see by the locks, unless ours are still held.
+        // Judging by the locks, the shell is the last to close, unless our locks are still held.
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/usr/bin/sqlite3")
         shell.arguments = [first.path, "INSERT INTO t VALUES (1)"]

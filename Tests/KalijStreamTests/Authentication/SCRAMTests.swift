@@ -2,7 +2,7 @@ import Foundation
 import KalijStream
 import Testing
 
-/// One exchange: the messages in the order in which they are sent.
+/// An exchange: the messages in the order of sending.
 struct SCRAMExchange: Sendable {
     let mechanism: SASLMechanism
     let nonce: String
@@ -111,7 +111,7 @@ struct SCRAMTests {
         "RFC 5802, 7: what a server's first message may not be",
         arguments: [
             "", ",", "r", "r=", "r=ABCdef", "r=ABCdef,s=c2FsdA==", "s=c2FsdA==,r=ABCdef,i=4096",
-            // The nonce is another's, ours alone, ours in other letters, or goes on with what no nonce has.
+            // The nonce is another's, ours alone, ours in other letters, or goes on with forbidden characters.
             "r=def,s=c2FsdA==,i=4096", "r=ABC,s=c2FsdA==,i=4096", "r=abcdef,s=c2FsdA==,i=4096",
             "r=ABCd f,s=c2FsdA==,i=4096", "r=ABCdéf,s=c2FsdA==,i=4096", "r=ABC\u{301}x,s=c2FsdA==,i=4096",
             "r=xABCdef,s=c2FsdA==,i=4096",
@@ -121,7 +121,7 @@ struct SCRAMTests {
             "r=ABCdef,s=c2FsdA==,i=", "r=ABCdef,s=c2FsdA==,i=-4096", "r=ABCdef,s=c2FsdA==,i=+4096",
             "r=ABCdef,s=c2FsdA==,i=04096", "r=ABCdef,s=c2FsdA==,i=4096.0", "r=ABCdef,s=c2FsdA==,i=0x1000",
             "r=ABCdef,s=c2FsdA==,i=99999999999999999999999",
-            // A mandatory extension that is unknown makes the authentication fail; what follows must be an extension.
+            // An unknown mandatory extension makes the authentication fail; everything after must be an extension.
             "m=x,r=ABCdef,s=c2FsdA==,i=4096", "r=ABCdef,s=c2FsdA==,i=4096,m=x", "r=ABCdef,s=c2FsdA==,i=4096,",
             "r=ABCdef,s=c2FsdA==,i=4096,1=x", "r=ABCdef,s=c2FsdA==,i=4096,x",
         ])

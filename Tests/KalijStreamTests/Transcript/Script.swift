@@ -1,4 +1,4 @@
-/// The beginnings of transcripts, each leading to one point of the negotiation.
+/// The beginnings of transcripts, each leading to a point of the negotiation.
 enum Script {
     private static let sasl = "urn:ietf:params:xml:ns:xmpp-sasl"
 

@@ -5,7 +5,7 @@ import KalijXML
 import Testing
 
 extension Negotiation.Configuration {
-    /// The user of RFC 5802, 5, with the nonce of its example.
+    /// The user of RFC 5802, 5, with the example's nonce.
     static func test(
         account: JID = .received("user@example.org"), credentials: Credentials = .password("pencil"),
         weakest: SASLMechanism? = nil
@@ -16,7 +16,7 @@ extension Negotiation.Configuration {
 }
 
 extension Element {
-    /// An element as it stands in a stream, without which its namespace is jabber:client.
+    /// An element of a stream; without the stream its namespace would not be jabber:client.
     static func parsed(_ xml: String) -> Element? {
         let header = "<stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'>"
         let parser = Feeder()
@@ -75,7 +75,7 @@ struct Transcript {
     }
 }
 
-/// Feeds a parser and gathers what comes of it.
+/// Feeds a parser and gathers the results.
 struct Feeder {
     private let parser = StreamParser()
 

@@ -4,7 +4,7 @@ import Testing
 
 /// Against a real DNS server.
 @Suite struct ResolvingTests {
-    /// A server that tells its name and waits for the other side to hang up.
+    /// A server that sends its name and waits for the other side to hang up.
     private func server(_ name: String, _ address: String = "127.0.0.1", port: UInt16 = 0, identity: String? = nil)
         throws -> Server
     {

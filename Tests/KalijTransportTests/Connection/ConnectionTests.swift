@@ -24,7 +24,7 @@ import Testing
         let dialogue = try Dialogue(port: server.port, directTLS: .only)
         dialogue.keepsBytes = false
         #expect(dialogue.waitForSecurity())
-        // No two records of it are alike: their length does not divide the table's.
+        // No two records are alike: their length does not divide the table's.
         var generator = Seeded(50)
         let table = (0..<1_000_003).map { _ in UInt8.random(in: 0...255, using: &generator) }
         let twice = table + table
@@ -131,7 +131,7 @@ import Testing
         let paused = dialogue.receivedCount
         #expect(paused <= 16 * 1024)
         #expect(written.value < total)
-        // One chunk at a time, and each time paused again by the handler.
+        // One chunk at a time, and the handler pauses again each time.
         for _ in 0..<10 {
             let before = dialogue.receivedCount
             dialogue.connection.isReading = true
@@ -184,7 +184,7 @@ import Testing
         let got = Counter()
         let server = try Server { peer in
             if tls { peer.secure(identity) }
-            // Unread by the client when it closes: must not become a reset that eats its last bytes.
+            // Unread by the client at its close: must not cause a reset that loses the client's last bytes.
             peer.write("unread")
             usleep(50_000)
             got.add(peer.readAll().count)

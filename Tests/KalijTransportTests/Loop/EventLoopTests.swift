@@ -105,7 +105,7 @@ import Testing
     func signals() throws {
         let loop = try EventLoop()
         var seen: [Int32] = []
-        // On a thread of its own that no other test uses, because the mask belongs to the thread.
+        // On a thread of its own, because the mask belongs to the thread.
         try loop.watchSignals([SIGUSR1, SIGUSR2]) { signal in
             seen.append(signal)
             if seen.count == 2 { loop.stop() }

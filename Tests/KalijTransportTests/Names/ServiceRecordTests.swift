@@ -34,7 +34,7 @@ import Testing
         for (host, weight) in [("0", 1.0), ("10", 10), ("30", 30), ("60", 60)] {
             #expect(abs(Double(first[host] ?? 0) / Double(rounds) - weight / 101) < 0.01)
         }
-        // Of those left, the chances are their shares again.
+        // Among the rest, the chances are the shares again.
         let total = Double(first["60"] ?? 1)
         for (host, weight) in [("0", 1.0), ("10", 10), ("30", 30)] {
             #expect(abs(Double(second[host] ?? 0) / total - weight / 41) < 0.015)

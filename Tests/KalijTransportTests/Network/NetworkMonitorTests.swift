@@ -3,7 +3,7 @@ import KalijTransport
 import Testing
 
 @Suite(.serialized) struct NetworkMonitorTests {
-    // Addresses are changed for real, which only root may.
+    // Addresses are really changed; only root may do so.
     @Test("Addresses that come or go are told, once for what comes together", .enabled(if: geteuid() == 0))
     func addresses() throws {
         let loop = try EventLoop()

@@ -8,7 +8,7 @@ final class Command {
 
     private var pid: pid_t = 0
 
-    /// Starts a program found in PATH. Its output goes to `output`, which is made anew.
+    /// Starts a program found in PATH. The output goes to `output`, a new file.
     init(_ arguments: [String], in directory: String? = nil, output: String = "/dev/null") throws {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -16,7 +16,7 @@ final class Command {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        // The tests of signals block some, and a child would inherit that.
+        // The tests of signals block some, and a child would inherit the mask.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -33,7 +33,7 @@ final class Command {
 
     deinit { stop() }
 
-    /// Ends the program if it still runs.
+    /// Ends the program if still running.
     func stop() {
         guard pid > 0 else { return }
         kill(pid, SIGKILL)
@@ -49,7 +49,7 @@ final class Command {
         return status & 0x7f == 0 ? (status >> 8) & 0xff : -1
     }
 
-    /// Runs a program to its end; what it says is in the error if it fails.
+    /// Runs a program to its end; the error of a failure has the program's output.
     static func run(_ arguments: [String], in directory: String) throws {
         let log = directory + "/command.log"
         guard try Command(arguments, in: directory, output: log).wait() != 0 else { return }
@@ -57,7 +57,7 @@ final class Command {
     }
 }
 
-/// A directory that goes with its object.
+/// A directory that is removed with its object.
 final class TemporaryDirectory: Sendable {
     let path: String
 

@@ -1,11 +1,11 @@
 import KalijTransport
 
-/// Brings a connection's events to a dialogue that is made after it.
+/// Brings a connection's events to a dialogue made later.
 private final class Relay {
     weak var dialogue: Dialogue?
 }
 
-/// A loop with one connection, whose events are kept, and questions that wait for some of them.
+/// A loop with a connection, the connection's events, and waits for events.
 final class Dialogue {
     let loop: EventLoop
     let connection: Connection
@@ -17,7 +17,7 @@ final class Dialogue {
     private(set) var drained = 0
     private(set) var isClosed = false
     private(set) var error: TransportError?
-    /// Called for each event, after it was kept.
+    /// Called for each event, after storing.
     var onEvent: ((ConnectionEvent) -> Void)?
     /// Whether received bytes are kept or only counted.
     var keepsBytes = true
@@ -60,7 +60,7 @@ final class Dialogue {
 
     var text: String { String(decoding: received, as: UTF8.self) }
 
-    /// Turns the loop until something holds; false if it did not within the time.
+    /// Turns the loop until a condition holds; false if the time was too short.
     @discardableResult
     func wait(_ seconds: Double = 10, until condition: @escaping () -> Bool) -> Bool {
         let end = loop.now + seconds

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A real DNS server (dnsmasq) on a loopback port, that knows what it is told and that nothing else exists.
+/// A real DNS server (dnsmasq) on a loopback port, with only the given names.
 final class NameServer {
-    /// What ``Resolver`` is to be given.
+    /// The servers for ``Resolver``.
     let address: String
     private let process: Command
     private let directory: TemporaryDirectory
@@ -27,7 +27,7 @@ final class NameServer {
     }
 }
 
-/// A port of 127.0.0.1 (and, most likely, of its neighbours) where nobody listens.
+/// A port of 127.0.0.1 (and, most likely, of its neighbours) without a listener.
 func freePort() throws -> UInt16 {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
@@ -41,7 +41,7 @@ private func isListening(_ port: UInt16) -> Bool {
     return connected(descriptor, port)
 }
 
-/// A listening socket whose queue is full, so that the kernel drops what would connect: an address without an answer.
+/// A listening socket with a full queue, so that the kernel drops new connections: an address without an answer.
 final class BlackHole {
     let port: UInt16
     private var descriptors: [Int32] = []
@@ -62,7 +62,7 @@ final class BlackHole {
         usleep(20_000)
     }
 
-    /// Makes room in the queue: who asks again is let in.
+    /// Makes room in the queue: a repeated attempt is let in.
     func open() {
         for filler in descriptors.dropFirst() { close(filler) }
         let listener = descriptors[0]
@@ -73,7 +73,7 @@ final class BlackHole {
     deinit { descriptors.forEach { close($0) } }
 }
 
-/// Connects to an address; true if it stands at once.
+/// Connects to an address; true if connected at once.
 func connected(_ descriptor: Int32, _ port: UInt16, _ address: String = "127.0.0.1") -> Bool {
     withSocketAddress(address, port) { connect(descriptor, $0, $1) == 0 }
 }

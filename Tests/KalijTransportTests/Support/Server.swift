@@ -2,14 +2,14 @@ import COpenSSL
 import Glibc
 import Synchronization
 
-/// A server on loopback, in threads of its own: `serve` has each connection, and ends it by returning.
+/// A server on loopback, in its own threads: `serve` gets each connection, and returns to end the connection.
 final class Server: Sendable {
     let port: UInt16
     private let listener: Int32
     private let peers = Mutex<[Thread]>([])
     private let acceptor = Mutex<Thread?>(nil)
 
-    /// Listens; port 0 takes a free one.
+    /// Listens; port 0 takes a free port.
     init(
         _ address: String = "127.0.0.1", port: UInt16 = 0, serve: @escaping @Sendable (Peer) -> Void
     ) throws {
@@ -76,7 +76,7 @@ func withSocketAddress<Result>(
     }
 }
 
-/// One connection of a ``Server``, read and written by blocking calls, in TLS or not.
+/// A connection of a ``Server``, read and written by blocking calls, in TLS or not.
 final class Peer {
     let descriptor: Int32
     private(set) var ssl: OpaquePointer?
@@ -88,7 +88,7 @@ final class Peer {
         var patience = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-        // OpenSSL's socket BIO would raise it here.
+        // OpenSSL's socket BIO would raise SIGPIPE here.
         var set = sigset_t()
         sigemptyset(&set)
         sigaddset(&set, SIGPIPE)
@@ -112,7 +112,7 @@ final class Peer {
         SSL_CTX_set_alpn_select_cb(
             context,
             { _, chosen, length, offered, _, _ in
-                // Takes the first that is offered.
+                // Takes the first offer.
                 guard let offered else { return SSL_TLSEXT_ERR_NOACK }
                 chosen?.pointee = offered + 1
                 length?.pointee = offered[0]
@@ -158,7 +158,7 @@ final class Peer {
 
     func write(_ text: String) { write(Array(text.utf8)) }
 
-    /// Reads until the peer ends; what came.
+    /// Reads until the peer ends; returns the bytes.
     func readAll() -> [UInt8] {
         var all: [UInt8] = []
         while case let more = read(), !more.isEmpty { all += more }
@@ -168,7 +168,7 @@ final class Peer {
     /// close_notify.
     func endTLS() { if let ssl { SSL_shutdown(ssl) } }
 
-    /// A new key, asking the other side for one too.
+    /// Makes a new key, and asks the other side for a new key, too.
     func updateKey() -> Bool {
         SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED) == 1 && SSL_do_handshake(ssl) == 1
     }

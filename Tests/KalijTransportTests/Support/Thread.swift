@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// A thread, for what has to happen beside the loop.
+/// A thread for work beside the loop.
 final class Thread: Sendable {
     private let handle: pthread_t
 
@@ -26,7 +26,7 @@ final class Thread: Sendable {
     func join() { pthread_join(handle, nil) }
 }
 
-/// A number that threads may count up.
+/// A counter for threads.
 final class Counter: Sendable {
     private let number = Mutex(0)
 

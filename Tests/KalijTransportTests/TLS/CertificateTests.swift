@@ -4,7 +4,7 @@ import Testing
 
 /// RFC 6120 13.7.2 and RFC 9525 6: the certificate is for the XMPP domain, and a person can understand why not.
 @Suite struct CertificateTests {
-    /// - Parameter kind: of the failure, if there is one.
+    /// - Parameter kind: the kind of the failure, if there is one.
     private func failure(
         _ identity: String, serverName: String = "example.org", caFile: String? = nil,
         kind: ConnectFailure.Kind = .certificate

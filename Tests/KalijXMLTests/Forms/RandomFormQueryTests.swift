@@ -1,7 +1,7 @@
 import KalijXML
 import Testing
 
-/// Subqueries against the form that they ask, over random elements that are like forms.
+/// Subqueries compared with their form, over random elements similar to forms.
 @Suite struct RandomFormQueryTests {
     private struct Generator {
         var random = SystemRandomNumberGenerator()
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    /// What a subquery gives, told by the form as a value.
+    /// The expected result of a subquery, according to the form as a value.
     private func expected(
         _ form: DataForm, formType: String?, type: String?, item: Int?, field: String
     ) -> DataForm.Field? {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The Swift compiler, asked for what it knows about sources.
+/// The Swift compiler, asked for its knowledge about sources.
 struct Compiler {
     struct Failure: Error, CustomStringConvertible {
         var description: String
@@ -10,7 +10,7 @@ struct Compiler {
     ///
     /// - Parameters:
     ///   - module: the module.
-    ///   - name: the mangled name of a type. Trees without it are not parsed, but come out empty.
+    ///   - name: the mangled name of a type. A tree without this name is not parsed, and comes out empty.
     static func syntaxTrees(of module: SourceModule, mentioning name: String) throws -> [[String: Any]] {
         let scratch = buildFolder + "/query-literals/" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: scratch, withIntermediateDirectories: true)
@@ -32,13 +32,13 @@ struct Compiler {
         }
     }
 
-    /// Where this test and the modules beside it were built.
+    /// The build folder of this test and of the modules beside the test.
     private static let buildFolder: String = {
         let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return (program as NSString).deletingLastPathComponent
     }()
 
-    /// As SwiftPM sets them: language mode, modules, C modules, macros, the package that `package` stands for.
+    /// SwiftPM's settings: language mode, modules, C modules, macros, the package for `package`.
     private static func settings(_ scratch: String) throws -> [String] {
         var settings = ["-swift-version", "6", "-enable-testing", "-suppress-warnings", "-I", buildFolder + "/Modules"]
         settings += ["-D", "SWIFT_PACKAGE", "-D", "DEBUG"]
@@ -60,7 +60,7 @@ struct Compiler {
         return settings
     }
 
-    /// What pkg-config says about the libraries that the package's manifest names.
+    /// The flags of pkg-config for the libraries in the package's manifest.
     private static func libraryFlags() throws -> [String] {
         let manifest = try String(contentsOfFile: Repository.root + "/Package.swift", encoding: .utf8)
         let libraries = manifest.matches(of: /pkgConfig: "([^"]+)"/).map { String($0.1) }
@@ -68,8 +68,8 @@ struct Compiler {
         return flags.split(separator: " ").map(String.init)
     }
 
-    /// Runs a program and returns its exit status and, without the last line end, what it wrote: its output, or its
-    /// errors if they go to a file.
+    /// Runs a program. Returns the exit status and the output without the last line end, or the errors if they go to a
+    /// file.
     private static func run(
         _ program: String, _ arguments: [String], errorsTo errors: String? = nil
     ) throws -> (Int32, String) {

@@ -1,7 +1,7 @@
 import Foundation
 @testable import KalijXML
 
-/// A query literal in Swift source, as the compiler understood it.
+/// A query literal in Swift source, as understood by the compiler.
 struct QueryLiteral: Hashable {
     var file: String
     var line: Int
@@ -9,15 +9,15 @@ struct QueryLiteral: Hashable {
     var column: Int
     /// The text between the interpolated values.
     var pieces: [String]
-    /// The mangled name of the type that the query is to give.
+    /// The mangled name of the query's type.
     var type: String
-    /// How many arguments the call that it stands in passes on; nil if it stands in none.
+    /// How many arguments the surrounding call passes on; nil without a call.
     var arguments: Int?
 
-    /// The mangled name that all types `Query<...>` begin with.
+    /// The mangled beginning of the names of all types `Query<...>`.
     static let queryType = "8KalijXML5QueryVy"
 
-    /// What is wrong with the query; nil if it compiles with its type.
+    /// The error in the query; nil if the query compiles with its type.
     var problem: String? {
         let bytes = pieces.map { Array($0.utf8) }.joined(separator: [QueryParser.hole])
         let program: Program
@@ -26,7 +26,7 @@ struct QueryLiteral: Hashable {
         } catch {
             return "\(error)"
         }
-        // In generic code the type is not known before it runs.
+        // In generic code the type is known only at run time.
         if let type = _typeByName(type) as? any QueryValue.Type, !type.isGiven(by: program.kind) {
             return "query \"\(program.source)\" gives \(program.kind.rawValue), not \(type)"
         }
@@ -70,7 +70,7 @@ private struct LiteralSearch {
         }
     }
 
-    /// A query that is the first of a call's arguments, with those for its `%` specifiers behind it.
+    /// A query that is the first of a call's arguments, followed by the arguments for its `%` specifiers.
     private mutating func visit(arguments list: [String: Any]) {
         let arguments = (list["args"] as? [[String: Any]] ?? []).compactMap { $0["expr"] as? [String: Any] }
         guard arguments.count > 1, arguments[1]["_kind"] as? String == "vararg_expansion_expr" else { return }
@@ -78,7 +78,7 @@ private struct LiteralSearch {
         add(arguments[0], arguments: values?.count ?? 0)
     }
 
-    /// A call of a method that asks a query, without arguments for `%` specifiers.
+    /// A call of a method with a query, without arguments for `%` specifiers.
     private mutating func visit(question call: [String: Any]) {
         let arguments = (call["args"] as? [String: Any])?["args"] as? [[String: Any]] ?? []
         guard let query = arguments.first?["expr"] as? [String: Any],
@@ -97,7 +97,7 @@ private struct LiteralSearch {
 
     private mutating func add(_ node: [String: Any], arguments: Int?) {
         guard let (type, pieces) = Self.literal(node), let range = node["range"] as? [String: Any],
-            // What a macro makes of its arguments; they are in the tree themselves, too.
+            // A macro's expansion of its arguments; the arguments are in the tree themselves, too.
             range["buffer_id"] == nil, let offset = range["start"] as? Int, offset < source.count
         else { return }
         if let place = places[offset] {
@@ -115,7 +115,7 @@ private struct LiteralSearch {
                 pieces: pieces, type: type, arguments: arguments))
     }
 
-    /// The result type and the pieces of a node that is a query literal.
+    /// The result type and the pieces of a query literal's node.
     private static func literal(_ node: [String: Any]) -> (type: String, pieces: [String])? {
         guard (node["type"] as? String)?.hasPrefix("$s" + QueryLiteral.queryType) == true else { return nil }
         switch node["_kind"] as? String {
@@ -131,7 +131,7 @@ private struct LiteralSearch {
         }
     }
 
-    /// The type that the generic parameter of `Query` stands for, without the marks of a whole mangled name.
+    /// The type of the generic parameter of `Query`, without the marks of a whole mangled name.
     private static func resultType(_ initializer: Any?) -> String? {
         let map = (initializer as? [String: Any])?["substitutions"] as? [String: Any]
         let first = (map?["substitutions"] as? [[String: Any]])?.first
@@ -153,7 +153,7 @@ private struct LiteralSearch {
 
     private enum Appended { case literal(String), value }
 
-    /// What a statement appends; it may be inside a `try`.
+    /// The appended part of a statement, perhaps inside a `try`.
     private static func appended(_ statement: [String: Any]) -> Appended? {
         let callee = (statement["fn"] as? [String: Any])?["fn"] as? [String: Any]
         switch (callee?["decl"] as? [String: Any])?["base_name"] as? String {

@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// Each line with the problem that has to be found in it; none for those that are in order.
+    /// Each line with its expected problem; none for correct lines.
     private let lines: [(code: String, problem: String?)] = [
         ("import KalijXML", nil),
         ("import Foundation", nil),

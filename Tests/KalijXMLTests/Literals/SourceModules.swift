@@ -1,23 +1,23 @@
 import Foundation
 import Testing
 
-/// A module of this repository whose sources may hold queries.
+/// A module of this repository with sources that may hold queries.
 struct SourceModule: Sendable, CustomTestStringConvertible {
-    /// Its folder, from the root of the repository.
+    /// The folder, from the root of the repository.
     let folder: String
-    /// Its Swift files, absolute.
+    /// The Swift files, absolute.
     let files: [String]
 
     var name: String { (folder as NSString).lastPathComponent }
     var testDescription: String { folder }
 }
 
-/// What there is to look at.
+/// The sources to check.
 enum Repository {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().standardizedFileURL.path
 
-    /// KalijXML and every module that imports it: of this package, of the nested ones, of the examples.
+    /// KalijXML and every importing module: of this package, of the nested packages, of the examples.
     static let modules: [SourceModule] = {
         var files: [String: [String]] = [:]
         for file in paths(endingIn: ".swift") { files[moduleFolder(of: file), default: []].append(file) }
@@ -32,7 +32,7 @@ enum Repository {
     /// The module maps of the C modules.
     static let moduleMaps = paths(endingIn: "/module.modulemap").map { root + "/" + $0 }
 
-    /// The headers of C modules without a module map, for which SwiftPM makes one: their `include` folders by name.
+    /// The headers of C modules without a module map, where SwiftPM makes a map: their `include` folders by name.
     static let headerFolders: [String: String] = {
         var folders: [String: String] = [:]
         for header in paths(endingIn: ".h") {
@@ -45,7 +45,7 @@ enum Repository {
         return folders
     }()
 
-    /// Files by the end of their paths, hidden folders, fixtures and what was built left out.
+    /// Files by the end of their paths, without hidden folders, fixtures and build products.
     private static func paths(endingIn suffix: String) -> [String] {
         guard let all = FileManager.default.enumerator(atPath: root) else { return [] }
         var found: [String] = []
@@ -60,7 +60,7 @@ enum Repository {
         return found
     }
 
-    /// `Sources/X` of `Sources/X/Y/Z.swift`, and likewise below `Tests`; for other files the folder that they are in.
+    /// `Sources/X` of `Sources/X/Y/Z.swift`, and likewise below `Tests`; for other files their folder.
     private static func moduleFolder(of path: String) -> String {
         let parts = path.split(separator: "/").dropLast()
         guard let place = parts.lastIndex(where: { $0 == "Sources" || $0 == "Tests" }), place + 1 < parts.endIndex

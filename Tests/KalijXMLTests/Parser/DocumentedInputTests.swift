@@ -17,7 +17,7 @@ import Testing
         for size in [1, 2, 3, 7] { #expect(Heard(chunks(bytes, of: size), finishing: true) == whole, "by \(size)") }
     }
 
-    /// Of the document "XML Query Language", in its order.
+    /// From the document "XML Query Language", in its order.
     private static let examples = [
         """
         <message from='test@example.org' id='some_id' xmlns='jabber:client'>

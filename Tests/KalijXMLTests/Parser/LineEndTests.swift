@@ -1,7 +1,7 @@
 import KalijXML
 import Testing
 
-/// XML 1.0 section 2.11: a line end is a line feed, whether it was written as CR LF, as CR or as LF.
+/// XML 1.0 section 2.11: a line end is a line feed, written as CR LF, as CR or as LF.
 @Suite struct LineEndTests {
     private static let long = String(repeating: "l\u{E9}ng ", count: 200)
 
@@ -15,13 +15,13 @@ import Testing
             // Two sections, two line ends.
             ("<![CDATA[x\r]]><![CDATA[\ny]]>", "x\n\ny"),
             ("<![CDATA[x\r]]>\ny", "x\n\ny"),
-            // A section that libxml2 delivers in pieces.
+            // A section delivered by libxml2 in pieces.
             ("<![CDATA[\(long)\r\n\(long)\r\(long)]]>", "\(long)\n\(long)\n\(long)"),
             (
                 "<![CDATA[" + String(repeating: "\r\n", count: 500) + "]]>",
                 String(repeating: "\n", count: 500)
             ),
-            // The pieces are of 300 bytes: here they end between CR and LF.
+            // The pieces have 300 bytes: here they end between CR and LF.
             (
                 "<![CDATA[x" + String(repeating: "\r\n", count: 500) + "]]>",
                 "x" + String(repeating: "\n", count: 500)

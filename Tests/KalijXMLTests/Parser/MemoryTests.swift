@@ -3,8 +3,8 @@ import KalijXML
 import Testing
 
 #if compiler(>=6.2) && os(Linux)
-    /// "Peak memory is at most 12 times the stanza limit." Each measurement is a process of its own, whose peak nobody
-    /// else raises. `make -C Benchmarks memory` does the same over gigabytes.
+    /// "Peak memory is at most 12 times the stanza limit." Each measurement runs in a process of its own, so nothing
+    /// else raises the peak. `make -C Benchmarks memory` does the same over gigabytes.
     @Suite(.serialized) struct MemoryTests {
         static let limit = 12 * 1_024
 
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// A stream that is read in chunks of 1,400 bytes, the last stanza kept.
+    /// Reads a stream in chunks of 1,400 bytes, and keeps the last stanza.
     private final class Reader {
         private let parser = StreamParser()
         private var kept: Element?
@@ -109,7 +109,7 @@ import Testing
         private var start = 0
 
         init() {
-            // What every process does once.
+            // The one-time work of every process.
             feed(streamHeader + "<message><body>x</body></message>")
         }
 
@@ -156,7 +156,7 @@ import Testing
             exit(0)
         }
 
-        /// The most memory that the process ever had, in kB.
+        /// The peak memory of the process, in kB.
         private static func peak() -> Int {
             let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
             let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM") } ?? ""

@@ -2,7 +2,7 @@ import KalijXML
 import TestSupport
 import Testing
 
-/// Documents made at random: the tree does not depend on the chunking, and what is written reads back equal.
+/// Random documents: the tree does not depend on the chunking, and written XML reads back equal.
 @Suite struct RandomDocumentTests {
     private static let pieces = [
         "text", " ", "\n", "\r\n", "\r", "&amp;", "&lt;", "&#x20;", "&#13;", "&#128512;", "é", "漢字", "😀", "]]", "]",

@@ -1,7 +1,7 @@
 import KalijXML
 import Testing
 
-/// RFC 6120 section 11: what XMPP does not allow in XML, each with the condition of section 4.9.3.
+/// RFC 6120 section 11: XML forbidden in XMPP, each case with its condition of section 4.9.3.
 @Suite struct RefusalTests {
     @Test(
         "comments, processing instructions, DTDs and entities are restricted XML (11.1)",
@@ -68,7 +68,7 @@ import Testing
                     "\(bytes.prefix(4))")
             }
         }
-        // What nobody uses, four bytes a character and EBCDIC, is told from no XML at all by nobody either.
+        // Unused encodings, four bytes a character and EBCDIC, are treated like input that is not XML.
         for bytes in [wide, [0x4C, 0x6F, 0xA7, 0x94, 0x93]] {
             for size in [1, 3, 4_096] { #expect(Heard(chunks(bytes, of: size), finishing: true).condition != nil) }
         }

@@ -5,7 +5,7 @@ let streamHeader = """
     id='s1' version='1.0' xml:lang='en'>
     """
 
-/// Everything that a parser said about a stream, in a form that can be compared.
+/// The parser's events for a stream, in comparable form.
 struct Heard: Equatable {
     var events: [String] = []
     var condition: String?

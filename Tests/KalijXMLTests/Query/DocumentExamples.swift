@@ -133,7 +133,7 @@ import Testing
     }
 }
 
-/// The data forms of the document, and what its text says in passing.
+/// The data forms of the document, and claims of its text.
 extension DocumentExamples {
     @Test func example6() throws {
         let iq = try Element.parse(

@@ -1,7 +1,7 @@
 import KalijXML
 import Testing
 
-/// The ways to ask, and what has to be the same for all of them.
+/// The ways to ask, and the rules common to all of them.
 @Suite struct QueryCallTests {
     private let root: Element
 

@@ -2,7 +2,7 @@ import FoundationEssentials
 import KalijXML
 import Testing
 
-/// What each part of a query means (`QueryLanguage.md` in KalijXML's documentation).
+/// The meaning of each part of a query (`QueryLanguage.md` in KalijXML's documentation).
 @Suite struct QueryMeaningTests {
     private let root: Element
 

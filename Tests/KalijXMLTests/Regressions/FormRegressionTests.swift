@@ -1,7 +1,7 @@
 import KalijXML
 import Testing
 
-/// What the fuzzers found in data forms.
+/// Faults in data forms found by the fuzzers.
 @Suite struct FormRegressionTests {
     // "Reading what was written gives an equal form; what other standards put into a form is kept."
     @Test("a child of a form in no namespace was in the form's after reading and writing")

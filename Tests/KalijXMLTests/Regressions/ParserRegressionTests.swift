@@ -1,7 +1,7 @@
 import KalijXML
 import Testing
 
-/// What the fuzzers found in the parser.
+/// Faults in the parser found by the fuzzers.
 @Suite struct ParserRegressionTests {
     // RFC 6120, 4.9.3.22 <unsupported-encoding/>: "the initiating entity has encoded the stream in an encoding that is
     // not supported by the server or has otherwise improperly encoded the stream"

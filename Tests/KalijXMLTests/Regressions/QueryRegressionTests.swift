@@ -1,7 +1,7 @@
 import KalijXML
 import Testing
 
-/// What the fuzzers found in the query compiler.
+/// Faults in the query compiler found by the fuzzers.
 @Suite struct QueryRegressionTests {
     @Test("a U+0000 in a text counted as an interpolated value, and the columns after it were too far right")
     func zero() {

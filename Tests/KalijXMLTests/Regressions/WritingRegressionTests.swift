@@ -1,7 +1,7 @@
 import KalijXML
 import Testing
 
-/// What the fuzzers found in editing and writing.
+/// Faults in editing and writing found by the fuzzers.
 @Suite struct WritingRegressionTests {
     // "reading it back gives an equal tree"
     private func expectRoundTrip(_ element: Element, _ written: String) throws {
@@ -41,7 +41,7 @@ import Testing
         try expectRoundTrip(element, "<a xmlns:ns1='n\u{FFFD}' ns1:x='1'/>")
     }
 
-    // Namespaces in XML 1.0, section 3: the prefix "xml" is bound to that name, which no other prefix and no default
+    // Namespaces in XML 1.0, section 3: the prefix "xml" is bound to that name; no other prefix and no default
     // declaration may be; no element may have the prefix "xmlns".
     @Test("an element in the namespace of xml:lang was written with a declaration that no reader accepts")
     func elementInXML() throws {

@@ -30,10 +30,10 @@ import Testing
 
     @Test("a namespace is inherited however deep, in whatever order the tree is put together")
     func inheritance() {
-        // a(b(c(d))), its joints made in every order; d alone names a namespace of its own below.
+        // a(b(c(d))), its joints made in every order; only d, below, names its own namespace.
         let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
         for order in orders {
-            // Parts are merged by adding the lower one to the innermost element of the upper one.
+            // Parts are merged by adding the lower part to the innermost element of the upper part.
             var parts: [Int: Element] = [
                 0: Element("a", xmlns: "u"), 1: Element("b"), 2: Element("c"), 3: Element("d"),
             ]
@@ -65,7 +65,7 @@ import Testing
         #expect(copy.parent == nil)
         copy["x"] = "3"
         #expect(reference["x"] == "2")
-        // A copy keeps the namespace that it has here, wherever it goes.
+        // A copy keeps its namespace, wherever it goes.
         #expect(Element("r", xmlns: "v", children: [copy]).xml() == "<r xmlns='v'><b xmlns='u' x='3'><c/></b></r>")
     }
 

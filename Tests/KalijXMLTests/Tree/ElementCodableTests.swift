@@ -2,7 +2,7 @@ import FoundationEssentials
 import KalijXML
 import Testing
 
-/// Elements and forms as values that handlers bind.
+/// Elements and forms as bound values of handlers.
 @Suite struct ElementCodableTests {
     private struct Bound: Codable, Equatable {
         var element: Element

@@ -49,7 +49,7 @@ import Testing
             try await group.waitForAll()
         }
         #expect(await keeper.names() == (100..<300).map { "\($0)" })
-        // What an actor keeps leaves it as a copy.
+        // An actor gives out a copy of its own element.
         let copy = try #require(await keeper.first())
         copy["id"] = "changed"
         #expect(copy.child("body", "jabber:client")?.text == "text")
