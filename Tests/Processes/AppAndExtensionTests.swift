@@ -2,7 +2,7 @@ import Foundation
 import KalijLab
 import Testing
 
-/// "An example in `Examples/` of two executables sharing a directory", as its README shows it.
+/// "An example in `Examples/` of two executables sharing a directory", as in the example's README.
 @Suite(.serialized) struct AppAndExtensionTests {
     private func start(_ name: String, _ arguments: [String]) throws -> Running {
         let folder = try #require(
@@ -14,7 +14,7 @@ import Testing
         return try Running(launch)
     }
 
-    /// Waits until it has printed `line` `count` times.
+    /// Waits until the program has printed `line` `count` times.
     private func printed(_ line: String, _ count: Int = 1, by program: Running) async throws {
         for _ in 0..<2000 where try program.lines.count(where: { $0 == line }) < count {
             try await Task.sleep(for: .milliseconds(10))
@@ -23,7 +23,7 @@ import Testing
         #expect(lines.count { $0 == line } >= count, "\(line): \(lines)")
     }
 
-    /// Waits for its end.
+    /// Waits for the program's end.
     private func ended(_ program: Running) throws -> [String] {
         let ending = program.process.ended(within: 60)
         let errors = try program.errors
@@ -59,7 +59,7 @@ import Testing
         try await printed("frozen", by: app)
         #expect(try bob("send", "alice@localhost", "Good night").status == 0)
         #expect(try notifier().map(Self.withoutIdentifier) == ["show bob@localhost: Good night"])
-        // Nobody drives: it waits in the mailbox.
+        // Nobody drives: the message waits in the mailbox.
         #expect(try ended(start("app", [data, "share", "bob@localhost", "Look at this"])) == [])
         app.process.signal(SIGCONT)
         try await printed("online again", 2, by: app)

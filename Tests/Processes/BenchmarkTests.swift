@@ -2,7 +2,7 @@ import Foundation
 import KalijLab
 import Testing
 
-/// Only what comes before the measuring: on a fresh machine that is what fails.
+/// Only the part before the measuring: on a fresh machine that part fails.
 @Suite("Starting the benchmarks")
 struct BenchmarkTests {
     private func run(_ words: [String], environment: [String: String] = [:]) throws -> (status: Int32, text: String) {

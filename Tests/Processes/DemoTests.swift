@@ -62,7 +62,7 @@ private func eventually(_ condition: () throws -> Bool) async throws {
     Issue.record("it did not become true within 30 s")
 }
 
-/// The processes whose command line or environment has a text.
+/// The processes with a text in the command line or environment.
 private func processes(mentioning text: String) -> [String] {
     let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return all.filter { Int($0) != nil }.filter { pid in

@@ -2,7 +2,7 @@ import Foundation
 import KalijLab
 import Testing
 
-/// "An example app in `Examples/` that is killed between question and answer", as its README shows it.
+/// "An example app in `Examples/` that is killed between question and answer", as in the example's README.
 @Suite(.serialized) struct ExampleTests {
     private struct App {
         let executable: String

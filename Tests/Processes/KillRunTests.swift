@@ -43,13 +43,13 @@ import Testing
         print(table)
         #expect(result.isClean, "\(table)")
         #expect(rounds.count > 1 && result.accounts == rounds.count)
-        // A session whose queue is overrun slowly expires before.
+        // A session with a slow overrun of its queue expires before.
         #expect(result.losses.restarted > 0 && result.losses.expired + result.losses.queueLimit > 0, "\(table)")
         #expect(result.serverRestarts > 0 && result.cuts.total > 0)
         #expect(result.bound >= result.losses.total)
     }
 
-    /// Attacked: with such archives messages were sent twice. The judge is what the recipient has.
+    /// An attack: with such archives messages were sent twice. The judge is the recipient.
     @Test(
         "nor where the archive keeps nothing of it: each message reaches its recipient once, or is reported",
         arguments: [(ServerKind.prosody, ArchivePolicy.roster), (.ejabberd, .never)])
@@ -69,7 +69,7 @@ import Testing
         #expect(result.losses.total > 0 && result.losses.restarted == 0, "\(table)")
     }
 
-    /// The same comparison, on copies of the database in which one thing is wrong.
+    /// The same comparison, on copies of the database with one fault each.
     private func oracleFails(on evidence: Evidence, data: String, laboratory: Laboratory) async throws {
         let some = "(SELECT id FROM message WHERE direction = 'in' ORDER BY position LIMIT 1 OFFSET 40)"
         let next = "(SELECT id FROM message WHERE direction = 'in' ORDER BY position LIMIT 1 OFFSET 41)"
@@ -99,7 +99,7 @@ import Testing
         let copy = laboratory.path("copy-\(UUID().uuidString)")
         try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
         try await laboratory.run("/usr/bin/sqlite3", ["\(data)/kalij.db", ".backup '\(copy)/kalij.db'"])
-        // Copies are for damaging: what Kalij's own schema forbids must be possible here.
+        // Copies are for damaging: changes forbidden by Kalij's own schema must be possible here.
         let unprotected = """
             PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;
             CREATE TABLE plain AS SELECT * FROM message;
@@ -112,7 +112,7 @@ import Testing
     }
 }
 
-/// The binary under test: `KALIJ_BINARY`, or the one built together with these tests.
+/// The binary under test: `KALIJ_BINARY`, or the binary built together with these tests.
 func kalijBinary() throws -> String {
     if let path = ProcessInfo.processInfo.environment["KALIJ_BINARY"] { return path }
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")

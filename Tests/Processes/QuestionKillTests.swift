@@ -7,13 +7,13 @@ import Testing
 /// is in the database exactly once, none is missing, none waits forever; the answering peer is independent (slixmpp),
 /// delays 0 to 5 s, and its log is compared; all whose session was resumed end by reply, not by invalidation."
 ///
-/// `KALIJ_QUESTIONS=500 swift test --filter QuestionKillTests` is the full length; without it, it is 60 for each server.
+/// `KALIJ_QUESTIONS=500 swift test --filter QuestionKillTests` is the full length; the default is 60 for each server.
 @Suite(.serialized) struct QuestionKillTests {
     private static let questions = ProcessInfo.processInfo.environment["KALIJ_QUESTIONS"].flatMap { Int($0) } ?? 60
 
     @Test("every question has its answer, once, when kalij is killed between the two")
     func kills() async throws {
-        // At the same time: most of it is waiting.
+        // At the same time: most of the time is waiting.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for kind in ServerKind.allCases { group.addTask { try await Self.kills(kind) } }
             try await group.waitForAll()
@@ -56,7 +56,7 @@ import Testing
     }
 }
 
-/// The database, and the processes that are killed.
+/// The database, and the processes to kill.
 private final class Asking: Sendable {
     let laboratory: Laboratory
     let executable: String
@@ -79,8 +79,8 @@ private final class Asking: Sendable {
         return try #require(Int(text.trimmingCharacters(in: .newlines)))
     }
 
-    /// Each effect of a handler leaves a line that none of Kalij's code writes, and each request that leaves, in which
-    /// session it did.
+    /// Each effect of a handler leaves a line without any of Kalij's code, and each sent request a line with its
+    /// session.
     func recordEffects() async throws {
         _ = try await sql(
             """
@@ -100,7 +100,7 @@ private final class Asking: Sendable {
         return try Subprocess(launch, writable: true)
     }
 
-    /// Starts `kalij run` and kills it, again and again, with pauses in which others may drive.
+    /// Starts `kalij run` and kills the process, again and again, with pauses for other drivers.
     /// - Returns: how often.
     func killDrivers() async throws -> Int {
         var kills = 0
@@ -115,8 +115,8 @@ private final class Asking: Sendable {
         return kills
     }
 
-    /// Asks until `count` questions were accepted, up to 16 at a time; most who ask are killed: before the question is
-    /// accepted, before it is answered, or about when it is.
+    /// Asks until `count` questions were accepted, up to 16 at a time; most asking processes are killed: before the
+    /// question is accepted, before the answer, or at about that time.
     func ask(_ count: Int) async throws {
         var next = 0
         while try await number("SELECT count(*) FROM question") < count {
@@ -150,8 +150,8 @@ private final class Asking: Sendable {
         Issue.record("questions still wait after \(seconds) s")
     }
 
-    /// Compares the rows with what the peer saw.
-    /// - Returns: what was found, for people.
+    /// Compares the rows with the peer's log.
+    /// - Returns: the result, for people.
     func compare(with log: [PeerEvent], atLeast expected: Int) async throws -> String {
         let rows = try await sql(
             """

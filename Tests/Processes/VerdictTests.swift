@@ -96,7 +96,7 @@ import Testing
     }
 }
 
-/// Five messages received; four replies, of which the last was sent by a process killed before it could say so.
+/// Five messages received; four replies, the last by a process killed before its exit status.
 private struct Sample {
     var ownArchive = Array(1...5)
     var stored = Array(1...5)

@@ -2,7 +2,7 @@ import Foundation
 import KalijLab
 import Testing
 
-/// `kalij ping`, `kalij disco`, what is learned from presence, and carbons, against real servers and another client of
+/// `kalij ping`, `kalij disco`, features learned from presence, and carbons, against real servers and another client of
 /// the same account.
 @Suite(.serialized) struct DiscoveryTests {
     @Test(
@@ -48,7 +48,7 @@ import Testing
         defer { world.close() }
         let run = try world.kalij.running()
         try await run.event("caught_up")
-        try await Task.sleep(for: .seconds(2))  // so that it is not stopped in the middle of a step
+        try await Task.sleep(for: .seconds(2))  // so that the process is not stopped in the middle of a step
         kill(run.pid, SIGSTOP)
         let asking = try world.kalij.begun(["ping", "localhost"])
         for _ in 0..<500 where try await world.sql("SELECT count(*) FROM question") != "1\n" {
@@ -56,7 +56,7 @@ import Testing
         }
         for process in [asking, run] { _ = process.end(SIGKILL) }
         #expect(try world.kalij("pending").output.contains("question.answered waits until"))
-        // It resumes the session of one that was killed, and ends as soon as its own ping is answered.
+        // Resumes the session of a killed process, and ends after the answer to its own ping.
         let start = Date()
         #expect(try world.kalij("ping", "localhost").status == 0)
         #expect(Date().timeIntervalSince(start) < 15)
@@ -72,7 +72,7 @@ import Testing
         let run = try world.kalij.running()
         try await run.event("caught_up")
         let question = "<question xmlns='urn:example:question' number='1'/>"
-        // Without being told it would wait for its time to be over.
+        // Without a signal the command would wait until its time is over.
         let start = Date()
         #expect(try world.kalij("iq", "bob@localhost/peer", question).status == 0)
         #expect(Date().timeIntervalSince(start) < 5)
@@ -102,7 +102,7 @@ import Testing
         let question = "<question xmlns='urn:example:question' number='1'/>"
         let asking = try world.kalij.begun(["iq", "bob@localhost/slow", "--wait", "120", question])
         #expect(try await until(20) { try slow.events().contains { $0.event == "asked" } })
-        // It lets this one drive.
+        // The running process lets this process drive.
         let run = try world.kalij.running()
         try await run.event("caught_up")
         try await Task.sleep(for: .seconds(2))
@@ -173,7 +173,7 @@ import Testing
         #expect(try run.events().count { $0["event"] as? String == "message" } == 6, "each once")
         await phone.quit()
         await bob.quit()
-        // A resumed session goes on as it was; the archive then shows the same messages, and none twice.
+        // A resumed session goes on unchanged; the archive then shows the same messages, and none twice.
         kill(run.pid, SIGKILL)
         let next = try world.kalij.running()
         let online = try await next.event("online")

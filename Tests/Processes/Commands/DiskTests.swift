@@ -2,14 +2,14 @@ import Foundation
 import KalijLab
 import Testing
 
-/// Where nothing can be written: a full disk, a read-only directory. In a mount namespace of its own, because root may write
-/// everywhere else.
+/// Places without a writable disk: a full disk, a read-only directory. In a mount namespace of its own, because root
+/// may write everywhere else.
 @Suite(.serialized) struct DiskTests {
     private struct Mounted {
         let laboratory: Laboratory
         let kalij: Kalij
 
-        /// Runs a command in a directory that was mounted and prepared by `setup`, in which `$data` is the directory.
+        /// Runs a command in a directory mounted and prepared by `setup`; `$data` is the directory.
         func kalij(_ words: String, after setup: String) throws -> Kalij.Outcome {
             let script = "\(setup) && exec \"$kalij\" --data \"$data\" \(words)"
             var launch = laboratory.launch(
@@ -37,7 +37,7 @@ import Testing
     }
 
     private static let readOnly = "mount --bind -o ro \"$data\" \"$data\""
-    /// A disk of 3 MB that holds the directory, and is then filled to the last byte.
+    /// A disk of 3 MB with the directory, filled to the last byte.
     private static let full = """
         mkdir -p "$data.copy" && cp -a "$data/." "$data.copy" && mount -t tmpfs -o size=3m,mode=700 none "$data" && \
         cp -a "$data.copy/." "$data" && { dd if=/dev/zero of="$data/filler" bs=4k 2>/dev/null; true; }
@@ -56,7 +56,7 @@ import Testing
                     for _ in 0..<500 where try run.lines.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
                     #expect(run.end(SIGKILL).status == SIGKILL)
                 } else {
-                    // The last one that closes a database removes them.
+                    // The last process to close a database removes the files.
                     for name in ["kalij", "mailbox"] {
                         try await world.laboratory.run(
                             "/usr/bin/sqlite3", [world.kalij.data + "/\(name).db", "PRAGMA wal_checkpoint(TRUNCATE)"])

@@ -12,13 +12,14 @@ import Testing
         try outcome.objects().filter { $0["event"] as? String == "gap" }.compactMap { $0["reason"] as? String }
     }
 
-    /// A server whose archive holds `count` messages from bob to alice.
+    /// A server with `count` messages from bob to alice in its archive.
     private func archived(_ count: Int, on kind: ServerKind) async throws -> (Laboratory, any XMPPServer, [String]) {
         let laboratory = try Laboratory()
         let server = try await startedServer(kind, in: laboratory)
         let bob = Peer("bob", password: "secret", server: server, laboratory: laboratory)
         let sent = (1...count).map { "message \($0)" }
-        // One that tells that the archive works: ejabberd loses what comes before its database has started.
+        // A first message to show that the archive works: ejabberd loses messages from before the start of its
+        // database.
         let alice = Peer("alice", password: "secret", server: server, laboratory: laboratory)
         for _ in 0..<20 where try await alice.archive().isEmpty { try await bob.send(raw: Self.stanza(0, sent[0])) }
         let first = try await alice.archive().count
@@ -98,11 +99,11 @@ import Testing
         #expect(try gaps(filled).isEmpty)
     }
 
-    /// Begins a process and kills it, until one has come so far that `isEnough`; returns how many were killed.
+    /// Starts a process and kills it, until a process has reached `isEnough`; returns how many were killed.
     private func killed(_ begin: () throws -> Running, until isEnough: (Running) throws -> Bool) async throws -> Int {
         for kills in 0..<100 {
             let run = try begin()
-            // Later and later, so that it comes to an end on the slowest machine too.
+            // Later and later, so that the loop ends on the slowest machine too.
             try await Task.sleep(for: .milliseconds(Int.random(in: 20...100) + 15 * kills))
             let isDone = try isEnough(run)
             _ = run.end(isDone ? SIGTERM : SIGKILL)

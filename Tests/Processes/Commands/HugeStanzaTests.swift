@@ -2,7 +2,7 @@ import Foundation
 import KalijLab
 import Testing
 
-/// A server that sends what no server should.
+/// A server that sends stanzas no server should send.
 @Suite(.serialized) struct HugeStanzaTests {
     /// "A stanza of 100 MB: a clear stream error, memory within limits, reconnect with back-off."
     @Test("a stanza of 100 MB ends the stream long before all of it is in memory, and the account comes back")

@@ -2,7 +2,7 @@ import Foundation
 import KalijLab
 import Testing
 
-/// What `kalij run` costs when nothing happens.
+/// The cost of an idle `kalij run`.
 @Suite(.serialized) struct IdleTests {
     /// "peak resident memory (VmHWM) at most 20 MB in the release build", "at most 10 voluntary context switches in 60
     /// idle seconds".

@@ -2,7 +2,7 @@ import Foundation
 import KalijLab
 import Testing
 
-/// `kalij query`, tried as its users use it.
+/// `kalij query`, used as by its users.
 @Suite struct QueryCommandTests {
     private let laboratory: Laboratory
     private let kalij: Kalij
@@ -239,7 +239,7 @@ import Testing
             let stanza = "<message from='a@b' to='c@d'><body>\(String(repeating: "x", count: 400))</body></message>\n"
             let path = try file("long.xml", stream(String(repeating: stanza, count: stanzas)))
             let (process, output) = try piped(["query", "--stream", "body#", path])
-            // All but the last line comes before the end, so what is seen here is what the whole took.
+            // All but the last line comes before the end, so the peak seen here is the peak of the whole run.
             var (read, peak) = (0, 0)
             while read < stanzas * 401, case let some = output.availableData, !some.isEmpty {
                 read += some.count
@@ -284,12 +284,12 @@ import Testing
         #expect(help.contains("\\{urn:xmpp:http:upload:0}result@max-file-size\\|int"))
     }
 
-    /// A command whose output is a pipe.
+    /// A command with a pipe as its output.
     private func piped(
         _ arguments: [String], input: String? = nil, errors: String? = nil
     ) throws -> (Subprocess, output: FileHandle) {
         let pipe = Pipe()
-        // Else it would inherit the end that is read here, and always have a reader.
+        // Otherwise the command would inherit the reading end, and always have a reader.
         for end in [pipe.fileHandleForReading, pipe.fileHandleForWriting] {
             _ = fcntl(end.fileDescriptor, F_SETFD, FD_CLOEXEC)
         }

@@ -23,7 +23,7 @@ import Testing
         #expect(record["outcome"] as? String == "result" && record["to"] as? String == "bob@localhost/peer")
         #expect((record["answer"] as? String)?.contains("urn:example:question") == true)
         await bob.quit()
-        // The archive may still be asked: who asks a question ends with its answer.
+        // The archive may still be asked: a command with a question ends with its answer.
         let pending = try world.kalij("--json", "pending").objects()
         #expect(!pending.contains { ($0["handler"] as? String)?.hasPrefix("question.") == true }, "\(pending)")
         #expect(try world.kalij("pending", "--results").lines.count == 3)

@@ -2,9 +2,9 @@ import Foundation
 import KalijLab
 import Testing
 
-/// What somebody at a terminal meets, at a pseudo terminal.
+/// The experience of a user at a terminal, at a pseudo terminal.
 @Suite(.serialized) struct TerminalTests {
-    /// Runs a command at a terminal of its own, types `keys` once `awaited` was printed, and tells how it ended.
+    /// Runs a command at its own terminal, types `keys` once `awaited` was printed, and reports the end.
     private static let driver = """
         import fcntl, json, os, pty, select, sys, termios, time
         awaited, keys, command = sys.argv[1].encode(), bytes.fromhex(sys.argv[2]), sys.argv[3:]

@@ -4,8 +4,8 @@ import Testing
 
 /// "Killing real processes: at every commit of a recorded scenario in turn."
 ///
-/// `KALIJ_COMMITS=every swift test --filter CommitKillTests` kills at each commit before, within and after it, on both
-/// servers; without it, every seventh commit of one server, each at one of these moments.
+/// `KALIJ_COMMITS=every swift test --filter CommitKillTests` kills before, within and after each commit, on both
+/// servers; otherwise, every seventh commit of one server, each at one of these moments.
 @Suite(.serialized) struct CommitKillTests {
     private static let isWhole = ProcessInfo.processInfo.environment["KALIJ_COMMITS"] == "every"
 
@@ -44,12 +44,12 @@ import Testing
             with a kill (\(byMoment.joined(separator: ", "))), \(outcomes.count { !$0.1.isClean }) not clean, in \
             \(begin.duration(to: .now).components.seconds) s\(isKept ? "; see \(laboratory.directory)" : "")
             """)
-        // How many commits there are depends on what arrives together: the last may not come.
+        // The number of commits depends on stanzas arriving together: the last commit may not come.
         #expect(killed * 10 >= outcomes.count * 8)
         await server.stop()
     }
 
-    /// Which commits to kill at.
+    /// The commits to kill at.
     private static func kills(commits: Int) -> [Kill] {
         let moments = CommitShim.Moment.allCases
         if isWhole { return (1...commits).flatMap { commit in moments.map { Kill(commit: commit, moment: $0) } } }

@@ -2,11 +2,10 @@ import Foundation
 import KalijLab
 import Testing
 
-/// The recorded scenario: catching up after the first bind, receiving, sending while another process drives and while
-/// none does, resuming. One of its commits kills the process that makes it; whoever was killed is started again, as
-/// its user would.
+/// The recorded scenario: catching up after the first bind, receiving, sending with and without another driving
+/// process, resuming. One of the commits kills its process; a killed process is started again, as by its user.
 struct CommitScenario {
-    /// What became of it.
+    /// The result.
     struct Outcome: Sendable {
         /// Commits of all processes.
         var commits: Int
@@ -17,7 +16,7 @@ struct CommitScenario {
         var isSettled: Bool
         var data: String
 
-        /// Nothing is wrong, and it came to its end.
+        /// No fault, and the scenario came to its end.
         var isClean: Bool {
             incoming.isClean && outgoing.isClean && isSettled && incoming.found == CommitScenario.messages
                 && kills <= 1
@@ -42,7 +41,7 @@ struct CommitScenario {
         Peer(user, password: "secret", server: server, laboratory: laboratory)
     }
 
-    /// Plays it.
+    /// Plays the scenario.
     func play() async throws -> Outcome {
         for user in ["alice" + name, "bob" + name] { try await server.register(user, password: "secret") }
         let kalij = KalijCommand(executable, data: "data-" + name, laboratory: laboratory)
@@ -91,7 +90,7 @@ struct CommitScenario {
         return try Subprocess(launch, writable: true)
     }
 
-    /// - Returns: whether it became true within 30 s.
+    /// - Returns: whether the condition became true within 30 s.
     @discardableResult
     private func wait(until isDone: () async throws -> Bool) async throws -> Bool {
         let deadline = ContinuousClock.now + .seconds(30)
@@ -114,8 +113,8 @@ struct CommitScenario {
 
     private func settled() async throws -> Bool {
         guard try await received() >= Self.messages else { return false }
-        // What `send` has left, and the driver that was killed at it has not taken over, waits for the next one. First: what is
-        // taken from there meanwhile is in the queue.
+        // Messages that `send` left in the mailbox, and a killed driver has not taken over, wait for the next driver.
+        // Checked first: messages taken over meanwhile are in the queue.
         guard try await number("SELECT count(*) FROM parcel", in: "mailbox.db") == 0 else { return false }
         let open = try await number(
             """
@@ -125,7 +124,7 @@ struct CommitScenario {
         return open == 0
     }
 
-    /// What the processes have counted together.
+    /// The common count of the processes.
     private func commits() -> Int {
         guard let bytes = FileManager.default.contents(atPath: counter), bytes.count == 8 else { return 0 }
         return bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
@@ -148,7 +147,7 @@ private struct Cast {
         running = try start(["run"])
     }
 
-    /// Starts `kalij run` again if it was killed.
+    /// Starts `kalij run` again after a kill.
     mutating func again() throws {
         guard let ending = running?.ending() else { return }
         try #require(ending == .killed(SIGKILL), "kalij run ended by itself with \(ending)")
@@ -169,7 +168,7 @@ private struct Cast {
         }
     }
 
-    /// Ends `kalij run` in order; if that kills it, so be it.
+    /// Ends `kalij run` in order, even if the end kills the process.
     mutating func stop() async throws {
         try again()
         let ending = await running?.stop(seconds: 10)

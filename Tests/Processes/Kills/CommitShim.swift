@@ -1,24 +1,24 @@
 import KalijLab
 
-/// A library, loaded before SQLite, that counts the commits of all processes of a scenario and kills the one that makes a
-/// certain one of them.
+/// A library, loaded before SQLite, that counts the commits of all processes of a scenario and kills the process at a
+/// certain commit.
 ///
-/// The release build links SQLite dynamically, so that its calls come through here. SQLite itself says when it is about to
-/// commit (its commit hook), whatever statement does.
+/// The release build links SQLite dynamically, so its calls come through here. SQLite itself reports each commit (its
+/// commit hook), for any statement.
 struct CommitShim {
-    /// Where in its commit a process is killed.
+    /// The moment of the kill within the commit.
     enum Moment: String, CaseIterable {
         /// Nothing of the transaction is in the write-ahead log's last frame yet.
         case before
         /// Half of the next write has reached the file.
         case within
-        /// It is committed; nothing that comes because of it has happened.
+        /// The commit is done; none of its effects has happened.
         case after
     }
 
     let library: String
 
-    /// Compiles it.
+    /// Compiles the library.
     init(in laboratory: Laboratory) async throws {
         library = laboratory.path("commit-shim.so")
         let source = laboratory.path("commit-shim.c")
@@ -30,7 +30,7 @@ struct CommitShim {
     /// The environment of the scenario's processes.
     /// - Parameters:
     ///   - counter: a file for the number of commits so far.
-    ///   - number: which commit kills; 0 for none.
+    ///   - number: the number of the killing commit; 0 for none.
     func environment(counter: String, kill number: Int, _ moment: Moment) -> [String: String] {
         [
             "LD_PRELOAD": library, "COMMIT_COUNTER": counter, "COMMIT_KILL": "\(number)",

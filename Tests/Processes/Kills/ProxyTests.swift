@@ -1,7 +1,7 @@
 import KalijLab
 import Testing
 
-/// The laboratory's proxy: what is cut is cut somewhere, in each manner, and the rest gets through whole.
+/// The laboratory's proxy: some connections are cut somewhere, in each manner, and the rest gets through whole.
 @Suite struct ProxyTests {
     @Test("connections are cut at different bytes with a reset, an end or a silence, once that is wanted")
     func cuts() async throws {
@@ -28,7 +28,7 @@ import Testing
         await server.stop(seconds: 2)
     }
 
-    /// Reads to the end of so many connections; says of each how many bytes came and how it ended.
+    /// Reads to the end of so many connections; returns for each the number of bytes and the manner of the end.
     private func connect(_ count: Int, to port: Int, in laboratory: Laboratory) async throws -> [String] {
         let output = try await laboratory.run("/usr/bin/python3", ["-c", Self.client, "\(port)", "\(count)"])
         return output.split(separator: "\n").map(String.init)

@@ -4,8 +4,8 @@ import KalijLab
 import TestSupport
 import Testing
 
-/// "A bot killed in between neither misses nor doubles anything": it reads `run --json --since N`, answers each message with a
-/// `send` whose id is made from the message, and stores N in a file of its own.
+/// "A bot killed in between neither misses nor doubles anything": the bot reads `run --json --since N`, answers each
+/// message with a `send` with an id made from the message, and stores N in its own file.
 @Suite(.serialized) struct BotKillTests {
     /// `BOT_KILLS=500` gives the long form.
     private let kills = Int(ProcessInfo.processInfo.environment["BOT_KILLS"] ?? "") ?? 50
@@ -30,14 +30,14 @@ import Testing
                 "\((try? String(contentsOfFile: world.laboratory.path("bot.err"), encoding: .utf8)) ?? "")")
             switch Int.random(in: 0..<3, using: &random) {
             case 0:
-                // Its `run` goes by itself, when nobody reads it any more.
+                // The bot's `run` goes by itself, when nobody reads its output any more.
                 alone += 1
                 kill(bot.pid, SIGKILL)
             case 1:
                 together += 1
                 bot.signal(SIGKILL)
             default:
-                // The bot starts another one.
+                // The bot starts another `run`.
                 runAlone += 1
                 if let pid = try lastRun(runs) { kill(pid, SIGKILL) }
                 try await Task.sleep(for: .milliseconds(Int.random(in: 30...500, using: &random)))
@@ -54,7 +54,7 @@ import Testing
             answers = try chat.events().filter { $0.event == "received" }.compactMap(\.body)
             return Set(answers).isSuperset(of: expected)
         }
-        // What comes twice may come a little later.
+        // A second copy may come a little later.
         try await Task.sleep(for: .seconds(2))
         answers = try chat.events().filter { $0.event == "received" }.compactMap(\.body)
         print(

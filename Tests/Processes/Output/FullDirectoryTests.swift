@@ -5,20 +5,20 @@ import Testing
 
 /// "A full disk: `wake` ends with 75 and the `reopen` that its help promises; `run` started on a full disk waits for room."
 @Suite(.serialized) struct FullDirectoryTests {
-    /// The account's directory on a file system of its own, of a few megabytes, which only what is started here sees.
+    /// The account's directory on a small file system, visible only to processes started here.
     private final class SmallDisk {
         let world: World
         let folder: String
         private let keeper: Running
 
-        /// Alice's directory, which has been online once.
+        /// Alice's directory, after a first time online.
         init() async throws {
             world = try await World()
             try await world.online()
             folder = world.laboratory.path("disk")
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
             var launch = Launch(executable: "/usr/bin/unshare")
-            // Root is who the laboratory is in a namespace of its own, elsewhere it is asked for.
+            // As root, a namespace of its own suffices; otherwise the namespace also has to make the user root.
             launch.arguments =
                 (geteuid() == 0 ? ["-m"] : ["-rm"]) + [
                     "/bin/sh", "-c", "mount -t tmpfs -o size=4m none '\(folder)' && echo mounted && exec sleep 600",

@@ -2,19 +2,19 @@ import Foundation
 import KalijLab
 import Testing
 
-/// A shell pipeline with the command in it, whose readers a test chooses.
+/// A shell pipeline around the command, with readers chosen by a test.
 struct Pipeline {
     let kalij: Kalij
 
     struct Outcome {
-        /// Of `kalij`, which is the first in the pipeline.
+        /// The status of `kalij`, the first command in the pipeline.
         let status: Int
         let output: String
         let errors: String
         let seconds: Double
     }
 
-    /// Runs `kalij` with `arguments`, and what follows in the shell's words: `| true`, `>/dev/full`.
+    /// Runs `kalij` with `arguments`, followed by the shell's words: `| true`, `>/dev/full`.
     func callAsFunction(_ arguments: String, _ rest: String, input: String = "", within seconds: Double = 60) throws
         -> Outcome
     {

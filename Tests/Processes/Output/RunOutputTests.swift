@@ -52,7 +52,7 @@ import Testing
         process.signal(SIGTERM)
         process.ended(within: 10)
         #expect(Date().timeIntervalSince(start) < 2)
-        // And nothing was lost by that.
+        // And nothing was lost by the end.
         let events = try await numbered(world.kalij, since: 0) {
             $0.contains { ($0["body"] as? String)?.hasPrefix("7") ?? false }
         }
@@ -67,7 +67,7 @@ import Testing
         return (ends[0], ends[1])
     }
 
-    /// The events with a number that `run --since` prints until they are enough.
+    /// The numbered events of `run --since`, until there are enough.
     private func numbered(
         _ kalij: Kalij, since number: Int, _ isEnough: ([[String: Any]]) -> Bool
     ) async throws -> [[String: Any]] {
@@ -99,7 +99,7 @@ import Testing
         try await world.send(["three"])
         let run = try world.kalij.begun(["--json", "run", "--since", "\(last)"])
         try await run.event("message") { $0["body"] as? String == "three" }
-        // Frozen, and another one drives meanwhile.
+        // Frozen, and another process drives meanwhile.
         kill(run.pid, SIGTSTP)
         #expect(try await until(5) { try world.kalij.driver() == nil })
         try await world.send(["four"])

@@ -64,7 +64,7 @@ import Testing
             let bodies = (0..<5).map { "\(round) \($0)" }
             sent += bodies
             try await world.send(bodies)
-            // It writes each line at once that it has read, and dies some time after the first has come.
+            // The reader writes each line at once after reading, and dies some time after the first line.
             let delay = Double.random(in: 0...0.02)
             let reader = """
                 | /usr/bin/python3 -c 'import os, sys, threading, time
@@ -74,7 +74,7 @@ import Testing
                 """
             see(try Pipeline(kalij: world.kalij)("--json wake --budget 10", reader).output + "\n")
         }
-        // What was torn by a death is not seen here; what was read may be.
+        // A line torn by a death is not seen here; a line that was read may be.
         let last = try world.kalij("--json", "wake")
         #expect(last.status == 0)
         see(last.output)

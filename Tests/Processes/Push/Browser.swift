@@ -3,8 +3,8 @@ import Glibc
 import KalijLab
 import Testing
 
-/// A page in headless Chromium, which is told what to do over its DevTools protocol: JSON ended by a zero byte, through
-/// descriptors 3 and 4.
+/// A page in headless Chromium, controlled over its DevTools protocol: JSON ended by a zero byte, through descriptors 3
+/// and 4.
 final class Browser {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -16,17 +16,17 @@ final class Browser {
     private var input: [UInt8] = []
     private var last = 0
     private var session: String?
-    /// The addresses of everything that the page has asked for.
+    /// The addresses of all requests of the page.
     private(set) var requests: [String] = []
-    /// What the browser complains about: errors in scripts, things that the page may not load.
+    /// The browser's complaints: errors in scripts, loads that the page may not make.
     private(set) var complaints: [String] = []
 
-    /// Starts it with an empty page.
-    /// - Parameter folder: for what the browser keeps, removed by the caller.
+    /// Starts the browser with an empty page.
+    /// - Parameter folder: for the browser's files, removed by the caller.
     init(folder: String) throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         for name in ["in", "out"] { mkfifo(folder + "/" + name, 0o600) }
-        // Opened for both directions, so that nobody waits for the other side.
+        // Opened for both directions, so that neither side waits for the other.
         commands = Glibc.open(folder + "/in", O_RDWR | O_CLOEXEC)
         events = Glibc.open(folder + "/out", O_RDWR | O_CLOEXEC)
         var launch = Launch(executable: "/bin/sh")
@@ -49,12 +49,12 @@ final class Browser {
         _ = try? ask("Browser.close")
         Glibc.close(commands)
         Glibc.close(events)
-        // Browsers do not always end when they are told to; what it shows has been seen.
+        // Browsers do not always end when told to; the page has been seen by then.
         if process.blockingWait(seconds: 5) == nil { process.signal(SIGKILL) }
         _ = process.blockingWait(seconds: 5)
     }
 
-    /// A screen of so many points, as a phone has them (`isMobile`) or a desktop.
+    /// A screen of so many points, like a phone's (`isMobile`) or a desktop's.
     func resize(_ width: Int, _ height: Int, isMobile: Bool, isDark: Bool = false) throws {
         _ = try ask(
             "Emulation.setDeviceMetricsOverride",
@@ -65,7 +65,7 @@ final class Browser {
 
     func open(_ address: String) throws { _ = try ask("Page.navigate", ["url": address]) }
 
-    /// What an expression of JavaScript is in the page.
+    /// The value of a JavaScript expression in the page.
     func value(_ expression: String) throws -> Any? {
         let answer = try ask("Runtime.evaluate", ["expression": expression, "returnByValue": true])
         return (answer["result"] as? [String: Any])?["value"]

@@ -37,10 +37,10 @@ struct ComponentTests {
         #expect(problem.status == 503)
         #expect(problem.text.contains(refusal))
         #expect(!first.log.contains("hush"))
-        // Several attempts are one line.
+        // Several attempts give one line.
         try await Task.sleep(for: .seconds(3))
         #expect(first.log.split(separator: "\n").count { $0.contains(refusal) } == 1)
-        // The operator mends it.
+        // The operator corrects the settings.
         first.settings["component"] = right
         try first.writeSettings()
         first.hangUp()

@@ -3,8 +3,8 @@ import KalijLab
 import KalijPushLab
 import Testing
 
-/// Real servers, a real client and the real command; Apple alone is a stand-in. Both servers do the same at the same
-/// time, because most of it is waiting.
+/// Real servers, a real client and the real command; only Apple is a stand-in. Both servers run at the same time,
+/// because most of the time is waiting.
 @Suite("Push, end to end", .serialized)
 struct EndToEndTests {
     private static let token = String(repeating: "0123456789abcdef", count: 4)
@@ -19,7 +19,7 @@ struct EndToEndTests {
         let stage: PushStage
         let bob: Peer
 
-        /// An account whose device is registered for pushes, and that is away.
+        /// An account with a device registered for pushes, offline.
         func away(_ user: String, token: String) async throws {
             let peer = Peer(user, password: "secret", server: server, laboratory: laboratory)
             try await peer.enablePush(service: "push.localhost", node: token, module: "apple")
@@ -30,7 +30,7 @@ struct EndToEndTests {
             try await bob.chat(with: "\(user)@localhost", label: "m", rate: rate, count: count)
         }
 
-        /// Bob writes one message and goes.
+        /// Bob writes a message and goes offline.
         func sendOne(to user: String = "alice") async throws {
             let chat = try await send(1, to: user)
             try await chat.finished(seconds: 20)
@@ -44,7 +44,7 @@ struct EndToEndTests {
         }
     }
 
-    /// A server with accounts, and the push server attached to it. Alice's device is registered.
+    /// A server with accounts, and the attached push server. Alice's device is registered.
     private func setUp(_ kind: ServerKind, window: String?) async throws -> Setting {
         let laboratory = try Laboratory()
         let port = try freePort()
@@ -110,7 +110,7 @@ struct EndToEndTests {
         let before = try await stage.metric("publishes_total")
         try await setting.sendOne(to: "carol")
         if setting.kind == .prosody {
-            // It forgets a device after 16 such errors.
+            // Prosody forgets a device after 16 such errors.
             try await setting.wait(5, "the block is hit") {
                 try await stage.metric("pushes_total", #"outcome="blocked""#) == 1
             }
@@ -121,7 +121,7 @@ struct EndToEndTests {
         #expect(stage.apns.requests(for: dead) == 1, "\(setting.kind)")
     }
 
-    /// Without a limit of the rate, so that each publish is an error for the XMPP server.
+    /// Without a limit of the rate, so each publish is an error for the XMPP server.
     @Test("the provider down with 100 publishes, each answered with an error: no registration is lost")
     func providerDown() async throws {
         try await withBoth(window: nil) { setting in
@@ -131,7 +131,7 @@ struct EndToEndTests {
             try await chat.finished(seconds: 100)
             await chat.quit()
             try await setting.wait(5, "100 publishes") { try await stage.metric("publishes_total") == 100 }
-            // The last ones may be tried for 8 s before they are answered.
+            // The last publishes may be tried for 8 s before the answer.
             try await setting.wait(10, "all are answered") { try await stage.metric("in_flight") == 0 }
             #expect(try await stage.metric("pushes_total", #"outcome="delivered""#) == 0)
             #expect(try await stage.metric("blocked") == 0)
@@ -140,12 +140,12 @@ struct EndToEndTests {
             chat = try await setting.send(12, rate: 1)
             try await setting.wait(12, "a push after the provider has come back") { !stage.apns.pushes.isEmpty }
             await chat.quit()
-            // A server without a past pushes only if it is asked to.
+            // A server without a past pushes only at a request.
             stage.kill()
             try stage.forget()
             let pushed = stage.apns.pushes.count
             try stage.start()
-            // Nobody answers before it has started.
+            // Nobody answers before the server has started.
             try await setting.wait(10, "connected") { (try? await stage.metric("component_up")) == 1 }
             try await setting.sendOne()
             try await setting.wait(5, "the registration is still there") { stage.apns.pushes.count > pushed }

@@ -22,7 +22,7 @@ struct FullDiskTests {
 
         try stage.limitFiles(to: 1)
         #expect(publish(2) == "result")
-        // Not on the disk, so that it is not promised.
+        // Not on the disk, so not promised.
         #expect(publish(2) == "wait")
         #expect(publish(9) == "cancel")
         let ready = try await stage.page("/readyz")
@@ -31,7 +31,7 @@ struct FullDiskTests {
         #expect(try await stage.page("/healthz").status == 200)
         #expect(try await stage.metric("database_up") == 0)
         #expect(try await stage.metric("database_backlog") > 0)
-        // In memory it is all the same.
+        // In memory all the same.
         #expect(xmpp.wait(seconds: 8) { stage.apns.requests(for: token(2)) == 2 })
 
         try stage.limitFiles(to: nil)
@@ -44,7 +44,7 @@ struct FullDiskTests {
         #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
         #expect(publish(9) == "cancel")
         #expect(stage.apns.requests(for: token(9)) == 1)
-        // Nothing that was sent is sent again.
+        // No sent push is sent again.
         try await Task.sleep(for: .seconds(1))
         #expect(stage.apns.requests(for: token(1)) == 2 && stage.apns.requests(for: token(2)) == 2)
     }

@@ -3,16 +3,16 @@ import KalijLab
 import KalijPushLab
 import Testing
 
-/// Every kind of key file that providers hand out, or that people make of one, with the command as it is delivered. The
-/// settings name them relative to their own file, and the command runs in another folder.
+/// Every kind of key file, as handed out by providers or converted by people, with the command as delivered. The
+/// settings name the files relative to the settings file, and the command runs in another folder.
 @Suite("Keys of the providers", .serialized)
 struct KeyKindTests {
     enum Kind: CaseIterable {
-        /// What Apple hands out: PKCS #8, "PRIVATE KEY".
+        /// Apple's file: PKCS #8, "PRIVATE KEY".
         case p8
-        /// The same key as older programs write it: SEC 1, "EC PRIVATE KEY" behind "EC PARAMETERS".
+        /// The same key in the form of older programs: SEC 1, "EC PRIVATE KEY" after "EC PARAMETERS".
         case sec1
-        /// A certificate with its key, as OpenSSL 3 exports it (AES-256, PBKDF2).
+        /// A certificate with its key, as exported by OpenSSL 3 (AES-256, PBKDF2).
         case p12
         /// As macOS and OpenSSL 1 do: the certificate in RC2-40, the key in 3DES.
         case oldP12
@@ -20,7 +20,7 @@ struct KeyKindTests {
         case oldestP12
         /// All in 3DES, and no password.
         case openP12
-        /// What Google hands out: JSON with PKCS #8, "PRIVATE KEY".
+        /// Google's file: JSON with PKCS #8, "PRIVATE KEY".
         case account
         /// The same key as PKCS #1, "RSA PRIVATE KEY".
         case pkcs1Account
@@ -32,7 +32,7 @@ struct KeyKindTests {
         openssl pkcs12 -export -in client.pem -inkey client.key -out key.p12
         """
 
-    /// Makes `rsa.pem` as it is to stand in the account, and `rsa.pub`.
+    /// Makes `rsa.pem` in the account's form, and `rsa.pub`.
     private static func rsa(_ more: String) -> String {
         """
         openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out rsa8.pem
@@ -59,7 +59,7 @@ struct KeyKindTests {
         }
     }
 
-    /// The server with one module, whose key is of a kind, and the provider's stand-in, which checks what is signed with it.
+    /// The server with a module and a kind of key, and the provider's stand-in, which checks the signatures.
     private final class Scene {
         let stage: PushStage
         private var stop: () -> Void = {}
@@ -112,7 +112,7 @@ struct KeyKindTests {
 
         deinit { stop() }
 
-        /// Changes what the module says of Apple.
+        /// Changes a setting of the module about Apple.
         func setAPNs(_ key: String, _ value: String) throws {
             var module = try #require((stage.settings["pushModules"] as? [String: [String: Any]])?["m"])
             var apns = try #require(module["apns"] as? [String: Any])
@@ -144,7 +144,7 @@ struct KeyKindTests {
             #expect(answer?.type == "result", "\(scene.stage.log)")
             #expect(scene.taken() == 1)
             #expect(scene.stage.terminate() == .exited(0))
-            // Beside the settings as well, not in the folder that the command ran in.
+            // The database is beside the settings as well, not in the working directory.
             #expect(FileManager.default.fileExists(atPath: scene.stage.folder + "/push.db"))
         }
     }
@@ -162,7 +162,7 @@ struct KeyKindTests {
             #expect(wrong.status == 78)
             #expect(wrong.words.contains("key.p12: the password does not open it"))
         }
-        // What is exported today needs no legacy provider.
+        // Files exported today need no legacy provider.
         try with(.p12) { scene, _ in
             let check = try scene.stage.check(environment: ["OPENSSL_MODULES": "/nowhere"])
             #expect(check.status == 0, "\(check.words)")

@@ -67,7 +67,7 @@ struct MonitoringTests {
             #expect(xmpp.wait(for: xmpp.publish(token, module: "apple"))?.type == "result")
             return stage.apns.pushes.last { $0.token == token }?.body
         }
-        // Whatever else is new in it: one error, and nothing of it holds.
+        // Whatever else is new in the settings: after an error nothing new holds.
         stage.settings["pushModules"] = try title("Wrong").merging(["second": ["type": "nonsense"]]) { $1 }
         try stage.writeSettings()
         stage.hangUp()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The operator's page", .serialized)
 struct OperatorPageTests {
-    /// Screenshots are kept in the folder that KALIJ_SCREENSHOTS names, to be looked at.
+    /// Screenshots are kept in the folder of KALIJ_SCREENSHOTS, for people to look at.
     private func keep(_ picture: Data, _ name: String) throws {
         // A PNG file of more than an empty page.
         #expect(picture.starts(with: [0x89, 0x50, 0x4e, 0x47]) && picture.count > 10_000, "\(name)")
@@ -13,7 +13,7 @@ struct OperatorPageTests {
         try picture.write(to: URL(fileURLWithPath: "\(folder)/\(name).png"))
     }
 
-    /// Some of everything: pushes, queued and covered ones, a blocked token, nonsense.
+    /// Some of everything: pushes, queued and covered pushes, a blocked token, nonsense.
     private func publish(_ round: Int, _ xmpp: LabComponentServer, _ stage: PushStage) {
         let dead = String(repeating: "de", count: 32)
         stage.apns.script(dead, LabAPNs.reply(410, "Unregistered"))
@@ -62,7 +62,7 @@ struct OperatorPageTests {
             try browser.resize(width, 844, isMobile: width < 1_000)
             #expect(try browser.value("document.documentElement.scrollWidth") as? Int == width, "\(name)")
             #expect(try browser.value("innerWidth") as? Int == width, "\(name)")
-            // What is read has to be large enough, and nothing of a table may be cut off.
+            // Text has to be large enough, and no part of a table may be cut off.
             let small = "[...document.querySelectorAll('td,th,h2,figcaption')].filter((one) => "
             #expect(try browser.value(small + "parseFloat(getComputedStyle(one).fontSize) < 12).length") as? Int == 0)
             #expect(try browser.value(small + "one.scrollWidth > one.clientWidth + 1).length") as? Int == 0, "\(name)")

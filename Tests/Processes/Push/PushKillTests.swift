@@ -17,7 +17,7 @@ struct PushKillTests {
             window: "400ms")
         var queued: [String] = []
         var number = 0
-        // Each kill comes at another moment; KALIJ_PUSH_KILLS=300 for more of them.
+        // Each kill comes at another moment; KALIJ_PUSH_KILLS=300 for more kills.
         let kills = ProcessInfo.processInfo.environment["KALIJ_PUSH_KILLS"].flatMap { Int($0) } ?? 16
         for _ in 0..<kills {
             try stage.start()
@@ -31,7 +31,7 @@ struct PushKillTests {
             usleep(UInt32.random(in: 0..<900_000))
             stage.kill()
             xmpp.wait(seconds: 5) { !xmpp.isReady }
-            // Both answered in one life: the second one was queued before its answer.
+            // Both answered in one life: the second push was queued before its answer.
             queued += asked.filter { one in
                 xmpp.answer(one.first)?.type == "result" && xmpp.answer(one.second)?.type == "result"
             }.map(\.token)

@@ -4,13 +4,13 @@ import KalijLab
 import KalijPushLab
 import Testing
 
-/// The release build of `kalij-push` with a stand-in for Apple, in a folder that the caller removes.
+/// The release build of `kalij-push` with a stand-in for Apple, in a folder removed by the caller.
 final class PushStage {
     let folder: String
     private(set) var apns: LabAPNs
-    /// Where it serves its pages.
+    /// The port of the server's pages.
     let httpPort: Int
-    /// What is written by ``writeSettings()``.
+    /// Written by ``writeSettings()``.
     var settings: [String: Any]
     private let executable: String
     private var process: Subprocess?
@@ -70,7 +70,8 @@ final class PushStage {
         apns.stop()
     }
 
-    /// One of its pages. By curl, which comes to an end; a `URLSession` may wait for ever (swift-corelibs-foundation issue 3876).
+    /// A page of the server. By curl, which ends; a `URLSession` may wait for ever (swift-corelibs-foundation issue
+    /// 3876).
     func page(_ path: String) async throws -> (status: Int, text: String) {
         let output = folder + "/page-\(UUID().uuidString)"
         defer { unlink(output) }
@@ -86,7 +87,7 @@ final class PushStage {
         return (Int(text[end...].dropFirst()) ?? 0, String(text[..<end]))
     }
 
-    /// The sum of a metric's samples whose labels contain a text.
+    /// The sum of a metric's samples with a text in their labels.
     func metric(_ name: String, _ label: String = "") async throws -> Int {
         try await page("/metrics").text.split(separator: "\n").reduce(0) { sum, line in
             let parts = line.split(separator: " ")
@@ -106,7 +107,7 @@ final class PushStage {
         process = try Subprocess(launch)
     }
 
-    /// What `kalij-push check` says of the settings.
+    /// The verdict of `kalij-push check` on the settings.
     func check(environment: [String: String] = [:]) throws -> (status: Int32, words: String) {
         var launch = launch("check")
         launch.environment.merge(environment) { $1 }
@@ -115,7 +116,7 @@ final class PushStage {
         return (ending?.status ?? -1, try running.output + running.errors)
     }
 
-    /// As a service is started: in another folder than that of its settings.
+    /// Like a service: in another folder than the settings'.
     private func launch(_ command: String) -> Launch {
         var launch = Launch(executable: executable)
         launch.arguments = [command, folder + "/settings.json"]
@@ -128,7 +129,7 @@ final class PushStage {
         process?.signal(SIGHUP)
     }
 
-    /// No file of the server's grows beyond so many bytes any more: to it a full disk. Nil ends that.
+    /// No file of the server grows beyond so many bytes: a full disk for the server. Nil removes the limit.
     func limitFiles(to bytes: Int?) throws {
         guard let process else { return }
         let limit = bytes.map(String.init) ?? "unlimited"
@@ -142,7 +143,7 @@ final class PushStage {
         process = nil
     }
 
-    /// SIGTERM; how it ended.
+    /// SIGTERM; returns the ending.
     func terminate() -> Subprocess.Ending? {
         process?.signal(SIGTERM)
         return process?.ended(within: 20)

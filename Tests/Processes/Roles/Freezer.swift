@@ -6,7 +6,7 @@ import Testing
 enum FreezePoint: String, CaseIterable, Sendable {
     case inside, unwritten, unsent, fence, resume, asked, resumed
 
-    /// What the requirement calls it.
+    /// The requirement's name for the kind.
     enum Kind: String, CaseIterable, Sendable {
         case transaction = "inside a transaction"
         case write = "between commit and write"
@@ -23,7 +23,7 @@ enum FreezePoint: String, CaseIterable, Sendable {
         }
     }
 
-    /// How often a process comes by before it is frozen.
+    /// How often a process passes the point before freezing.
     var occurrences: ClosedRange<Int> {
         switch self {
         case .inside: 1...12
@@ -37,7 +37,7 @@ enum FreezePoint: String, CaseIterable, Sendable {
 struct Freezer: Sendable {
     let library: String
 
-    /// Compiles it.
+    /// Compiles the library.
     init(in laboratory: Laboratory) async throws {
         library = laboratory.path("freeze.so")
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -46,7 +46,7 @@ struct Freezer: Sendable {
             "/usr/bin/gcc", ["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", library, source])
     }
 
-    /// What processes need to be watched, and to be frozen at `point`.
+    /// The environment to watch a process, and to freeze the process at `point`.
     func environment(log: String, at point: FreezePoint? = nil) -> [String: String] {
         var values = ["LD_PRELOAD": library, "KALIJ_FREEZE_LOG": log]
         if let point { values["KALIJ_FREEZE"] = "\(point.rawValue):\(Int.random(in: point.occurrences))" }
@@ -54,7 +54,7 @@ struct Freezer: Sendable {
     }
 }
 
-/// What the library has written.
+/// The library's output.
 struct FreezeLog: Sendable {
     let path: String
 
@@ -72,7 +72,7 @@ struct FreezeLog: Sendable {
 
     func has(_ what: String, pid: Int32) -> Bool { lines().contains { $0.pid == pid && $0.what == what } }
 
-    /// Who has not come by where it was to be frozen is not frozen any more.
+    /// A process that has not reached its point by now is not frozen any more.
     func callOff() throws { try Data().write(to: URL(fileURLWithPath: path + ".off")) }
 
     func remove() {

@@ -2,7 +2,7 @@ import Foundation
 import KalijLab
 import Testing
 
-/// What all directories of a run have in common.
+/// Shared by all directories of a run.
 struct HandOverWorld: Sendable {
     let laboratory: Laboratory
     let server: any XMPPServer
@@ -10,9 +10,9 @@ struct HandOverWorld: Sendable {
     let executable: String
 }
 
-/// One directory, its processes, and somebody who writes to it all the time.
+/// A directory, its processes, and a steady writer.
 actor HandOverLane {
-    /// What `wake` may take, in seconds: enough to give up one that does not answer, and then to fetch, on a busy machine.
+    /// The budget of `wake`, in seconds: enough to give up a silent owner, and then to fetch, on a busy machine.
     static let budget = 25.0
 
     let world: HandOverWorld
@@ -21,14 +21,14 @@ actor HandOverLane {
     private let friend: String
     let bob: Chat
     var report = HandOverReport()
-    /// The bodies that were accepted, in this order.
+    /// The accepted bodies, in this order.
     private(set) var accepted: [String] = []
-    /// The rows of the messages that the user was notified of.
+    /// The rows of the notified messages.
     private(set) var shown: Set<Int> = []
     private(set) var log: FreezeLog
     private(set) var processes: [RoleProcess] = []
     private var serial = 0
-    /// What happens in the round, for who reads of a violation.
+    /// The events of the round, for readers of a violation.
     var what = ""
 
     init(_ number: Int, in world: HandOverWorld) async throws {
@@ -52,7 +52,8 @@ actor HandOverLane {
         try await record()
     }
 
-    /// Has the database say who stored each message, and how often the outcome of a question was told.
+    /// Has the database record the storing process of each message, and how often the outcome of a question was
+    /// reported.
     private func record() async throws {
         _ = try await sql(
             """
@@ -109,13 +110,13 @@ actor HandOverLane {
         if process.ending == .exited(0) { accepted.append(body) } else { report.count("send refused") }
     }
 
-    /// Reads what the processes that have ended had to show.
+    /// Reads the output of ended processes.
     func reap() {
         for process in processes where !process.isRunning { shown.formUnion(process.shown) }
         processes.removeAll { !$0.isRunning }
     }
 
-    /// Ends what runs: within a second each, whatever it does.
+    /// Ends all running processes: within a second each, whatever they do.
     func endAll() async {
         for process in processes where process.isRunning {
             process.signal(SIGCONT)
@@ -150,9 +151,10 @@ actor HandOverLane {
         log.remove()
     }
 
-    // MARK: What bob has sent
+    // MARK: Bob's messages
 
-    /// The number of the last message that the server had at `time`: it had answered what was asked behind it.
+    /// The number of the last message that the server had at `time`: the server had answered the question sent after
+    /// the message.
     func lastSent(before time: Date) throws -> Int {
         let limit = time.timeIntervalSince1970
         return (try bob.events().last { $0.event == "sent" && $0.at <= limit }?.number ?? 1) - 1

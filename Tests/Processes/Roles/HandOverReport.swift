@@ -1,15 +1,15 @@
-/// What happened in rounds of handing over.
+/// The results of rounds of handing over.
 struct HandOverReport: Sendable {
     var rounds = 0
     var frozen: [FreezePoint: Int] = [:]
-    /// Freezes at chosen points that were to be, and whose process did not come by there.
+    /// Planned freezes whose process did not reach the point.
     var missed = 0
     var counts: [String: Int] = [:]
-    /// What must not be.
+    /// Violations of the rules.
     var violations: [String] = []
     /// Seconds from SIGTERM to the end.
     var farewells: [Double] = []
-    /// Seconds that `wake` runs took which nobody froze.
+    /// The seconds of `wake` runs that nobody froze.
     var wakes: [Double] = []
 
     mutating func count(_ what: String, _ number: Int = 1) { counts[what, default: 0] += number }

@@ -3,16 +3,16 @@ import KalijLab
 
 /// The rounds of handing over.
 extension HandOverLane {
-    /// A driver is frozen at `point`; others come while it is.
+    /// A driver is frozen at `point`; others come meanwhile.
     func aimedRound(_ point: FreezePoint) async throws {
         beginRound()
-        // What is to be written has to be there before.
+        // The message to write has to be there before.
         if point == .unsent || Bool.random() { try await share() }
         let driver = try start(["run", "wake", "wake", "flush", "ping"].randomElement() ?? "run", at: point)
         _ = await until(4) { log.has(point.rawValue, pid: driver.pid) || !driver.isRunning }
         if !log.has(point.rawValue, pid: driver.pid) {
             try log.callOff()
-            // It may be on the way there.
+            // The process may be on the way there.
             try await Task.sleep(for: .milliseconds(50))
         }
         what += " at \(point)"
@@ -29,11 +29,11 @@ extension HandOverLane {
         endRound()
     }
 
-    /// What becomes of a process that was frozen.
+    /// The fate of a frozen process.
     private enum Fate: CaseIterable {
-        /// It goes on, or is killed, before anybody has given it up.
+        /// The process goes on, or is killed, before anybody has given it up.
         case early, killed
-        /// It goes on when another one has taken over.
+        /// The process goes on when another process has taken over.
         case late, later
         case none
         static let allCases: [Fate] = [.early, .killed, .late, .later]
@@ -72,7 +72,7 @@ extension HandOverLane {
         }
     }
 
-    /// "No push is left unserved": each run ends within its budget, and what the server had before is here.
+    /// "No push is left unserved": each run ends within its budget, and the server's earlier messages are here.
     private func awaitEnd(of wakes: [RoleProcess]) async throws {
         for wake in wakes {
             // Another push renews the budget.
@@ -82,7 +82,7 @@ extension HandOverLane {
             }
             report.wakes.append(wake.seconds)
             if wake.ending != .exited(0) {
-                // What keeps it from having caught up.
+                // The reason why catching up has not ended.
                 let rows = try await sql(
                     """
                     SELECT * FROM session; SELECT id, message, request, substr(stanza, 1, 80) FROM queue;
@@ -131,7 +131,7 @@ extension HandOverLane {
             }
             try await Task.sleep(for: .milliseconds(Int.random(in: 0...500)))
         }
-        // One of them comes last, and finds them as they are.
+        // A last process, which finds the others as they are.
         let wake = try start("wake")
         try await awaitEnd(of: [wake])
         await endAll()

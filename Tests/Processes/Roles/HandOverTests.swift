@@ -8,9 +8,9 @@ import Testing
 /// is left unserved, no process hangs. At least 500 rounds each freeze a driver inside a transaction, between commit and write,
 /// and between fence and `<resumed/>`."
 ///
-/// A round in which somebody who is frozen is given up takes more than five seconds, most of which nobody does anything: so
-/// several directories have their rounds at the same time. `HANDOVERS=2000` gives the long form (so many for each server), `HANDOVER_LANES` says how many
-/// directories, `HANDOVER_SERVER` which server alone.
+/// A round with a frozen process that is given up takes more than five seconds, mostly of waiting: so several
+/// directories have their rounds at the same time. `HANDOVERS=2000` gives the long form (so many for each server),
+/// `HANDOVER_LANES` is the number of directories, `HANDOVER_SERVER` a single server.
 @Suite(.serialized) struct HandOverTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let rounds = environment["HANDOVERS"].flatMap { Int($0) } ?? 12
@@ -21,7 +21,7 @@ import Testing
 
     @Test("nothing is lost or twice when the right to drive goes from hand to hand")
     func underFire() async throws {
-        // At the same time: most of it is waiting.
+        // At the same time: most of the time is waiting.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for kind in Self.servers { group.addTask { try await Self.underFire(kind) } }
             try await group.waitForAll()
@@ -56,7 +56,7 @@ import Testing
 }
 
 extension HandOverLane {
-    /// So many rounds or more, until a quarter of them have frozen a driver at each kind of point; and what is left of it.
+    /// So many rounds or more, until a quarter of them have frozen a driver at each kind of point. Returns the report.
     func run(rounds: Int) async throws -> HandOverReport {
         while report.rounds < rounds || FreezePoint.Kind.allCases.contains(where: { report.frozen($0) * 4 < rounds }) {
             guard report.rounds < 3 * rounds + 20 else { break }
@@ -72,14 +72,14 @@ extension HandOverLane {
         return report
     }
 
-    /// Everything comes to its end; then the books are compared.
+    /// Ends everything; then compares the books.
     private func settle() async throws {
         let sent = try await bob.stopSending()
         beginRound()
         report.rounds -= 1
         let flush = try start("flush")
         if await flush.end(within: 60) == nil { violation("the last `flush` hangs") }
-        // Twice: the first may find messages whose place the archive is still to tell.
+        // Twice: the first run may find messages whose place the archive does not tell yet.
         for _ in 0..<2 {
             let wake = try start("wake")
             if await wake.end(within: 60) == nil { violation("the last `wake` hangs") }
@@ -87,7 +87,7 @@ extension HandOverLane {
         let main = try start("run")
         let isCaughtUp = await until(30) { main.output.contains("\"caught_up\"") }
         if !isCaughtUp { violation("the last `run` does not catch up: \(main.errors)") }
-        // What the archive stored late is read five seconds after a bind.
+        // Messages stored late in the archive are read five seconds after a bind.
         _ = try await until(12, every: 200) { try await number(of: "message WHERE direction = 'in'") >= sent }
         await endAll()
         let last = try start("wake")
@@ -114,7 +114,7 @@ extension HandOverLane {
             "alice\(number)", password: "secret", server: world.server, laboratory: world.laboratory)
         let archive = try await alice.archive().compactMap(\.body)
         try await compare("received", try await bodies("in"), with: archive.filter { $0.hasPrefix("m ") }, sent)
-        // What was accepted: in the database, at the server, at its recipient; once, and in order.
+        // Accepted messages: in the database, at the server, at the recipient; once, and in order.
         try await compare("sent", try await bodies("out"), with: accepted, accepted.count)
         try await compare("archived", archive.filter { $0.hasPrefix("a ") }, with: accepted, accepted.count)
         let received = try bob.events().filter { $0.event == "received" }.compactMap(\.body)
@@ -136,7 +136,7 @@ extension HandOverLane {
                 + "twice \(twice), first difference \(order.map { "\($0)" } ?? "none")")
     }
 
-    /// "Every notification owed to the user is shown at least once": one for each message that a process stored which is not
+    /// "Every notification owed to the user is shown at least once": one for each message stored by a process, except
     /// the user's own.
     private func compareNotifications() async throws {
         let owed = try await sql(

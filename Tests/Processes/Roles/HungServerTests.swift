@@ -12,7 +12,7 @@ import Testing
         try await world.online()
 
         for command in ["run", "wake", "flush"] {
-            // Online: what is queued meets a socket that nobody reads.
+            // Online: queued stanzas meet a socket that nobody reads.
             let online = try process(command, world)
             if command == "run" { #expect(await until(20) { online.output.contains("\"caught_up\"") }) }
             if command != "flush" { try await world.untilDriven(by: command == "run" ? "main" : command) }
@@ -24,7 +24,7 @@ import Testing
             // On the way to a session: the kernel takes the connection, and nobody says anything.
             let early = try process(command, world)
             try await Task.sleep(for: .milliseconds(700))
-            // Who was to send and could not says that something is left.
+            // A process that could not send says that something is left.
             try await letsGo(early, world, "\(command), connecting", status: command == "flush" ? 75 : 0)
             kill(server, SIGCONT)
         }
@@ -64,7 +64,7 @@ import Testing
     }
 }
 
-/// The process that listens on a TCP port of 127.0.0.1.
+/// The process listening on a TCP port of 127.0.0.1.
 private func listener(on port: Int) -> pid_t? {
     let address = "0100007F:" + String(format: "%04X", port)
     let table = (try? String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)) ?? ""

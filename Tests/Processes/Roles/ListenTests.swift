@@ -21,7 +21,7 @@ import Testing
         #expect(await until(10) { listener.shown.count == 1 }, "\(listener.errors)")
         #expect(try await until(10) { try world.kalij.driver() == nil })
 
-        // Three at once: one run drives, the others hand their push over.
+        // Three at once: one run drives, the others hand over their push.
         try await world.send(["two", "three"])
         for _ in 0..<3 { try await push(socket, world) }
         #expect(await until(10) { Set(listener.shown).count == 3 }, "\(listener.errors)")
@@ -29,7 +29,7 @@ import Testing
         #expect(listener.shown.count == 3, "\(listener.output)")
         #expect(listener.errors.isEmpty)
 
-        // Without anything new it says nothing, and nobody is left behind.
+        // Without news the run prints nothing, and no process stays.
         try await push(socket, world)
         try await Task.sleep(for: .seconds(3))
         #expect(listener.shown.count == 3)
@@ -59,7 +59,7 @@ import Testing
         #expect(listener.isRunning)
         let mode = try FileManager.default.attributesOfItem(atPath: path("taken.sock"))[.posixPermissions] as? Int
         #expect(mode == 0o600)
-        // One that was killed leaves its socket, which the next one takes.
+        // A killed listener leaves its socket, and the next listener takes the socket.
         _ = listener.end(SIGKILL)
         let next = try world.kalij.begun(["wake", "--listen", path("taken.sock")])
         try await Task.sleep(for: .milliseconds(500))
@@ -91,7 +91,7 @@ import Testing
     func noProcess() async throws {
         let world = try await World()
         defer { world.close() }
-        // As a user that may have no process but this one; its directory is its own.
+        // As a user limited to this process, with a directory of the user's own.
         let data = world.laboratory.path("theirs")
         try FileManager.default.copyItem(atPath: world.kalij.data, toPath: data)
         let user = 61_234 + Int.random(in: 0...900)
@@ -100,7 +100,7 @@ import Testing
             "/bin/sh",
             ["-c", "chmod 711 \(folder); chown -R \(user) \(data); mkdir \(data)/s; chown \(user) \(data)/s"])
         let copy = data + "/kalij"
-        // By another process: one that is being written cannot be started.
+        // Copied by another process: a program that is being written cannot be started.
         try await world.laboratory.run("/bin/cp", [world.kalij.executable, copy])
         var launch = Launch(executable: "/usr/bin/setpriv")
         launch.arguments = [
@@ -126,7 +126,7 @@ import Testing
         #expect(try await until(8) { try !children(of: listener.pid).isEmpty }, "no run was started")
     }
 
-    /// What the push service's stand-in does.
+    /// The push service's stand-in.
     private func push(_ socket: String, _ world: World) async throws {
         let script = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
         try await world.laboratory.run("/usr/bin/python3", ["-c", script, socket])

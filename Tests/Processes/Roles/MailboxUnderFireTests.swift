@@ -9,10 +9,10 @@ import Testing
 /// receiver in its lifetime; a message arrives within 20 ms at the 99th percentile without polling, also when its sender
 /// is killed right after the commit."
 ///
-/// A machine that is busy with others gives each process its turn late. So the same processes also send one another bare
-/// datagrams over Unix sockets, in turn, and a letter may take 20 ms more than those; the best of three runs counts.
-/// `MAILBOX_MESSAGES=10000` gives the long form, and `MAILBOX_STRICT=1` plain 20 ms in a single run, for a quiet machine
-/// (`make -C Benchmarks mailbox`).
+/// On a busy machine each process gets its turn late. So the same processes also send one another bare datagrams over
+/// Unix sockets, in turn, and a letter may take 20 ms more than a datagram; the best of three runs counts.
+/// `MAILBOX_MESSAGES=10000` gives the long form, and `MAILBOX_STRICT=1` plain 20 ms in a single run, for a quiet
+/// machine (`make -C Benchmarks mailbox`).
 @Suite(.serialized) struct MailboxUnderFireTests {
     static let roles: [Role] = [.main, .wake, .share, .background]
 
@@ -26,7 +26,7 @@ import Testing
         #expect(best <= 20)
     }
 
-    /// How many milliseconds a letter takes at the 99th percentile; if not strict, besides those of a datagram.
+    /// The milliseconds of a letter at the 99th percentile; if not strict, less a datagram's.
     private func round() async throws -> Double {
         let total = Int(Self.environment["MAILBOX_MESSAGES"] ?? "") ?? 2000
         let scratch = try ScratchDirectory()
@@ -44,14 +44,14 @@ import Testing
             try await Task.sleep(for: .milliseconds(Int.random(in: 100...400)))
             let role = try #require(Self.roles.dropFirst().randomElement())
             let process = try #require(processes[role])
-            // Half of them kill themselves right after a commit; the others are killed anywhere.
+            // Half of the processes kill themselves right after a commit; the others are killed anywhere.
             process.signal(SIGKILL)
             process.ended()
             kills += 1
             number += 1
             processes[role] = try start(role, number, scratch.path)
         }
-        // Those that live go on until nothing waits for them.
+        // The living processes go on until nothing waits for them.
         try Data().write(to: URL(fileURLWithPath: scratch.file("stop")))
         for process in processes.values { process.ended() }
         withExtendedLifetime(reader) {}
@@ -82,7 +82,7 @@ import Testing
                 if words.count == 3, words[0] == "bare" { bare.append(Double(words[2]) ?? 0) }
                 guard words.count == 3, let id = Int(words[0]), let delay = Double(words[1]) else { continue }
                 seen[id, default: 0] += 1
-                // It was left for a process that was killed; the one in its place found it.
+                // The letter was left for a killed process; its successor found the letter.
                 guard words[2] != "inherited" else { continue }
                 delays.append(delay)
                 if words[2] == "last" { lastOfDead.append(delay) }
@@ -92,7 +92,7 @@ import Testing
         let waiting = try Database(reading: path + "/mailbox.db").prepare("SELECT id, address FROM letter")
             .all { (Int($0.integer("id")), $0.text("address")) }
         #expect(waiting.filter { $0.1 == "main" }.isEmpty, "main lives and has not received them")
-        // One that was killed between taking letters and saying so is not a living receiver.
+        // A process killed between taking letters and saying so is not a living receiver.
         let lost = committed - seen.count - waiting.count
         #expect(lost <= kills * 4, "\(lost) letters are gone, with \(kills) kills")
         let (p99, bare99) = (Self.quantile(delays, 0.99), Self.quantile(bare, 0.99))
@@ -112,7 +112,7 @@ import Testing
     }
 }
 
-/// What the processes of the test above do; nothing if it is not one of them.
+/// The processes of the test above; does nothing outside of that test.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["KALIJ_MAILBOX_PROCESS"] != nil)) struct MailboxProcessTests {
     @Test func process() throws {
         let words = try #require(ProcessInfo.processInfo.environment["KALIJ_MAILBOX_PROCESS"]).split(separator: " ")
@@ -129,9 +129,9 @@ private final class MailboxProcess {
     let mailbox: Mailbox
     let listener: Doorbell.Listener
     let log: Int32
-    /// For datagrams, which show how late this machine is.
+    /// For datagrams: the delay of this machine.
     let bare: Int32
-    /// When it began to receive.
+    /// The beginning of receiving.
     private(set) var born: Int64 = 0
     var callers: [Int32] = []
     var sent = 0
@@ -172,12 +172,12 @@ private final class MailboxProcess {
             try serve(milliseconds: Int32.random(in: 1...4))
             try send()
         }
-        // What others still have on the way.
+        // Letters of others still on the way.
         for _ in 0..<10 { try serve(milliseconds: 50) }
         try look()
     }
 
-    /// Waits for rings; looks only when there was one.
+    /// Waits for rings; looks only after a ring.
     private func serve(milliseconds: Int32) throws {
         var polls = ([listener.descriptor, bare] + callers).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         guard poll(&polls, nfds_t(polls.count), milliseconds) > 0 else { return }

@@ -2,7 +2,7 @@ import Foundation
 import KalijLab
 import Testing
 
-/// A `kalij` process of some role, with what it prints.
+/// A `kalij` process in some role, with its output.
 final class RoleProcess: Sendable {
     let command: String
     let started = Date()
@@ -10,8 +10,8 @@ final class RoleProcess: Sendable {
     private let files: String
 
     /// - Parameters:
-    ///   - command: with its arguments.
-    ///   - files: where its output goes; removed with this object.
+    ///   - command: the command with its arguments.
+    ///   - files: the output files; removed with this object.
     init(
         _ command: [String], executable: String, data: String, in laboratory: Laboratory, files: String,
         environment: [String: String] = [:]
@@ -37,7 +37,7 @@ final class RoleProcess: Sendable {
     var isRunning: Bool { ending == nil }
     var output: String { (try? String(contentsOfFile: files + ".out", encoding: .utf8)) ?? "" }
     var errors: String { (try? String(contentsOfFile: files + ".err", encoding: .utf8)) ?? "" }
-    /// What the system says that it does: its state, and the signals that it does not take.
+    /// The system's view of the process: its state, and its blocked signals.
     var state: String {
         let text = (try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)) ?? ""
         let lines = text.split(separator: "\n").filter { line in
@@ -46,19 +46,19 @@ final class RoleProcess: Sendable {
         let place = (try? String(contentsOfFile: "/proc/\(pid)/wchan", encoding: .utf8)) ?? ""
         return (lines.map(String.init) + [place]).joined(separator: " ").replacingOccurrences(of: "\t", with: " ")
     }
-    /// What it did, for who reads of a violation.
+    /// The life of the process, for readers of a violation.
     var story: String { "\(pid) \(command) \(started) \(ending.map { "\($0)" } ?? state): \(errors.suffix(1000))" }
     var seconds: Double { Date().timeIntervalSince(started) }
 
     func signal(_ signal: Int32) { process.signal(signal) }
 
-    /// The seconds until it has ended; nil if it has not within `seconds`.
+    /// The seconds until the end; nil if the process has not ended within `seconds`.
     func end(within seconds: Double) async -> Double? {
         let start = Date()
         return await until(seconds) { !self.isRunning } ? Date().timeIntervalSince(start) : nil
     }
 
-    /// The messages, by their rows, that it has shown.
+    /// The shown messages, by their rows.
     var shown: [Int] {
         output.split(separator: "\n").compactMap { line in
             guard let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],

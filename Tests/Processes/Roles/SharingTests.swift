@@ -47,7 +47,7 @@ import Testing
                 accepted.append("\(round) \(number)")
                 #expect(try world.kalij("send", "bob@localhost", "\(round) \(number)", "--queue-only").status == 0)
             }
-            // What is in the mailbox is moved over right after the start: killed before, while and after.
+            // Messages in the mailbox are moved over right after the start: the kill comes before, meanwhile and after.
             let run = try world.kalij.running()
             try await Task.sleep(for: .milliseconds(Int.random(in: 5...60)))
             _ = run.end(SIGKILL)

@@ -10,11 +10,11 @@ import Testing
         case sessionFeatures = "session-features"
         case resumed, bound, enabled, page, stanza, acknowledgement
 
-        /// Whether it comes after a bind only.
+        /// Whether the point only comes after a bind.
         var needsNewSession: Bool { [.bound, .enabled, .page].contains(self) }
     }
 
-    /// The least that can be asked for.
+    /// The least possible budget.
     private static let budget = 5.0
 
     @Test("wherever the server stalls, `wake` ends within its budget, lets go, and the next one gets everything")
@@ -74,7 +74,7 @@ import Testing
         #expect(shown.count == 3, "\(point): \(run.output) \(next.output)")
     }
 
-    /// An account of its own for each point, with a session that can be resumed and three messages waiting.
+    /// A separate account for each point, with a resumable session and three waiting messages.
     private struct Account {
         let world: World
         let data: String

@@ -22,7 +22,7 @@ import Testing
         #expect(seconds < 25)
     }
 
-    /// 100 owed notifications of 200 kB brought it to 37 MB.
+    /// 100 owed notifications of 200 kB once took 37 MB.
     @Test("nor do long messages take more: a hundred owed ones of 200 kB")
     func long() async throws {
         let world = try await World()
@@ -44,7 +44,7 @@ import Testing
         #expect(peak <= 24 * 1024)
     }
 
-    /// Runs `wake` to its end; what it printed, its largest resident set in kB, and how long it took.
+    /// Runs `wake` to its end; returns the output, the largest resident set in kB, and the time.
     private func wake(_ world: World) async throws -> (String, Int, Double) {
         let script = """
             import os, sys

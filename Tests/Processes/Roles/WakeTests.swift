@@ -2,7 +2,7 @@ import Foundation
 import KalijLab
 import Testing
 
-/// `kalij wake`, `kalij flush` and what they do beside others, against a real server.
+/// `kalij wake`, `kalij flush` and their work beside others, against a real server.
 @Suite(.serialized) struct WakeTests {
     @Test("a wake run prints what is new and ends by itself; without anything new it prints nothing")
     func fetches() async throws {
@@ -41,7 +41,7 @@ import Testing
         defer { world.close() }
         let main = try world.kalij.running()
         try await main.event("caught_up")
-        // Not within a transaction: then it would be killed.
+        // Not within a transaction: there the process would be killed.
         try await Task.sleep(for: .seconds(1))
         kill(main.pid, SIGSTOP)
         try await world.send(["while it is frozen"])
@@ -161,7 +161,7 @@ import Testing
 }
 
 extension Kalij {
-    /// The role that drives now.
+    /// The present driver's role.
     func driver() throws -> String? {
         let status = try self("--json", "status").objects().first
         return (status?["driver"] as? [String: Any])?["role"] as? String

@@ -2,7 +2,7 @@ import Foundation
 import KalijLab
 import Testing
 
-/// The release build of the command, as its users have it.
+/// The release build of the command, like the users'.
 struct Kalij {
     let executable: String
     let data: String
@@ -38,7 +38,7 @@ struct Kalij {
     /// Runs a command to its end.
     func run(_ arguments: [String], input: String = "", environment: [String: String] = [:]) throws -> Outcome {
         let running = try Running(launch(arguments, environment: environment))
-        // The command may end without reading what it is given.
+        // The command may end without reading its input.
         try? running.process.write(input)
         running.process.closeInput()
         let ending = running.process.ended(within: 180)
@@ -54,13 +54,13 @@ struct Kalij {
             environment: ["KALIJ_PASSWORD": password])
     }
 
-    /// A `kalij run` that goes on, with commands on its standard input.
+    /// A `kalij run` in the background, with commands on its standard input.
     func running() throws -> Running { try begun(["--json", "run"]) }
 
-    /// A command that goes on.
+    /// A command in the background.
     func begun(_ arguments: [String]) throws -> Running { try Running(launch(arguments)) }
 
-    /// What starts a command.
+    /// The launch of a command.
     func launch(_ arguments: [String], environment: [String: String] = [:]) -> Launch {
         var launch = Launch(executable: executable)
         launch.arguments = ["--data", data] + arguments
@@ -69,7 +69,7 @@ struct Kalij {
     }
 }
 
-/// A program in the background, with what it has printed.
+/// A program in the background, with its output.
 final class Running {
     let process: Subprocess
     private let folder: String
@@ -117,7 +117,7 @@ final class Running {
 
     struct Missing: Error, CustomStringConvertible { let description: String }
 
-    /// Sends a signal and waits; returns the seconds it took and the exit status.
+    /// Sends a signal and waits; returns the time in seconds and the exit status.
     func end(_ signal: Int32) -> (seconds: Double, status: Int32?) {
         let start = Date()
         process.signal(signal)
@@ -125,7 +125,7 @@ final class Running {
         return (Date().timeIntervalSince(start), ending?.status)
     }
 
-    /// A line of `/proc/PID/status`, as its number.
+    /// A line of `/proc/PID/status`, as a number.
     func procStatus(_ name: String) throws -> Int {
         let text = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix(name + ":") })

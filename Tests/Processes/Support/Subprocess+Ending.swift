@@ -4,8 +4,8 @@ import KalijLab
 import Testing
 
 extension Subprocess {
-    /// Waits for the end. A program that does not come to it within `seconds` is killed, and the test has failed: so it is known
-    /// which one it was, and what comes behind it is tried.
+    /// Waits for the end. A program still running after `seconds` is killed, and the test has failed: so the program is
+    /// known, and the rest of the tests still runs.
     @discardableResult
     func ended(within seconds: Double = 120, sourceLocation: SourceLocation = #_sourceLocation) -> Ending? {
         if let ending = blockingWait(seconds: seconds) { return ending }

@@ -33,10 +33,10 @@ struct World {
             "/usr/bin/sqlite3", ["-batch", "-cmd", ".timeout 10000", kalij.data + "/kalij.db", text])
     }
 
-    /// A process that is within a transaction in a database of the directory.
+    /// A process within a transaction in a database of the directory.
     /// - Parameters:
-    ///   - exclusively: it keeps out readers too, as one does that closes the database.
-    ///   - isFrozen: else it is only slow, and nobody kills it.
+    ///   - exclusively: keeps out readers too, like a process that closes the database.
+    ///   - isFrozen: otherwise the process is only slow, and nobody kills it.
     func writerInTransaction(
         _ name: String = "kalij.db", exclusively: Bool = false, isFrozen: Bool = true
     ) async throws -> Running {
@@ -58,7 +58,7 @@ struct World {
         return writer
     }
 
-    /// The session can be resumed: it was let go, or its process died.
+    /// The session can be resumed: the process let go, or died.
     func online() async throws {
         let run = try kalij.running()
         try await run.event("caught_up")
