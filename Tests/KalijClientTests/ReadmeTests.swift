@@ -7,7 +7,7 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// The README's example is what is compiled here, word for word.
+/// The README's example, word for word, so that it compiles.
 @Suite struct ReadmeTests {
     // snippet
     static func echo(_ account: JID, password: String, server: ServerSettings = .init(), in folder: String) throws {
@@ -31,7 +31,7 @@ import Testing
             .deletingLastPathComponent()
     }
 
-    @Test("the README's example is the one that compiles")
+    @Test("the README's example is the code that compiles")
     func sameExample() throws {
         let source = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
         let readme = try String(contentsOf: Self.root().appendingPathComponent("README.md"), encoding: .utf8)
@@ -45,7 +45,7 @@ import Testing
     /// "its bot logs in first, does not answer two weeks of archive in a fresh directory, and claims only what it keeps": each claim
     /// of the README, with the code that it prints.
     @Test(
-        "the README's bot logs in, answers nothing of before its first start, and then what came while it was down, once"
+        "the README's bot logs in, answers no messages from before its first start, and later all messages from its downtime, once"
     )
     func claims() async throws {
         let laboratory = try Laboratory()
@@ -57,7 +57,7 @@ import Testing
                 raw: "<message to='echo@localhost' type='chat' id='\(text)'><body>\(text)</body></message>")
         }
         for text in ["old-1", "old-2"] { try await write(text) }
-        // An archive counts whole seconds.
+        // An archive's stamps are whole seconds.
         try await Task.sleep(for: .seconds(2))
         try await run(server, laboratory) {
             try await write("new")
@@ -74,7 +74,7 @@ import Testing
         let folder = laboratory.path("echo")
         let settings = ServerSettings(
             override: HostAndPort("127.0.0.1:\(server.port)"), caFile: server.certificateAuthority)
-        // It blocks its thread, of which tasks have few.
+        // The bot blocks its thread, and tasks have few threads.
         let (ending, ended) = AsyncStream.makeStream(of: (any Error)?.self)
         Thread.detachNewThread {
             do {

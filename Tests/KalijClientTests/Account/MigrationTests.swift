@@ -52,7 +52,7 @@ struct MigrationTests {
         #expect(try files()["kalij.db"] == before)
     }
 
-    @Test("another program's database and what is none are refused and stay as they are")
+    @Test("another program's database, and a file that is no database, are refused and stay unchanged")
     func foreign() throws {
         try run("PRAGMA journal_mode=DELETE; CREATE TABLE theirs(a); INSERT INTO theirs VALUES (1)")
         var before = try files()
@@ -76,7 +76,7 @@ struct MigrationTests {
         #expect(throws: StoreError(.corrupt, "")) { _ = try directory.open(.machine, role: .share, now: 1) }
     }
 
-    @Test("killed between the fence's table and the migration, the next one migrates")
+    @Test("after a kill between the fence's table and the migration, the next process migrates")
     func killedInBetween() throws {
         try run("BEGIN; PRAGMA application_id=\(Schema.accounts.applicationID); \(Fence.schema); COMMIT")
         #expect(throws: DirectoryError.self) { _ = try directory.read() }
@@ -84,7 +84,7 @@ struct MigrationTests {
         #expect(try Schema.accounts.state(of: database) == .current)
     }
 
-    @Test("one that migrates does not hide from the next driver that the last one died")
+    @Test("a migration does not hide from the next driver that the last driver died")
     func diedBefore() throws {
         try run("BEGIN; PRAGMA application_id=\(Schema.accounts.applicationID); \(Fence.schema); COMMIT")
         try run("INSERT INTO fence VALUES (1, 5, 'main', 1, 0, 0)")
@@ -119,7 +119,7 @@ struct MigrationTests {
         #expect(try StatusReader(directory, database).quarantined().map(\.reason) == ["over the limit on depth"])
     }
 
-    /// One that the command of that version wrote, with a real server.
+    /// The fixture was written by the command of version 2, with a real server.
     @Test("a database of version 2 is opened with everything in it, and its session can be resumed")
     func version2() throws {
         try run(try Self.fixture(2))
@@ -167,7 +167,7 @@ struct MigrationTests {
     }
 
     @Test(
-        "a database of an earlier version, brought up to date, has the very tables of a fresh one", arguments: [1, 2])
+        "a migrated database of an earlier version has the very tables of a fresh database", arguments: [1, 2])
     func sameShape(version: Int) throws {
         try run(try Self.fixture(version))
         let fresh = AccountDirectory(scratch.file("fresh"))

@@ -7,17 +7,17 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// No command and no step may grow with what is stored: every statement in the sources is a search by index.
+/// No command and no step may grow with the stored data: every statement in the sources is a search by index.
 struct PlanTests {
-    /// Tables that do not grow with what is stored.
+    /// Tables that do not grow with the stored data.
     private static let small: Set = [
-        // A row, one for each account, or one for each archive that was read.
+        // A single row, a row for each account, or a row for each archive.
         "account", "session", "fence", "barrier", "shared", "slow_step", "attempt", "catchup", "filling", "receiver",
         "shelf", "clock", "server_time", "sqlite_sequence",
         "sqlite_schema", "sqlite_master", "event_forgotten",
-        // The newest thousand are kept.
+        // Only the newest thousand rows are kept.
         "quarantine", "question", "dead_letter", "capability",
-        // They are gone after seconds.
+        // Rows live for seconds.
         "letter", "reply",
     ]
 
@@ -25,7 +25,7 @@ struct PlanTests {
     private struct Exception {
         let reason: String
         let file: String
-        /// How they begin.
+        /// The beginnings of the statements.
         let starts: [String]
 
         init(_ reason: String, _ file: String, _ starts: String...) {

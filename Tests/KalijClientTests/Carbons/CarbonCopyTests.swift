@@ -5,7 +5,7 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// XEP-0280: what other clients of the account get and send.
+/// XEP-0280: messages that other clients of the account receive and send.
 struct CarbonCopyTests {
     private static func copy(
         _ kind: String, from wrapper: String?, of sender: String, to recipient: String, _ body: String

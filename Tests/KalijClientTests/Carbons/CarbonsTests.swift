@@ -6,7 +6,7 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// XEP-0280 sections 3 and 4: the server is asked whether it can, and then told to.
+/// XEP-0280 sections 3 and 4: the server is asked for support, and then for copies.
 struct CarbonsTests {
     private func bound(_ desk: Desk? = nil) throws -> Desk {
         let desk = try desk ?? Desk()
@@ -26,7 +26,7 @@ struct CarbonsTests {
 
     private func enabled(_ desk: Desk) throws -> Bool { try desk.number("SELECT carbons FROM session") == 1 }
 
-    @Test("a server that announces them is told to copy, once in a session; the archive is read again behind that")
+    @Test("a server with carbons is asked to copy, once in a session; the archive is read again afterwards")
     func enabling() throws {
         let desk = try bound()
         try tellFeatures(desk, ["urn:xmpp:carbons:2", "urn:xmpp:ping"])
@@ -47,7 +47,7 @@ struct CarbonsTests {
         #expect(try enabled(desk), "a resumed session goes on as it was")
     }
 
-    @Test("a server that does not announce them is not told to")
+    @Test("a server without carbons is not asked")
     func unsupported() throws {
         let desk = try bound()
         try tellFeatures(desk, ["urn:xmpp:carbons:1", "urn:xmpp:ping"])
@@ -55,7 +55,7 @@ struct CarbonsTests {
         #expect(try !enabled(desk))
     }
 
-    @Test("the server is told to before the archive is asked, and before presence")
+    @Test("the server is asked to copy before the archive is read, and before presence")
     func order() throws {
         let desk = try bound()
         try tellFeatures(desk, ["urn:xmpp:carbons:2"])
@@ -67,7 +67,7 @@ struct CarbonsTests {
         #expect(enable < (try #require(queue.firstIndex(of: "presence c"))))
     }
 
-    @Test("a new session begins anew; what was asked in the old one changes nothing")
+    @Test("a new session begins anew; answers of the old session change nothing")
     func newSession() throws {
         let desk = try bound()
         try tellFeatures(desk, ["urn:xmpp:carbons:2"])
@@ -81,7 +81,7 @@ struct CarbonsTests {
         #expect(try desk.waiting("carbons.enabled").count == 1)
     }
 
-    @Test("a refusal is accepted; an answer that does not come is waited for three times")
+    @Test("a refusal is accepted; without an answer the request is sent three times")
     func unanswered() throws {
         let desk = try bound()
         try tellFeatures(desk, ["urn:xmpp:carbons:2"])

@@ -5,8 +5,8 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Whoever asks a full address something learns from the answer that this client is online: only those are answered who may know
-/// (RFC 6121 sections 3 and 11; XEP-0199 section 6).
+/// An answer shows the asker that this client is online: only contacts that may know get an answer (RFC 6121 sections 3
+/// and 11; XEP-0199 section 6).
 struct SubscribersTests {
     private static let ping = "<ping xmlns='urn:xmpp:ping'/>"
     private static let refusal =
@@ -16,14 +16,14 @@ struct SubscribersTests {
         try desk.receive("<iq type='get' from='\(from)' to='juliet@example.org/balcony' id='\(id)'>\(payload)</iq>")
     }
 
-    /// The roster comes.
+    /// The roster arrives.
     private func tell(_ desk: Desk, _ items: String) throws {
         let id = try #require(try desk.waiting("contacts.roster").last)
         try desk.receive(
             "<iq type='result' id='\(id)'><query xmlns='jabber:iq:roster'>\(items)</query></iq>")
     }
 
-    /// What is queued for `recipient`: the types of the answers.
+    /// The types of the answers queued for `recipient`.
     private func answers(_ desk: Desk, to recipient: String) throws -> [String] {
         try OutboundQueue(database: desk.database, account: desk.account.id).entries(after: 0, limit: 1000).compactMap {
             let stanza = try Element.parse(Desk.inClient(String(decoding: $0.stanza, as: UTF8.self)))
@@ -32,7 +32,7 @@ struct SubscribersTests {
     }
 
     @Test(
-        "a contact who may see our presence is answered, whoever else is refused as by the server of somebody offline",
+        "a contact who may see our presence is answered; others are refused as by the server of an offline contact",
         arguments: ["both", "from", "to", "none"], [ping, "<query xmlns='http://jabber.org/protocol/disco#info'/>"])
     func subscription(_ subscription: String, _ payload: String) throws {
         let desk = try Desk.caughtUp()
@@ -61,7 +61,7 @@ struct SubscribersTests {
         #expect(try desk.waiting("contacts.roster").isEmpty)
     }
 
-    @Test("whoever floods while the roster is awaited makes one question and a bounded number of rows")
+    @Test("a flood of requests while the roster is awaited makes one question and a bounded number of rows")
     func flood() throws {
         let desk = try Desk.caughtUp()
         for number in 0..<100 { try ask(desk, "mallory@example.net/x", id: "q\(number)") }
@@ -75,7 +75,7 @@ struct SubscribersTests {
     }
 
     @Test(
-        "a roster that is refused or does not come: nobody is answered whom it could have named",
+        "a roster that is refused or does not come: possible contacts get no answer",
         arguments: [true, false])
     func noRoster(_ isRefused: Bool) throws {
         let desk = try Desk.caughtUp()

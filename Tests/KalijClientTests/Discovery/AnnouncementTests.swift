@@ -9,11 +9,12 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// XEP-0115 section 5.4, 6.2 and 8.4, XEP-0390 section 5.2: what others can do is learned from the hashes in presence.
+/// XEP-0115 section 5.4, 6.2 and 8.4, XEP-0390 section 5.2: entity capabilities are learned from the hashes in
+/// presence.
 struct AnnouncementTests {
     private static let muc = "http://jabber.org/protocol/muc"
 
-    @Test("one question for a hash, however many announce it; all of them are known by the answer")
+    @Test("one question for a hash, however many entities announce it; the answer counts for all of them")
     func oneQuestion() throws {
         let desk = try Desk.caughtUp()
         let contacts = (1...50).map { "friend\($0)@example.net/x" }
@@ -32,7 +33,7 @@ struct AnnouncementTests {
         #expect(try desk.count("capability") == 1)
     }
 
-    @Test("a hash that is known needs no question, in the next session neither, nor by another account")
+    @Test("a known hash needs no question, not in the next session either, nor in another account")
     func shared() throws {
         let desk = try Desk.caughtUp()
         try desk.meet(Software.presence("romeo@example.net/a"))
@@ -66,7 +67,7 @@ struct AnnouncementTests {
         #expect(try desk.count("capability") == 1)
     }
 
-    @Test("identities are hashed with the language of the stanza around them or without, whichever verifies")
+    @Test("identities are hashed with or without the language of the stanza around them: the hash decides")
     func language() throws {
         let exodusInGerman = try #require(
             DiscoveryInfo(
@@ -84,7 +85,7 @@ struct AnnouncementTests {
         }
     }
 
-    @Test("who lies is believed for itself alone, and another one with the same hash is asked")
+    @Test("a lie counts for the liar alone, and another entity with the same hash is asked")
     func liar() throws {
         let desk = try Desk.caughtUp()
         try desk.meet(Software.presence("liar@example.net/x"))
@@ -115,7 +116,7 @@ struct AnnouncementTests {
         }
     }
 
-    @Test("after three who did not help, nobody is asked about the hash any more")
+    @Test("after three useless answers, nobody is asked about the hash any more")
     func limit() throws {
         let desk = try Desk.caughtUp()
         for number in 1...10 { try desk.meet(Software.presence("friend\(number)@example.net/x")) }
@@ -126,7 +127,7 @@ struct AnnouncementTests {
         #expect(try desk.count("capability") == 0)
     }
 
-    @Test("a question that nobody answers is put to another one; it survives the process")
+    @Test("an unanswered question goes to another entity, and survives the process")
     func timeout() throws {
         let desk = try Desk.caughtUp()
         for name in ["a", "b"] { try desk.meet(Software.presence("\(name)@example.net/x")) }
@@ -138,7 +139,7 @@ struct AnnouncementTests {
         #expect(try desk.askedAboutHashes().last == "b@example.net/x")
     }
 
-    @Test("a hash by an unknown function cannot be verified: what is answered holds for that entity alone")
+    @Test("a hash by an unknown function cannot be verified: the answer holds for that entity alone")
     func unknownFunction() throws {
         let desk = try Desk.caughtUp()
         for name in ["a", "b"] { try desk.meet(Software.presence("\(name)@example.net/x", hash: "sha-999")) }
@@ -149,7 +150,7 @@ struct AnnouncementTests {
         #expect(try desk.count("capability") == 0)
     }
 
-    @Test("new hash, new question; without a hash nothing changes; who leaves is forgotten")
+    @Test("a new hash causes a new question; without a hash nothing changes; an unavailable entity is forgotten")
     func changes() throws {
         let desk = try Desk.caughtUp()
         try desk.meet(Software.presence("romeo@example.net/x"))
@@ -165,7 +166,7 @@ struct AnnouncementTests {
         #expect(try desk.count("capability") == 2, "what it stands for is known, whoever is there")
     }
 
-    @Test("the same software as ours needs no question; our own presence is nobody's")
+    @Test("our own software's hash needs no question; our own presence is ignored")
     func ourselves() throws {
         let desk = try Desk.caughtUp()
         let own = Features.passive.capabilities.elements.map { $0.xml() }.joined()
@@ -176,7 +177,7 @@ struct AnnouncementTests {
     }
 
     @Test(
-        "RFC 6121 section 11: who was never written to is not asked, which would show that we are here; our clients are"
+        "RFC 6121 section 11: a question would show our presence to a stranger, so strangers are not asked; our clients are"
     )
     func strangers() throws {
         let desk = try Desk.caughtUp()
@@ -191,7 +192,7 @@ struct AnnouncementTests {
             try desk.knows("stranger@example.com/x", Self.muc) == true, "what is known by its hash needs no question")
     }
 
-    @Test("at most 20 questions are open; the others follow when those are answered")
+    @Test("at most 20 questions are open; the others follow the answers")
     func open() throws {
         let desk = try Desk.caughtUp()
         for number in 1...30 {
@@ -204,7 +205,7 @@ struct AnnouncementTests {
         #expect(try desk.number("SELECT count(*) FROM entity WHERE state = 3") == 30)
     }
 
-    @Test("the cache holds a thousand; what was not met for longest goes")
+    @Test("the cache holds a thousand hashes; the least recently seen hash is removed")
     func bounded() throws {
         let desk = try Desk.caughtUp()
         try desk.perform { step in

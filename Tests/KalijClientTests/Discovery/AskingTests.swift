@@ -8,7 +8,7 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// XEP-0030: others are asked what they are and what they have.
+/// XEP-0030: questions for the features and items of other entities.
 struct AskingTests {
     enum Asking: Feature {
         static let name = "asking"
@@ -52,7 +52,7 @@ struct AskingTests {
         try desk.receive("<iq type='\(type)' id='\(id)' from='\(from)'>\(payload)</iq>")
     }
 
-    @Test("asked, told, and from then on told without asking, but never within the step")
+    @Test("the first answer comes from the entity, later answers from the cache, but never within the step")
     func info() throws {
         let desk = try desk()
         try desk.perform { try $0.discovery.ask(.received("plays.example.org"), then: Found(text: "first")) }
@@ -68,7 +68,7 @@ struct AskingTests {
         #expect(try desk.supporting("urn:xmpp:ping").isEmpty)
     }
 
-    @Test("a node is asked for each time; what it is says nothing of the entity")
+    @Test("a node is asked each time; the answer says nothing about the entity")
     func node() throws {
         let desk = try desk()
         try desk.perform { try $0.discovery.ask(.received("plays.example.org"), node: "n", then: Found(text: "node")) }

@@ -8,7 +8,7 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Others' software, as its standards show it: what it answers, and the hash in its presence.
+/// The software of other entities, as in the standards: its answers, and the hash in its presence.
 enum Software {
     static let exodusHash = "QgayPKawpkPSDYmwT/WM94uAlu0="
     /// XEP-0115 section 5.2.
@@ -46,7 +46,7 @@ enum Software {
 }
 
 extension Desk {
-    /// Somebody whom we have written to says that it is there.
+    /// A contact to whom we have written sends presence.
     func meet(_ presence: String) throws {
         let sender = try JID(try #require(try Element.parse(presence)["from"])).bare.description
         try database.run(
@@ -59,12 +59,12 @@ extension Desk {
         try receive(presence)
     }
 
-    /// The questions about hashes that are open: who was asked, oldest first.
+    /// The receivers of the open questions about hashes, oldest first.
     func askedAboutHashes() throws -> [String] {
         try waiting("discovery.capabilities").map { try #require(try request($0)["to"]) }
     }
 
-    /// `jid` answers the question about its hash.
+    /// `jid` answers the question about the hash.
     func answer(_ jid: String, _ info: String?, language: String? = nil) throws {
         let id = try #require(try waiting("discovery.capabilities").last { try request($0)["to"] == jid })
         let answer =
@@ -74,7 +74,7 @@ extension Desk {
                 """
         let language = language.map { " xml:lang='\($0)'" } ?? ""
         try receive("<iq type='\(info == nil ? "error" : "result")' id='\(id)' from='\(jid)'\(language)>\(answer)</iq>")
-        // It has been answered, and so has left long ago.
+        // An answered question has left the queue.
         try database.run("DELETE FROM queue WHERE request = ?", [.text(id)])
     }
 

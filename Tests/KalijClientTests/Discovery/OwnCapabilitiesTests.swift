@@ -6,7 +6,7 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// XEP-0030, XEP-0115, XEP-0390: what this client says of itself.
+/// XEP-0030, XEP-0115, XEP-0390: the features announced by this client.
 struct OwnCapabilitiesTests {
     private func answer(_ namespace: String, node: String? = nil) throws -> Element {
         let desk = try Desk.caughtUp()
@@ -20,7 +20,7 @@ struct OwnCapabilitiesTests {
         return iq
     }
 
-    @Test("the hashes in our presence are those of what we answer, for each node that they name")
+    @Test("the hashes in our presence match our answers, for each announced node")
     func hashes() throws {
         let desk = try Desk.online()
         try desk.answerFeatures(archive: false)
@@ -39,7 +39,7 @@ struct OwnCapabilitiesTests {
         }
     }
 
-    @Test("without a node there is one answer, with another node item-not-found; there are no items")
+    @Test("there is an answer without a node, item-not-found for an unknown node, and no items")
     func nodes() throws {
         let info = try #require(DiscoveryInfo(answer(DiscoveryInfo.namespace).children[0]))
         #expect(info.supports("urn:xmpp:ping"))

@@ -5,7 +5,8 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// `Documentation/Events.md` is made from the types of events: `KALIJ_WRITE=1 swift test --filter EventsDocumentTests` writes it.
+/// `Documentation/Events.md` is made from the types of events, by `KALIJ_WRITE=1 swift test --filter
+/// EventsDocumentTests`.
 struct EventsDocumentTests {
     private static let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Documentation/Events.md").path
@@ -46,7 +47,7 @@ struct EventsDocumentTests {
         #expect(try String(contentsOfFile: Self.path, encoding: .utf8) == text())
     }
 
-    @Test("no two events have one name, and no key means two things")
+    @Test("no two events have the same name, and no key has two meanings")
     func unique() {
         #expect(Set(events.map { $0.name }).count == events.count)
         let keys = Set(events.flatMap { $0.keys })

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct BadServerTests {
     @Test(
-        "what is no stream ends the connection with a reason, and the next one is tried",
+        "data that is no stream ends the connection with a reason, and the next connection is tried",
         arguments: [
             ("garbage", "not usable"), ("dtd", "not usable"), ("huge", "is no XMPP stream"),
             ("silent", "no session after"),

@@ -7,7 +7,8 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Rules.md, roles 9: a process that is told to end lets everything go within a second, whoever else uses the databases.
+/// Rules.md, roles 9: a process that is told to end lets go of everything within a second, whoever else uses the
+/// databases.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct EndingTests {
     private let drive: Drive
     private let server: ScriptedServer
@@ -19,15 +20,15 @@ import Testing
         drive = try Drive(server)
     }
 
-    /// Runs until the session is there, and ends while another process is within a transaction of the database at `path`.
-    /// - Parameter change: what that one does in it.
-    /// - Returns: seconds from being told to end.
+    /// Runs until the session begins, and ends while another process is within a transaction of the database at `path`.
+    /// - Parameter change: the change in this transaction.
+    /// - Returns: seconds from the request to end.
     private func end(whileBusy path: String, _ change: String = "") throws -> Double {
         var (writer, start): (Database?, Double) = (nil, 0)
         var engine: Engine?
         let made = try Engine(drive.directory, options: .init(timing: Drive.timing)) { event in
             guard event.content is Online, let engine else { return }
-            // What the session begins with is written by then.
+            // The first writes of the session are done by then.
             engine.loop.schedule(after: 0.5) {
                 start = engine.loop.now
                 writer = try? Database(path: path, durability: .process)
@@ -45,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "another process writes to the mailbox: it ends within a second, in order, and the next finds what was left there"
+        "another process writes to the mailbox: the engine ends within a second, in order, and the next engine finds the letters"
     )
     func mailbox() throws {
         let letter = """
@@ -59,14 +60,16 @@ import Testing
                 .prepare("SELECT count(*) FROM letter").first { $0.integer() }
         }
         #expect(try left() == 1)
-        // Nobody is rung who is not there any more.
+        // Nobody rings a process that has ended.
         let mailbox = try drive.directory.mailbox()
         #expect(try mailbox.send(.pushArrived, to: .driver, from: .wake, now: 1) == nil)
         try drive.run { _, event in event.content is Online }
         #expect(try left() == 0)
     }
 
-    @Test("another process writes to the accounts' database: it ends within a second, and the next driver is careful")
+    @Test(
+        "another process writes to the accounts' database: the engine ends within a second, and the next driver is careful"
+    )
     func database() throws {
         #expect(try end(whileBusy: drive.directory.databasePath) < limit)
         #expect(try drive.number("SELECT let_go FROM fence") == 0)
@@ -77,7 +80,7 @@ import Testing
         try next.fence.letGo(next.database)
     }
 
-    @Test("one that has nothing left to do waits for a writer of the mailbox, and not when it is told to end")
+    @Test("an engine whose work is done waits for a writer of the mailbox, but not after it was told to end")
     func done() throws {
         for isTold in [false, true] {
             let other = try Database(path: Mailbox.databasePath(in: drive.directory.path), durability: .process)

@@ -8,7 +8,7 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Who drives, how one lets go, and that nobody relies on one who does.
+/// Which engine drives, how an engine lets go, and that nobody relies on an engine that is letting go.
 @Suite(.timeLimit(.minutes(1)))
 struct EngineTests {
     @Test("told to stop, an engine lets go within a second, however the server hangs", arguments: ["silent", "idle"])
@@ -36,7 +36,8 @@ struct EngineTests {
         withExtendedLifetime(first) {}
     }
 
-    @Test("the one that starts after a death is careful; one that was careful to its end leaves it to the next")
+    @Test(
+        "an engine that starts after a death is careful; if it is careful to its end, the next engine is careful, too")
     func careful() throws {
         let server = try ScriptedServer("silent")
         let drive = try Drive(server)
@@ -46,7 +47,7 @@ struct EngineTests {
         #expect(try drive.directory.drive(role: .main, now: 1).careful)
     }
 
-    @Test("a background engine sends what is queued and ends by itself")
+    @Test("a background engine sends the queued messages and ends by itself")
     func background() throws {
         let server = try ScriptedServer("idle")
         let drive = try Drive(server)
@@ -57,9 +58,9 @@ struct EngineTests {
         #expect(drive.told.contains("two is acked"))
     }
 
-    @Test("what is committed while a background engine ends is sent all the same")
+    @Test("messages committed while a background engine ends are sent all the same")
     func committedAtTheEnd() throws {
-        // It takes a while to end: time for somebody to come.
+        // The engine ends slowly: time for another process to commit.
         let server = try ScriptedServer("--linger", "0.2", "idle")
         let drive = try Drive(server)
         try drive.accept("one")
@@ -81,7 +82,7 @@ struct EngineTests {
         #expect(try drive.states() == ["one acked", "two acked"])
     }
 
-    @Test("an engine that stops does not answer the doorbell, and leaves that of the next alone")
+    @Test("an engine that stops does not answer the doorbell, and leaves the next engine's doorbell alone")
     func doorbell() throws {
         let server = try ScriptedServer("silent")
         let drive = try Drive(server)
@@ -92,14 +93,14 @@ struct EngineTests {
             #expect(Doorbell.bell(directory: drive.scratch.path) == nil)
         }
         try first?.run()
-        // It has given the fence back, and exists still.
+        // The first engine has given the fence back, and still exists.
         let next = try Engine(drive.directory) { _ in }
         first = nil
         #expect(Doorbell.bell(directory: drive.scratch.path) != nil)
         withExtendedLifetime(next) {}
     }
 
-    @Test("a server that acknowledges nothing is left after a time")
+    @Test("a server that acknowledges nothing is disconnected after a time")
     func unacknowledged() throws {
         let server = try ScriptedServer("--late", "header-only")
         let drive = try Drive(server)

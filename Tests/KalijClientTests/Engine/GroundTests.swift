@@ -6,9 +6,9 @@ import Testing
 @testable import KalijSteps
 @testable import KalijTransport
 
-/// What an engine plans, it plans on the loop that it stands on: in the simulator no other one turns.
+/// An engine plans all work on its own loop: in the simulator no other loop turns.
 @Suite struct GroundTests {
-    /// A loop that only remembers what was planned, in seconds.
+    /// A loop that only remembers the planned times, in seconds.
     private final class Planned: EngineLoop {
         private(set) var seconds: [Double] = []
         private var watches: [Watch] = []
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "after a resumption the connection is looked at once more on that loop, because the server may have forgotten it"
+        "after a resumption the connection is checked once more on the engine's loop, because the server may have forgotten it"
     )
     func doubt() throws {
         let drive = try Drive(port: 1)

@@ -7,10 +7,10 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// A logout with nobody driving ends the session at the server if that can be reached in a short time, and is done in any
-/// case: "its waiting handlers invalidated exactly once".
+/// A logout without a driver ends the session at the server if the server can be reached in a short time, and is done
+/// in any case: "its waiting handlers invalidated exactly once".
 @Suite(.serialized) struct LeavingTests {
-    /// A directory with a session that its process has left behind, and a timer that waits.
+    /// A directory with the session of a process that has ended, and a waiting timer.
     private func left(_ server: ScriptedServer) throws -> Drive {
         let drive = try Drive(server)
         try drive.run { _, event in event.content is Online }
@@ -35,7 +35,7 @@ import Testing
         return report.unreached.values.first
     }
 
-    @Test("a server that no longer has the session: there is nothing to end, and none is begun")
+    @Test("a server that no longer has the session: there is no session to end, and no session is begun")
     func refused() throws {
         let server = try ScriptedServer("idle")
         let drive = try left(server)
@@ -43,7 +43,7 @@ import Testing
         #expect(try drive.number("SELECT number FROM session") == 1)
     }
 
-    @Test("a server that does not answer is not waited for longer than said")
+    @Test("a server that does not answer is not waited for longer than allowed")
     func silent() throws {
         let server = try ScriptedServer("idle")
         let drive = try left(server)
@@ -77,7 +77,7 @@ import Testing
         #expect(try logOut(drive, within: 5) == nil)
     }
 
-    @Test("an engine that drives and has no connection does it too")
+    @Test("an engine that drives without a connection logs out, too")
     func driving() throws {
         let server = try ScriptedServer("idle")
         let drive = try left(server)

@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "a notification is shown before the sync of the acknowledgement is waited for, and that it may be is on the disk"
+        "a notification is shown before the wait for the acknowledgement's sync, and the disk has the mark that it may be shown"
     )
     func beforeTheBarrier() throws {
         let scratch = try ScratchDirectory()
@@ -61,7 +61,8 @@ import Testing
 
     /// "Showing can fail, in the API too: then the row stays owed and the exit status says so."
     @Test(
-        "what could not be shown is owed still, is tried again, and otherwise left for the next", arguments: [1, 1000])
+        "a notification that could not be shown is still owed, tried again, and otherwise left for the next process",
+        arguments: [1, 1000])
     func fails(_ failures: Int) throws {
         let scratch = try ScratchDirectory()
         try Self.message.write(toFile: scratch.file("recording.xml"), atomically: true, encoding: .utf8)
@@ -89,7 +90,7 @@ import Testing
         #expect(ending == (failures == 1 ? .stopped : .unfinished))
     }
 
-    @Test("the fence was taken with a sync: what was committed before needs no barrier, what is committed then does")
+    @Test("the fence was taken with a sync: earlier commits need no barrier, later commits do")
     func firstBarrier() throws {
         let desk = try Desk(notifies: true)
         let runner = StepRunner(

@@ -162,7 +162,7 @@ struct StorageTests {
         driver.letGo {}
     }
 
-    @Test("a reading of the archive that the database could not take is made when it can")
+    @Test("a reading of the archive that the database could not store is repeated later")
     func archive() throws {
         let server = try ScriptedServer("silent")
         var timing = Drive.timing
@@ -216,7 +216,9 @@ struct StorageTests {
         #expect(try driven.number("SELECT number FROM barrier") == before + 1)
     }
 
-    @Test("a stream error before a resumption does not count against the session; one in its place does")
+    @Test(
+        "a stream error before a resumption does not count against the session; a stream error instead of the answer does"
+    )
     func streamErrors() throws {
         let server = try ScriptedServer("silent")
         let driven = try Driven(try Drive(server))

@@ -29,7 +29,7 @@ import Testing
     private func waits(_ turn: TakingOver.Turn) -> Bool { if case .pause = turn { true } else { false } }
     private func drives(_ turn: TakingOver.Turn) -> Bool { if case .driven = turn { true } else { false } }
 
-    @Test("an owner that does not answer within five seconds is given up, and its next step is refused")
+    @Test("an owner that does not answer within five seconds is overtaken, and its next step is refused")
     func givenUp() throws {
         let owner = try directory.drive(role: .main, now: 1)
         var taking = TakingOver(directory: directory, role: .wake, clock: time.clock)
@@ -43,7 +43,7 @@ import Testing
         #expect(throws: FenceError.self) { try owner.fence.check(owner.database) }
     }
 
-    @Test("an owner that came while another one was waited for has five seconds of its own (simulation, seed 26)")
+    @Test("an owner that came during the wait for another owner has five seconds of its own (simulation, seed 26)")
     func another() throws {
         let first = try directory.drive(role: .main, now: 1)
         var taking = TakingOver(directory: directory, role: .wake, clock: time.clock)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "an owner that cannot be asked, because somebody is frozen in the mailbox, is asked afterwards (simulation, seed 22946)"
+        "an owner that cannot be asked, because a process is frozen in the mailbox, is asked afterwards (simulation, seed 22946)"
     )
     func askedAfterwards() throws {
         let owner = try directory.drive(role: .main, now: 1)
@@ -84,7 +84,7 @@ import Testing
         withExtendedLifetime(listener) {}
     }
 
-    @Test("who was overtaken before it listens does not take the bell from who drives (simulation, seed 17116)")
+    @Test("a process that was overtaken before it listens does not take the driver's bell (simulation, seed 17116)")
     func bell() throws {
         let stale = try directory.drive(role: .wake, now: 1)
         let driver = try directory.drive(role: .main, now: 2, over: stale.fence.owner)
@@ -105,7 +105,7 @@ import Testing
         #expect(hasRung)
     }
 
-    @Test("who is frozen in the middle of writing to the mailbox is killed (simulation, seed 334)")
+    @Test("a process that is frozen within a write to the mailbox is killed (simulation, seed 334)")
     func frozenInTheMailbox() throws {
         _ = try Mailbox(directory: scratch.path)
         let path = Mailbox.databasePath(in: scratch.path)
@@ -120,7 +120,7 @@ import Testing
         #expect(killed == [path])
     }
 
-    @Test("who is frozen while it opens or closes the mailbox is killed (simulation, seed 10736)")
+    @Test("a process that is frozen while opening or closing the mailbox is killed (simulation, seed 10736)")
     func frozenOpeningTheMailbox() throws {
         _ = try Mailbox(directory: scratch.path)
         let path = Mailbox.databasePath(in: scratch.path)

@@ -10,9 +10,9 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Handlers, timers and promises as an application has them: through an engine.
+/// Handlers, timers and promises of an application, through an engine.
 @Suite(.serialized) struct WaitingEngineTests {
-    /// What a test hands over between the engine's thread and its own.
+    /// A value handed over between the engine's thread and the test's thread.
     private final class Box<Value: Sendable>: Sendable {
         private let contents: Mutex<Value?> = Mutex(nil)
         func put(_ value: Value) { contents.withLock { $0 = value } }
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// Ends the engine once the tasks have what they wait for: on a busy machine they get a processor late.
+    /// Ends the engine after the tasks have finished: on a busy machine tasks get a processor late.
     private static func stop(_ engine: Engine, once isDone: @escaping @Sendable () -> Bool) {
         engine.loop.schedule(after: 0.05) { [weak engine] in
             guard let engine else { return }
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// Runs an engine on a thread of its own; `body` gets it once it is online, or at its begin.
+    /// Runs an engine on a thread of its own; `body` gets the engine when it is online, or at the beginning.
     private func run(
         _ server: ScriptedServer, online: Bool = true, seconds: Double = 10,
         _ body: @escaping @Sendable (Engine) throws -> Void
@@ -88,7 +88,7 @@ import Testing
         #expect(log == ["at once rung", "soon rung"])
     }
 
-    @Test("a request that nobody answers times out, once the server has acknowledged what came before")
+    @Test("a request without an answer times out after the server has acknowledged all earlier stanzas")
     func timeout() async throws {
         let log = try await run(try ScriptedServer("idle"), seconds: 4) { engine in
             try engine.perform { step in
@@ -99,7 +99,7 @@ import Testing
         #expect(log == ["one: timeout"])
     }
 
-    @Test("a spontaneous <a/> is no answer to our <r/>: what the server has sent before the real one is no timeout")
+    @Test("a spontaneous <a/> is no answer to our <r/>: an answer sent before the real <a/> is not a timeout")
     func acknowledgedUnasked() async throws {
         let log = try await run(try ScriptedServer("unasked"), seconds: 4) { engine in
             try engine.perform { step in
@@ -110,7 +110,7 @@ import Testing
         #expect(log == ["one: service-unavailable"])
     }
 
-    @Test("what is accepted within a step says at once that it is misplaced, and does not wait for itself")
+    @Test("accepting within a step fails at once as misplaced, and does not wait for itself")
     func misplaced() async throws {
         _ = try await run(try ScriptedServer("idle"), seconds: 1) { engine in
             let start = ContinuousClock.now
@@ -165,7 +165,7 @@ import Testing
         #expect(log == ["stored 1"])
     }
 
-    @Test("a task that is cancelled waits no longer; a promise that is gone is rejected")
+    @Test("a cancelled task waits no longer; a missing promise is rejected")
     func cancelled() async throws {
         let server = try ScriptedServer("idle")
         let (awaiter, promise) = (Box<PromiseAwaiter>(), Box<Promise<Int>>())
@@ -189,7 +189,7 @@ import Testing
         await #expect(throws: Rejection.forgotten) { try await gone.value }
     }
 
-    @Test("an account that is told to leave is logged out by the engine, which then ends")
+    @Test("an account that is to be logged out is logged out by the engine, which then ends")
     func leaving() async throws {
         let log = try await run(try ScriptedServer("idle"), seconds: 10) { engine in
             try engine.perform { step in

@@ -18,7 +18,7 @@ import Testing
         events.map { "\($0.number ?? 0) \(Step.Effects(events: [$0]).told.first ?? "?")" }
     }
 
-    @Test("what is told of messages has numbers, and is read after any of them as it was told")
+    @Test("events about messages have numbers, and are read after any number as they were told")
     func reads() throws {
         let desk = try Desk.online()
         var told = try desk.receive(incoming("one")).events
@@ -53,7 +53,7 @@ import Testing
         #expect(try short(EventLog(desk.directory).events(after: 0)) == ["1 message two"])
     }
 
-    @Test("a page of large messages is a short one")
+    @Test("a page of large messages is short")
     func pages() throws {
         let desk = try Desk.online()
         let body = String(repeating: "x", count: 400_000)
@@ -63,7 +63,7 @@ import Testing
         #expect(try log.events(after: 3).map(\.number) == [4, 5])
     }
 
-    @Test("events older than 30 days go, but for the newest 10,000; who has not read them is told")
+    @Test("events older than 30 days are removed, except the newest 10,000; a reader that missed them is told")
     func forgets() throws {
         let desk = try Desk.online()
         try desk.receive(incoming("old"))
@@ -93,7 +93,7 @@ import Testing
             """)
     }
 
-    @Test("a number that no event has had is told of: it is of another directory, or the database was put back")
+    @Test("a number that no event has had is an error: it is another directory's, or the database was restored")
     func unknown() throws {
         let desk = try Desk.online()
         try desk.receive(incoming("one"))
@@ -102,9 +102,9 @@ import Testing
         #expect(throws: EventLogError.unknown(2, last: 1)) { try log.events(after: 2) }
     }
 
-    /// A power failure takes back commits that were not synced: events that were told are gone, and their numbers must not be
-    /// given to others.
-    @Test("after a driver that has not let go numbers are left out; after one that has, none")
+    /// A power failure undoes commits that were not synced: told events are gone, and their numbers must not be given
+    /// to other events.
+    @Test("numbers are left out after a driver that has not let go, and only then")
     func leftOut() throws {
         let desk = try Desk.online()
         try desk.receive(incoming("one"))
@@ -116,7 +116,7 @@ import Testing
         #expect(try EventLog(desk.directory).events(after: 0).map(\.number) == [1])
     }
 
-    @Test("the events of an account that is removed go with it; their numbers are not given again")
+    @Test("the events of a removed account are removed, too; their numbers are not given again")
     func removed() throws {
         let desk = try Desk.online()
         try desk.receive(incoming("one"))

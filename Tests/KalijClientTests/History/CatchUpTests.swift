@@ -6,7 +6,7 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// After a bind that is no resume the archive is read from the last stored id to its end, page by page.
+/// After a bind without a resume the archive is read from the last stored id to the archive's end, page by page.
 struct CatchUpTests {
     /// A message of romeo's.
     static func message(_ body: String, from: String = "romeo@example.net/x") -> String {
@@ -24,7 +24,7 @@ struct CatchUpTests {
         return try #require(try desk.text(sql))
     }
 
-    @Test("pages are read to the end, then presence is announced, then what was archived in between is read")
+    @Test("pages are read to the end, then presence is announced, then messages archived in between are read")
     func pages() throws {
         let desk = try Desk.reading()
         #expect(try Self.lastPage(desk).contains("2026-11-07T12:00:00Z"), "the first login looks back 14 days")
@@ -41,7 +41,7 @@ struct CatchUpTests {
         #expect(try desk.history() == ["in one", "in two", "in three"])
     }
 
-    @Test("the order of the archive wins over that of arrival; what is not in it comes behind")
+    @Test("the archive's order wins over the order of arrival; messages not in the archive come after")
     func order() throws {
         let desk = try Desk.reading()
         try desk.answerPage(complete: true)
@@ -56,7 +56,7 @@ struct CatchUpTests {
         #expect(try desk.history() == ["in one", "in two", "in three", "in unarchived", "out mine (queued)"])
     }
 
-    @Test("own messages are met by their origin-id and settled; those of other devices are stored as sent")
+    @Test("own messages are recognized by their origin-id and settled; messages of other devices are stored as sent")
     func own() throws {
         let desk = try Desk.caughtUp()
         let id = try #require(try desk.accept("mine").originID)
@@ -71,7 +71,7 @@ struct CatchUpTests {
             \(origin)</message>
             """
         #expect(try desk.receive(try desk.archived("a1", mine)).told == ["mine is acked"])
-        // Another device that numbers its messages anew each day: both are kept.
+        // Another device that numbers its messages anew each day: both messages are kept.
         for archive in ["a2", "a3"] {
             let other = """
                 <message from='juliet@example.org/phone' to='romeo@example.net' type='chat' id='\(archive)'>\
@@ -112,7 +112,7 @@ struct CatchUpTests {
         #expect(try desk.text("SELECT stanza_id FROM message") == "a1")
     }
 
-    @Test("an error that was archived is no message")
+    @Test("an archived error is no message")
     func archivedError() throws {
         let desk = try Desk.reading()
         try desk.receive(try desk.archived("a1", Self.message("mine").replacing("'chat'", with: "'error'")))
@@ -141,7 +141,7 @@ struct CatchUpTests {
         for body in bodies { try desk.receive(try desk.archived("a\(body)", Self.message(body))) }
         try desk.answerPage(last: "a5", complete: true)
         try desk.answerPage(complete: true)
-        // The server's archive does not keep everything.
+        // The server's archive does not keep every message.
         try desk.receive(Self.message("unarchived"))
         let before = try desk.history()
         _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
@@ -152,7 +152,7 @@ struct CatchUpTests {
     }
 
     @Test(
-        "a long catch-up goes on behind presence: what comes live meanwhile is shown at once, and gets its place later")
+        "a long catch-up goes on after presence: live messages are shown at once, and get their places later")
     func longCatchUp() throws {
         let desk = try Desk.reading()
         for page in 0..<5 {

@@ -8,7 +8,7 @@ import Testing
 
 /// "First login takes the last N days and fills older history on demand", going backwards; gaps between ranges too.
 struct FillingTests {
-    /// One with the ranges a1...a3 and b5...b6 and a gap in between that the archive can fill.
+    /// A desk with the ranges a1...a3 and b5...b6 and a gap in between that the archive can fill.
     private func gapped() throws -> Desk {
         let desk = try Desk.read(3)
         try desk.bind(resumeID: "session-2")
@@ -22,13 +22,13 @@ struct FillingTests {
         return desk
     }
 
-    @Test("older messages come before the first range, page by page, until there are as many as were wanted")
+    @Test("older messages come before the first range, page by page, up to the wanted number")
     func older() throws {
         let desk = try Desk.read(3)
         _ = try desk.want(older: 7)
         #expect(try desk.asked() == ["before a1"])
         try desk.show((6...10).map { "z\($0)" } + ["a1"], of: "filling")
-        // Each result is a step of its own; that of <fin/> moves the begin.
+        // Each result is a step of its own; the step of <fin/> moves the beginning.
         #expect(try desk.ranges() == ["a1...a3"])
         #expect(try desk.fin("filled", first: "z6", last: "a1").told.isEmpty)
         #expect(try desk.ranges() == ["z6...a3"])
@@ -39,7 +39,7 @@ struct FillingTests {
         #expect(try desk.shown().first == "[not fetched]")
     }
 
-    @Test("at the archive's begin there is no gap any more")
+    @Test("at the archive's beginning there is no gap any more")
     func begin() throws {
         let desk = try Desk.read(3)
         _ = try desk.want(older: 1000)
@@ -50,7 +50,7 @@ struct FillingTests {
         #expect(try desk.want(older: 5).told == ["filled 0"], "nobody is asked")
     }
 
-    @Test("an account of which nothing was read yet gets the newest page first")
+    @Test("an account without any reading gets the newest page first")
     func withoutRange() throws {
         let desk = try Desk.caughtUp()
         try desk.receive(CatchUpTests.message("live"))
@@ -64,7 +64,7 @@ struct FillingTests {
         #expect(try empty.fin("filled", complete: true).told == ["filled 0"])
     }
 
-    @Test("a gap is filled backwards until the range in front of it is met; then both are one")
+    @Test("a gap is filled backwards up to the range before; then both ranges become one")
     func gap() throws {
         let desk = try gapped()
         #expect(try desk.shown() == ["[not fetched]", "a1", "a2", "a3", "[not fetched]", "b5", "b6"])
@@ -80,7 +80,7 @@ struct FillingTests {
     }
 
     @Test(
-        "a gap in which the archive has nothing more is closed, and listed as lost if it does not meet what was there")
+        "a gap in which the archive has nothing more is closed, and listed as lost if the ranges do not meet")
     func lostGap() throws {
         let desk = try gapped()
         _ = try desk.want(gaps: true)
@@ -90,7 +90,7 @@ struct FillingTests {
         #expect(try desk.shown() == ["[not fetched]", "a1", "a2", "a3", "[lost]", "b4", "b5", "b6"])
     }
 
-    @Test("broken off, it goes on in another process and a new session, once the end of the archive was read")
+    @Test("an interrupted backfill goes on in another process and a new session, after the end of the archive was read")
     func interrupted() throws {
         let desk = try Desk.read(3)
         _ = try desk.want(older: 100)
@@ -110,7 +110,9 @@ struct FillingTests {
                 == .init(isDone: true, messages: 3, problem: nil))
     }
 
-    @Test("what cannot be filled stays a gap, and says so", arguments: ["endless", "refused", "silent", "again"])
+    @Test(
+        "a gap that cannot be filled stays a gap, with the reason",
+        arguments: ["endless", "refused", "silent", "again"])
     func problem(_ how: String) throws {
         let desk = try Desk.read(3)
         _ = try desk.want(older: 100)
@@ -126,7 +128,7 @@ struct FillingTests {
         #expect(try desk.questions("filled").isEmpty)
     }
 
-    @Test("a server that shows ten times what it was asked for does not hide a gap")
+    @Test("a server that shows ten times more than requested does not hide a gap")
     func tooMuch() throws {
         let desk = try Desk.read(1)
         _ = try desk.want(older: 10)
@@ -178,7 +180,7 @@ struct FillingTests {
         #expect(try desk.shown().isEmpty)
     }
 
-    @Test("whether there is something before the first reading is found out once; if not, no gap is shown")
+    @Test("whether messages exist before the first reading is found out once; if not, no gap is shown")
     func nothingBefore() throws {
         let desk = try Desk.read(2)
         #expect(try desk.shown() == ["[not fetched]", "a1", "a2"])

@@ -6,11 +6,11 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// A catch-up that does not come to its end leaves no gap, and never hangs.
+/// An interrupted catch-up leaves no gap, and never hangs.
 struct InterruptedCatchUpTests {
     private static func message(_ body: String) -> String { CatchUpTests.message(body) }
 
-    @Test("it goes on in another process, from the rows alone")
+    @Test("an interrupted catch-up goes on in another process, from the rows alone")
     func resumedElsewhere() throws {
         let desk = try Desk.reading()
         try desk.receive(try desk.archived("a1", Self.message("one")))
@@ -27,7 +27,7 @@ struct InterruptedCatchUpTests {
         #expect(try desk.text("SELECT cursor FROM catchup") == "a2")
     }
 
-    @Test("lost between presence and the second reading, it does not leave out what was archived in between")
+    @Test("a catch-up lost between presence and the second reading does not skip messages archived in between")
     func lostInTheMiddle() throws {
         let desk = try Desk.reading()
         try desk.receive(try desk.archived("a1", Self.message("one")))
@@ -43,7 +43,7 @@ struct InterruptedCatchUpTests {
         #expect(try desk.history() == ["in one"] + (2...100).map { "in \($0)" })
     }
 
-    @Test("refused by the archive, it says so, announces presence, and the next one begins where this one stopped")
+    @Test("a refused catch-up tells the reason and announces presence; the next catch-up begins where this one stopped")
     func refused() throws {
         let desk = try Desk.reading()
         try desk.receive(try desk.archived("a1", Self.message("one")))
@@ -63,7 +63,7 @@ struct InterruptedCatchUpTests {
         #expect(try CatchUpTests.lastPage(desk).contains("<after>a1</after>"))
     }
 
-    @Test("an archive that lost the message it stopped at is asked by time, from the last one that it has shown")
+    @Test("an archive that lost the cursor's message is asked by time, from the last message shown")
     func lostCursor() throws {
         let desk = try Desk.reading()
         try desk.receive(try desk.archived("a1", Self.message("one")))
@@ -86,7 +86,7 @@ struct InterruptedCatchUpTests {
         #expect(try desk.history() == ["in one", "in two"])
     }
 
-    @Test("a page with neither complete nor last ends it, and it says so", arguments: [nil, "a1"])
+    @Test("a page with neither complete nor last ends the catch-up, with the reason", arguments: [nil, "a1"])
     func endlessPage(last: String?) throws {
         let desk = try Desk.reading()
         try desk.receive(try desk.archived("a1", Self.message("one")))
@@ -97,7 +97,9 @@ struct InterruptedCatchUpTests {
         #expect(try desk.questions("page").isEmpty)
     }
 
-    @Test("a server without an archive gets presence at once; an error of one that had it does not end the trust")
+    @Test(
+        "a server without an archive gets presence at once; an error of a server with an archive does not end the trust"
+    )
     func withoutArchive() throws {
         let desk = try Desk.online()
         try desk.answerFeatures(archive: false)
@@ -110,7 +112,7 @@ struct InterruptedCatchUpTests {
         #expect(try known.text("SELECT stanza_id FROM message") == "a1")
     }
 
-    @Test("the last that a page has shown is read again, but nothing that came live counts as read")
+    @Test("the last messages of a page are read again, and live messages do not count as read")
     func overlap() throws {
         let desk = try Desk.reading()
         for number in 1...50 {
@@ -125,8 +127,8 @@ struct InterruptedCatchUpTests {
         #expect(try CatchUpTests.lastPage(desk).contains("<after>a20</after>"))
     }
 
-    /// Found by killing: ejabberd 23.01 wrote a message into its archive 28 messages and 31 ms behind the place that it gave it.
-    @Test("what is archived within two seconds is read again, however much it is; 140 messages are enough")
+    /// Found by killing: ejabberd 23.01 archived a message 28 messages and 31 ms after the messages at its place.
+    @Test("messages archived within two seconds are read again, but 140 messages are enough")
     func lateness() throws {
         let desk = try Desk.reading()
         for number in 1...99 {
@@ -146,9 +148,9 @@ struct InterruptedCatchUpTests {
         #expect(try CatchUpTests.lastPage(desk).contains("<after>a119</after>"))
     }
 
-    /// Found by killing: a process was killed while a reading from far back moved messages, and the next session's reading
-    /// began further on.
-    @Test("a reading that had begun to put messages into the archive's order begins there again in the next session")
+    /// Found by killing: a process was killed while a reading from far back moved messages, and the next session's
+    /// reading began at a later place.
+    @Test("a reading that has begun to move messages into the archive's order begins there again in the next session")
     func moving() throws {
         let desk = try Desk.read(5)
         try desk.accept("mine")
@@ -177,7 +179,7 @@ struct InterruptedCatchUpTests {
         #expect(try desk.history() == bodies)
     }
 
-    @Test("so does one that had ended pages, whatever the order numbers of messages say that are still to be moved")
+    @Test("the same after some pages, whatever order numbers the remaining messages have")
     func movingOn() throws {
         let desk = try Desk.read(5)
         try desk.accept("first")
@@ -202,7 +204,8 @@ struct InterruptedCatchUpTests {
         try desk.fin("page", last: "a10")
         try desk.show(["a11"], at: "2026-11-21T11:00:00Z")
 
-        // The second left when a30 was the newest, whose order number is still smaller than that of what was moved.
+        // The second message left when a30 was the newest; the order number of a30 is still smaller than the numbers of
+        // moved messages.
         try nextSession("session-3", desk)
         #expect(try desk.asked() == ["after a4"])
         try desk.show(["a5", "late"], at: "2026-11-21T11:00:00Z")
@@ -221,7 +224,7 @@ struct InterruptedCatchUpTests {
     }
 
     /// Found by killing, too.
-    @Test("after a reading that was interrupted, what is written in front of its cursor is found by the next one")
+    @Test("after an interrupted reading, messages archived before its cursor are found by the next reading")
     func pinned() throws {
         let desk = try Desk.reading()
         try show(1...45, on: desk)
@@ -262,7 +265,7 @@ struct InterruptedCatchUpTests {
         #expect(try held.queue() == ["iq set query", "message chat one"])
     }
 
-    @Test("after a resume, what was asked and not answered is asked again, and the rest read from the cursor")
+    @Test("after a resume, unanswered questions are asked again, and the rest is read from the cursor")
     func afterResume() throws {
         let desk = try Desk.reading()
         try desk.receive(try desk.archived("a1", Self.message("one")))
@@ -271,7 +274,7 @@ struct InterruptedCatchUpTests {
         _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
         #expect(try desk.questions("page").count == 1)
         #expect(try CatchUpTests.lastPage(desk).contains("<after>a1</after>"))
-        // What still comes of the page that was given up is not taken for the new one.
+        // Late results of the abandoned page do not count for the new page.
         #expect(try desk.receive(lost).told.isEmpty)
         try desk.receive(try desk.archived("a2", Self.message("two")))
         try desk.answerPage(last: "a2", complete: true)

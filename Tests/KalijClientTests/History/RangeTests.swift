@@ -8,7 +8,7 @@ import Testing
 
 /// Rules.md, durability 9: history is a set of ranges per archive; only a page extends a range; between them are gaps, which are listed.
 struct RangeTests {
-    @Test("only a page extends a range: what comes live is the tail behind it")
+    @Test("only a page extends a range: live messages are the tail after the range")
     func tail() throws {
         let desk = try Desk.read(3)
         #expect(try desk.ranges() == ["a1...a3"])
@@ -16,7 +16,7 @@ struct RangeTests {
         #expect(try desk.ranges() == ["a1...a3"])
         _ = try desk.steps.readArchive()
         try desk.show(["a2", "a3"])
-        // Each result is a step of its own; that of <fin/> moves the end.
+        // Each result is a step of its own; the step of <fin/> moves the end.
         try desk.receive(try desk.result("a4", "live"))
         #expect(try desk.ranges() == ["a1...a3"])
         try desk.fin("page", last: "a4", complete: true)
@@ -24,7 +24,7 @@ struct RangeTests {
         #expect(try desk.shown() == ["[not fetched]", "a1", "a2", "a3", "live"])
     }
 
-    @Test("the tail is what came live and what was acknowledged, not what a page has shown")
+    @Test("the tail is live and acknowledged messages, not messages shown by a page")
     func tailCounts() throws {
         let desk = try Desk.read(1)
         #expect(try desk.receive(CatchUpTests.live("live", archive: "a2")).tail == 1)
@@ -56,12 +56,12 @@ struct RangeTests {
         #expect(account.historyDays == 3)
     }
 
-    @Test("a page that was broken off is asked again, in another process, and leaves everything in its place")
+    @Test("an interrupted page is requested again, in another process, and leaves all messages in their places")
     func brokenPage() throws {
         let desk = try Desk.reading()
         try desk.show((1...6).map { "a\($0)" })
         try desk.fin("page", first: "a1", last: "a6")
-        // The next page begins before the last message: a server that gives two the same id begins behind both.
+        // The next page begins before the last message: a server that gives two messages the same id pages over both.
         #expect(try desk.asked() == ["after a5"])
         try desk.show(["a6", "a7", "a8"])
         #expect(try desk.ranges() == ["a1...a6"])
@@ -76,7 +76,7 @@ struct RangeTests {
         #expect(try desk.history() == (1...8).map { "in a\($0)" })
     }
 
-    @Test("a page by time that was broken off begins anew")
+    @Test("an interrupted page by time begins anew")
     func brokenFirstPage() throws {
         let desk = try Desk.reading()
         try desk.show(["a1", "a2"])
@@ -88,7 +88,7 @@ struct RangeTests {
         #expect(try desk.history() == ["in a1", "in a2", "in a3"])
     }
 
-    @Test("an archive that lost the cursor is asked by time; if it still shows what is in the range, there is no gap")
+    @Test("an archive that lost the cursor is asked by time; if it still shows messages of the range, there is no gap")
     func lostCursorOnly() throws {
         let desk = try Desk.read(3)
         try desk.receive(CatchUpTests.live("live", archive: "a4"))
@@ -102,7 +102,7 @@ struct RangeTests {
         #expect(try desk.history() == ["in a1", "in a2", "in a3", "in live"])
     }
 
-    @Test("an archive that expired has a gap that is listed and cannot be filled; what came live goes behind it")
+    @Test("an expired archive has a listed gap that cannot be filled; live messages go after the gap")
     func expired() throws {
         let desk = try Desk.read(3)
         try desk.receive(CatchUpTests.live("b2", archive: "b2"))
@@ -118,7 +118,7 @@ struct RangeTests {
         #expect(try desk.shown() == ["[not fetched]", "a1", "a2", "a3", "[lost]", "b1", "b2", "unarchived"])
         // The next round extends the new range.
         _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
-        // Nothing is read on behind an archive's first message.
+        // No reading begins after an archive's first message.
         #expect(try desk.asked() == ["from 2026-12-31T23:59:58Z"])
         try desk.show(["b1", "b2"], at: "2027-01-01T00:00:00Z")
         try desk.show(["b3"], at: "2027-01-02T00:00:00Z")
@@ -127,7 +127,7 @@ struct RangeTests {
         #expect(try desk.shown().suffix(4) == ["b1", "b2", "b3", "unarchived"])
     }
 
-    @Test("the reading after an expiry, broken off in its first page, goes on with the same gap")
+    @Test("the reading after an expiry, interrupted in its first page, goes on with the same gap")
     func expiredAndBroken() throws {
         let desk = try Desk.read(3)
         try desk.bind(resumeID: "session-2")
@@ -143,7 +143,9 @@ struct RangeTests {
         #expect(jump > 1 << 24 && jump < 1 << 25)
     }
 
-    @Test("what cannot be read is listed as a gap behind what was", arguments: ["refused", "endless", "silent"])
+    @Test(
+        "messages that cannot be read are listed as a gap after the messages read",
+        arguments: ["refused", "endless", "silent"])
     func unread(_ how: String) throws {
         let desk = try Desk.read(2)
         _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
@@ -156,12 +158,12 @@ struct RangeTests {
         }
         #expect(try desk.shown() == ["[not fetched]", "a1", "a2", "[unread]", "live"])
         #expect(try desk.ranges() == ["a1...a2"])
-        // What was not read then is read the next time, from the range's end.
+        // The missing messages are read the next time, from the range's end.
         _ = try desk.steps.readArchive()
         #expect(try desk.asked() == ["after a1"])
     }
 
-    @Test("an archive that shows the same page for ever is left", .timeLimit(.minutes(1)))
+    @Test("an archive that shows the same page for ever is read no more", .timeLimit(.minutes(1)))
     func samePage() throws {
         let desk = try Desk.reading()
         var told: [String] = []
@@ -172,7 +174,7 @@ struct RangeTests {
         #expect(told == ["caught up: the server's archive ended a page without saying where it goes on"])
     }
 
-    @Test("an archive that is changed while it is read: what is put in before the cursor is found by the next round")
+    @Test("an archive that changes during the reading: messages added before the cursor are found by the next round")
     func changing() throws {
         let desk = try Desk.reading()
         try desk.show((1...60).filter { $0 != 55 }.map { "a\($0)" })
@@ -201,7 +203,7 @@ struct RangeTests {
         #expect(try desk.history() == ["in a1", "in a2", "in a3", "in a4", "in twin"])
     }
 
-    @Test("another message that the archive gave the id of its first one later is found by the next reading")
+    @Test("a later message with the id of the archive's first message is found by the next reading")
     func twinOfTheFirst() throws {
         let desk = try Desk.read(3)
         try desk.database.execute("UPDATE archive_range SET bottom = 1")
@@ -217,11 +219,11 @@ struct RangeTests {
     }
 
     @Test(
-        "an earlier message that an emptied archive takes in after its first one is found by the next reading, and has its place"
+        "an earlier message that an emptied archive adds after its first message is found by the next reading, and has its place"
     )
     func lateBeforeTheFirst() throws {
         let desk = try Desk.read(3)
-        // Emptied: what came since was archived late, or has not been yet.
+        // Emptied: later messages were archived late, or not yet.
         try desk.receive(CatchUpTests.live("a5", archive: "a5"))
         try desk.receive(CatchUpTests.live("a6", archive: "a6"))
         _ = try desk.steps.readArchive()

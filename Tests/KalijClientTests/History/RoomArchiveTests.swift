@@ -24,7 +24,7 @@ struct RoomArchiveTests {
         _ = try desk.runner.run("application", for: desk.account) { try $0.readArchive(of: try JID(Self.room)) }
     }
 
-    /// One that is reading the room's archive.
+    /// A desk that is reading the room's archive.
     private func reading() throws -> Desk {
         let desk = try Desk.read(1)
         try read(desk)
@@ -53,7 +53,7 @@ struct RoomArchiveTests {
         #expect(
             try desk.number("SELECT count(*) FROM message WHERE archive = '\(Self.room)' AND type = 'groupchat'") == 2)
         #expect(try desk.shown(with: Self.room) == ["[not fetched]", "[not fetched]", "r1", "r2"])
-        // The next reading begins where this one ended.
+        // The next reading begins at the end of the last reading.
         try read(desk)
         try answer(desk, feature: "urn:xmpp:mam:2")
         #expect(try desk.asked() == ["after r1"])
@@ -67,12 +67,12 @@ struct RoomArchiveTests {
         let result = try desk.result("r1", room: Self.room, xml: message("r1"))
         try desk.receive(result.replacing("<message from='\(Self.room)'>", with: "<message from='\(from)'>"))
         #expect(try desk.number("SELECT count(*) FROM message WHERE archive <> ''") == 0)
-        // And an answer too.
+        // The same holds for an answer.
         try desk.fin("page", last: "r1", complete: true, from: from)
         #expect(try desk.questions("page").count == 1)
     }
 
-    @Test("what a room delivers live meets its copy in the archive, by the stanza-id that the room stamps")
+    @Test("a room's live message is recognized in the archive, by the stanza-id that the room stamps")
     func live() throws {
         let desk = try reading()
         try desk.receive(message("two", stamp: "r2"))
@@ -83,7 +83,7 @@ struct RoomArchiveTests {
         #expect(try desk.history() == ["in a1", "in one", "in two"])
     }
 
-    @Test("a stanza-id of a room counts only once disco of it has shown an archive, and only by the room itself")
+    @Test("a room's stanza-id counts only after disco has shown the room's archive, and only by the room itself")
     func untrusted() throws {
         let desk = try Desk.read(1)
         try desk.receive(message("one", stamp: "r1"))
@@ -104,11 +104,11 @@ struct RoomArchiveTests {
         #expect(try desk.history() == ["in a1", "in a1"])
     }
 
-    @Test("a copy of a message accepted here meets its row, once; another occupant cannot take it over")
+    @Test("a copy of a message accepted here finds its row, once; another occupant cannot take the row over")
     func own() throws {
         let desk = try reading()
         let id = try #require(try desk.accept("mine", to: Self.room).originID)
-        // As a feature for rooms accepts messages.
+        // A feature for rooms accepts messages of this type.
         try desk.database.run("UPDATE message SET type = 'groupchat' WHERE body = 'mine'")
         let copy = "<message from='\(Self.room)/juliet' type='groupchat' id='\(id)'><body>mine</body></message>"
         #expect(try desk.receive(try desk.result("r1", room: Self.room, xml: copy)).told == ["mine is acked"])
@@ -118,7 +118,7 @@ struct RoomArchiveTests {
         #expect(try desk.history() == ["in a1", "out mine (acked)", "in forged"])
     }
 
-    @Test("a room without an archive, or that does not answer, says so")
+    @Test("a room without an archive, or without an answer, is reported")
     func without() throws {
         let desk = try Desk.read(1)
         try read(desk)

@@ -7,13 +7,13 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Who wraps messages of others (XEP-0280, 0297, 0313, 0163) speaks for nothing but the wrapper's own conversation, unless it is
-/// the account's own server.
+/// A sender who wraps messages of others (XEP-0280, 0297, 0313, 0163) speaks only for the wrapper's own conversation,
+/// except the account's own server.
 struct ForwardingTests {
     static let room = "orchard@muc.example.org"
     private static let mallory = "mallory@example.com/evil"
 
-    /// One that knows two contacts, has messages to and from them in all states and notifications that were shown and are owed,
+    /// A desk that knows two contacts, has messages to and from both in all states, has shown and owed notifications,
     /// and is reading the archive of a room.
     static func desk() throws -> Desk {
         let desk = try Desk(notifies: true)
@@ -44,7 +44,7 @@ struct ForwardingTests {
         return desk
     }
 
-    /// Everything that belongs to other conversations than `own`, as text.
+    /// All rows that belong to other conversations than `own`, as text.
     private func others(_ desk: Desk, than own: String) throws -> [String] {
         let messages = try desk.database.prepare(
             """
@@ -72,7 +72,7 @@ struct ForwardingTests {
         return messages + notifications + ranges + requests + queued
     }
 
-    /// What a forwarder can know: ids that were on its own wire, or that somebody has told it.
+    /// The ids known to a forger: ids on the forger's own wire, or ids told by others.
     private struct Ids {
         let all: [String]
 
@@ -145,7 +145,7 @@ struct ForwardingTests {
             ])
         }
 
-        /// A stanza as the server would deliver it: with the forger's own address.
+        /// A stanza as delivered by the server: with the forger's own address.
         mutating func stanza(from sender: String) -> String {
             let type = pick(["", " type='chat'", " type='groupchat'", " type='error'", " type='headline'"])
             switch random.next() % 8 {
@@ -157,7 +157,7 @@ struct ForwardingTests {
     }
 
     @Test(
-        "whatever somebody wraps: no row, state or notification outside the wrapper's own conversation changes",
+        "a forged wrapper changes no row, state or notification outside the wrapper's own conversation",
         arguments: [mallory, room, room + "/romeo", "romeo@example.net/x", "muc.example.org"])
     func forged(_ sender: String) throws {
         let own = try JID(sender).bare.description

@@ -38,7 +38,7 @@ struct QueueLimitTests {
         #expect(try desk.queue().count == 1)
     }
 
-    @Test("what an application queues is bounded, too, by what the server announces (XEP-0478)")
+    @Test("an application's stanzas are limited, too, by the server's announcement (XEP-0478)")
     func announced() throws {
         let desk = try Desk.caughtUp()
         func send(_ bytes: Int) throws {
@@ -59,7 +59,7 @@ struct QueueLimitTests {
     }
 
     @Test(
-        "what was queued before the server announced less is set aside: a message fails, anything else is a dead letter"
+        "stanzas queued before the server lowered its limit are set aside: a message fails, other stanzas are dead letters"
     )
     func setAside() throws {
         let desk = try Desk.caughtUp()
@@ -79,7 +79,9 @@ struct QueueLimitTests {
         #expect(try desk.text("SELECT origin || reason FROM dead_letter")?.hasPrefix("queuethe stanza has 40") == true)
     }
 
-    @Test("after a session was ended, its unacknowledged stanzas leave one at a time; the one to blame is set aside")
+    @Test(
+        "after the server ended a session, its unacknowledged stanzas leave one at a time; the stanza to blame is set aside"
+    )
     func blamed() throws {
         let desk = try Desk.caughtUp()
         let error = StreamError(.policyViolation, text: "too big")
@@ -110,7 +112,7 @@ struct QueueLimitTests {
     }
 
     @Test(
-        "a server's own end, or one that is about the stream, blames nothing",
+        "a server's own end, or an error about the stream, blames no stanza",
         arguments: [StreamError.Condition.conflict, .systemShutdown, .connectionTimeout, .notWellFormed, .reset])
     func innocent(_ condition: StreamError.Condition) { #expect(!StreamError(condition).mayBlameStanza) }
 
@@ -126,7 +128,7 @@ struct QueueLimitTests {
 
     /// Inbound stanzas of up to a megabyte, from anybody, with anything.
     @Test(
-        "whatever comes, the queue holds well-formed stanzas within the limit, and is empty once the server has taken them"
+        "after any input, the queue holds well-formed stanzas within the limit, and is empty after the server's acknowledgement"
     )
     func anything() throws {
         var random = Seeded(2026)

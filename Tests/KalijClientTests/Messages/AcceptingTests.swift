@@ -7,7 +7,7 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Rules.md, durability 6: a message gets its id, which is also its origin-id, when it is accepted; then it is on the disk.
+/// Rules.md, durability 6: an accepted message has its id, which is also its origin-id, and is on the disk.
 struct AcceptingTests {
     @Test("an accepted message is a row and a stanza in the queue, which the next process finds")
     func accepted() throws {
@@ -25,7 +25,7 @@ struct AcceptingTests {
     }
 
     @Test(
-        "what XML cannot carry is refused, and nothing of it is stored",
+        "text that XML cannot carry is refused, and nothing is stored",
         arguments: [("\u{0}", 0), ("bell \u{7}", 7), ("\u{1B}[0m", 0x1B), ("\u{FFFE}", 0xFFFE), ("\u{FFFF}", 0xFFFF)])
     func characters(_ body: String, _ code: UInt32) throws {
         let desk = try Desk()
@@ -33,7 +33,7 @@ struct AcceptingTests {
         #expect(try desk.history().isEmpty)
     }
 
-    @Test("an empty message and one that no server would take are refused; the largest one that fits is not")
+    @Test("an empty message and a message over the limit are refused; the largest message within the limit is not")
     func sizes() throws {
         let desk = try Desk()
         #expect(throws: AcceptError.empty) { try desk.accept("") }

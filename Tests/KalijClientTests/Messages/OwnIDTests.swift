@@ -15,7 +15,7 @@ import Testing
         try Outgoing.accept(body, to: romeo(), of: desk.account, in: desk.database, clock: desk.clock.clock, id: id)
     }
 
-    @Test("what is accepted twice under one id is sent once, and the second time answered as it is by then")
+    @Test("a message accepted twice under one id is sent once; the second call returns its present state")
     func accepted() throws {
         let desk = try Desk.online()
         try desk.acknowledgeAll()
@@ -32,7 +32,7 @@ import Testing
         #expect(try accept(desk, "hello", id: "answer-2").state == .queued)
     }
 
-    @Test("what is shared twice under one id is sent once, whether it was taken over or not")
+    @Test("a message shared twice under one id is sent once, whether it was taken over or not")
     func shared() throws {
         let desk = try Desk.online()
         try desk.acknowledgeAll()
@@ -52,7 +52,7 @@ import Testing
         #expect(try desk.history() == ["out hello (acked)"])
     }
 
-    @Test("the ids of two accounts are their own; one that came from another device is nobody's")
+    @Test("each account has ids of its own; the id of another device's message does not count")
     func others() throws {
         let desk = try Desk.online()
         try desk.acknowledgeAll()

@@ -30,7 +30,7 @@ struct ReceivingTests {
         #expect(try desk.history() == ["in hello"])
     }
 
-    @Test("messages of two senders with the same stanza-id are both stored, as are two of one sender")
+    @Test("messages of two senders with the same stanza-id are both stored, and so are two messages of one sender")
     func sameStanzaID() throws {
         let desk = try Desk.caughtUp()
         try desk.receive(Self.live("one", archive: "a1"))
@@ -39,7 +39,7 @@ struct ReceivingTests {
         #expect(try desk.history() == ["in one", "in two", "in three"])
     }
 
-    @Test("a message id alone never tells that a message is known")
+    @Test("a message id alone never identifies a known message")
     func sameMessageID() throws {
         let desk = try Desk.caughtUp()
         try desk.receive(Self.live("one", archive: "a1"))
@@ -66,7 +66,7 @@ struct ReceivingTests {
         #expect(try unknown.number("SELECT count(*) FROM message WHERE stanza_id IS NULL") == 1)
     }
 
-    @Test("without an archive a sender's origin-id tells that a message is known, another sender's does not")
+    @Test("without an archive a sender's origin-id identifies a known message, another sender's does not")
     func originID() throws {
         let desk = try Desk.online()
         func message(from: String) -> String {
@@ -78,7 +78,7 @@ struct ReceivingTests {
         #expect(try desk.number("SELECT count(*) FROM message") == 2)
     }
 
-    @Test("what says nothing and was not archived is not kept")
+    @Test("a message without text that was not archived is not kept")
     func notKept() throws {
         let desk = try Desk.caughtUp()
         try desk.receive(
@@ -105,7 +105,7 @@ struct ReceivingTests {
             <error type='cancel'><service-unavailable xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></message>
             """
         let (first, second) = (try #require(one.originID), try #require(two.originID))
-        // Somebody else's word for it counts for nothing.
+        // The word of somebody else does not count.
         try desk.receive("<message type='error' from='mallory@example.net' id='\(second)'>" + error)
         try desk.receive("<message type='error' from='romeo@example.net' id='unknown'>" + error)
         let told = try desk.receive(
@@ -116,7 +116,7 @@ struct ReceivingTests {
         #expect(try desk.text("SELECT error FROM message WHERE body = 'one'") == "service-unavailable (cancel)")
     }
 
-    @Test("a carbon of another account's claim is a message like any other, not one of ours")
+    @Test("a stranger's carbon of a message in our name is ignored")
     func forgedCarbon() throws {
         let desk = try Desk.caughtUp()
         try desk.receive(
@@ -154,7 +154,7 @@ struct ReceivingTests {
         #expect(try desk.text("SELECT stanza_id FROM message") == "a1")
     }
 
-    @Test("a reflection, a carbon and the archive's copy of our own message meet the row written when it was sent")
+    @Test("a reflection, a carbon and the archive's copy of our own message find the row of the sent message")
     func ownCopies() throws {
         let desk = try Desk.caughtUp()
         let id = try #require(try desk.accept("mine").originID)
@@ -178,7 +178,7 @@ struct ReceivingTests {
     }
 
     // Simulation, seed 219: a session resumed before the server had said whether it has an archive.
-    @Test("a copy of what another device sent, from before the archive's ids were trusted, is not stored again")
+    @Test("a copy of another device's message, from before the archive's ids were trusted, is not stored again")
     func otherDevicesCopy() throws {
         let desk = try Desk.caughtUp()
         try desk.database.run("UPDATE session SET stamps = 0", [])

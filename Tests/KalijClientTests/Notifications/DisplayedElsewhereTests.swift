@@ -7,7 +7,7 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// XEP-0490: what another device of the account has displayed is withdrawn.
+/// XEP-0490: messages displayed on another device of the account are withdrawn.
 @Suite struct DisplayedElsewhereTests {
     private let desk: Desk
 
@@ -44,7 +44,7 @@ import Testing
             """)
     }
 
-    /// What is owed to the user, in short; marks it as shown.
+    /// The notifications owed to the user, in short; marks them as shown.
     private func shown() throws -> [String] {
         let outbox = NotificationOutbox(database: desk.database)
         let entries = try outbox.pending(limit: 100)
@@ -52,7 +52,7 @@ import Testing
         return entries.map { "\($0.notification.kind.rawValue) \($0.notification.body)" }
     }
 
-    @Test("displayed elsewhere: withdrawn if it was shown, not shown if it was not; what came later stays")
+    @Test("a message displayed elsewhere is withdrawn if it was shown, and not shown otherwise; later messages stay")
     func withdraws() throws {
         try message("one")
         #expect(try shown() == ["show one"])
@@ -64,7 +64,7 @@ import Testing
         #expect(try desk.history().count == 4, "the event itself is no message")
     }
 
-    @Test("it only moves forward, and what is not found in that chat is ignored")
+    @Test("the displayed place only moves forward, and an id unknown in that chat is ignored")
     func ignored() throws {
         try message("one")
         try message("nurse", from: "nurse@example.net/x")
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(
-        "only the account itself says so",
+        "only the account itself publishes displayed messages",
         arguments: ["romeo@example.net", "juliet@example.org/balcony", "example.org"])
     func foreign(_ from: String) throws {
         try message("one")
@@ -92,7 +92,7 @@ import Testing
         #expect(try shown() == ["withdraw one"])
     }
 
-    @Test("a new session asks what was displayed meanwhile, if there is anything to withdraw")
+    @Test("a new session asks for displayed messages, if there is anything to withdraw")
     func asks() throws {
         #expect(try desk.waiting(DisplayedTold.name).isEmpty)
         try message("one")
@@ -114,7 +114,7 @@ import Testing
         #expect(try shown() == ["withdraw one"])
     }
 
-    @Test("a server without such a node says so, and that is all")
+    @Test("a server without such a node changes nothing")
     func without() throws {
         try message("one")
         try desk.bind(resumeID: "session-2")

@@ -23,7 +23,7 @@ import Testing
         )
     }
 
-    /// Another device has displayed it.
+    /// Another device has displayed the message.
     private func displayed(_ id: String) throws {
         try desk.receive(
             """
@@ -58,7 +58,9 @@ import Testing
         #expect(await third == nil)
     }
 
-    @Test("what a task could not show is still owed when it goes on, and comes again when it is tried again")
+    @Test(
+        "a notification that a task could not show is still owed when the task goes on, and comes again at the next try"
+    )
     func notShown() async throws {
         try receive("one")
         try receive("two")
@@ -88,7 +90,7 @@ import Testing
         #expect(await fourth == nil)
     }
 
-    @Test("one whose engine was overtaken gets nothing that another one shows")
+    @Test("a loop of an overtaken engine gets no notification that another process shows")
     func overtaken() async throws {
         try receive("one")
         let hand = NotificationDesk.Hand(handing)

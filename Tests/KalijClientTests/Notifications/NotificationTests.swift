@@ -17,7 +17,7 @@ import Testing
         "<message from='romeo@example.net/orchard' to='juliet@example.org' type='chat' id='\(id)'><body>\(body)</body></message>"
     }
 
-    /// What is owed to the user, in short; marks it as shown.
+    /// The notifications owed to the user, in short; marks them as shown.
     private func shown(_ desk: Desk) throws -> [String] {
         let outbox = NotificationOutbox(database: desk.database)
         let entries = try outbox.pending(limit: 100)
@@ -35,7 +35,7 @@ import Testing
         """
     }
 
-    @Test("A message is to be shown, until it was; shown again under the same identifier if that was not marked")
+    @Test("A message is owed until it was shown; without a mark it is shown again, under the same identifier")
     func shows() throws {
         let desk = try desk()
         try desk.receive(message("1", "hello"))
@@ -49,7 +49,7 @@ import Testing
         #expect(try shown(desk).isEmpty)
     }
 
-    @Test("However many and however long, what is owed is read in portions of some 256 KiB, and all of it")
+    @Test("Owed notifications of any number and length are all read, in portions of about 256 KiB")
     func portions() throws {
         let desk = try desk()
         let body = String(repeating: "long ", count: 40_000)
@@ -67,7 +67,7 @@ import Testing
         #expect(all.count == 21 && Set(all).count == 21)
     }
 
-    @Test("What another device has displayed is withdrawn if it was shown, and not shown if it was not")
+    @Test("A message displayed on another device is withdrawn if it was shown, and not shown otherwise")
     func withdraws() throws {
         let desk = try desk()
         try desk.receive(message("1", "one"))
@@ -79,7 +79,7 @@ import Testing
         #expect(try shown(desk).isEmpty)
     }
 
-    @Test("What may have been shown by a process that died before it said so is withdrawn when it was read elsewhere")
+    @Test("A notification perhaps shown by a process that died is withdrawn when the message was read elsewhere")
     func withdrawsWhatWasBegun() throws {
         let desk = try desk()
         try desk.receive(message("1", "one"))

@@ -22,7 +22,7 @@ struct PingTests {
         }
     }
 
-    @Test("the time is that from when the ping last left until the answer came, over a change of processes")
+    @Test("the round trip counts from the last sending of the ping to the answer, over a change of processes")
     func roundTrip() throws {
         let desk = try Desk(features: [Pinging.self])
         try desk.bind()
@@ -40,7 +40,9 @@ struct PingTests {
     }
 
     /// Sections 4.1 (from the server), 4.4 (from another client).
-    @Test("a ping of those who may know is answered", arguments: ["example.org", "romeo@example.net/orchard", nil])
+    @Test(
+        "a ping is answered if the sender may know that we are online",
+        arguments: ["example.org", "romeo@example.net/orchard", nil])
     func answered(_ from: String?) throws {
         let desk = try Desk.caughtUp()
         try desk.subscribe("romeo@example.net")

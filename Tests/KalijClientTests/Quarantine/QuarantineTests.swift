@@ -27,7 +27,7 @@ struct QuarantineTests {
         #expect(try desk.number("SELECT size > 2000000 FROM quarantine WHERE sender = 'mallory@example.net/x'") == 1)
     }
 
-    /// A stanza over the limit as the parser gives it.
+    /// A stanza over the limit, from the parser.
     private func skipped(_ start: String, _ end: String) throws -> QuarantinedStanza {
         let parser = StreamParser()
         var skipped: SkippedElement?
@@ -54,7 +54,7 @@ struct QuarantineTests {
 
     private let end = "</body></message></forwarded></result></message>"
 
-    @Test("what an archive shows again and again is set aside once, whatever its wrapper says")
+    @Test("a stanza that an archive shows again and again is set aside once, in any wrapper")
     func archivedAgain() throws {
         let desk = try Desk.caughtUp()
         for reading in 0..<5 {
@@ -67,14 +67,14 @@ struct QuarantineTests {
         // Some archives give two messages one id.
         try setAside(try skipped(result("a1", query: "q", from: "romeo@example.net/x"), end), at: desk)
         #expect(try desk.number("SELECT count(*) FROM quarantine") == 2)
-        // Nobody speaks for the account's archive but its server.
+        // Only the account's server speaks for the account's archive.
         let forged = result("a1", query: "q", from: "romeo@example.net/x").replacing(
             "<message to", with: "<message from='m@e.net' to")
         try setAside(try skipped(forged, end), at: desk)
         #expect(try desk.number("SELECT count(*) FROM quarantine") == 3)
     }
 
-    @Test("where the archive's id cannot be read, it is known by its bytes without the query's id")
+    @Test("without a readable archive's id, a stanza is recognized by its bytes without the query's id")
     func archivedUnread() throws {
         let desk = try Desk.reading()
         for reading in 0..<5 {
@@ -86,7 +86,7 @@ struct QuarantineTests {
         #expect(try desk.number("SELECT archive_id IS NULL FROM quarantine") == 1)
     }
 
-    @Test("a page that is read five times, with a stanza in it that is not processed, gives one row")
+    @Test("a page that is read five times, with an unprocessed stanza, gives one row")
     func readAgain() throws {
         let desk = try Desk.reading()
         for _ in 0..<5 {
@@ -99,7 +99,7 @@ struct QuarantineTests {
         #expect(try desk.number("SELECT count(*) FROM quarantine") == 1)
     }
 
-    @Test("a stranger's flood pushes out the stranger's own, and nobody else's")
+    @Test("a stranger's flood pushes out the stranger's own stanzas, and no others")
     func flood() throws {
         let desk = try Desk.caughtUp()
         func send(_ number: Int, from sender: String) throws {
@@ -125,7 +125,7 @@ struct QuarantineTests {
         #expect(try attempts.begin(HandledCount(8)) == 1)
     }
 
-    @Test("what the machine is to blame for is no attempt")
+    @Test("an error of the machine is no attempt")
     func machineErrors() throws {
         let desk = try Desk.caughtUp()
         let attempts = Attempts(runner: desk.runner, account: desk.account)

@@ -26,7 +26,7 @@ struct ReplayTests {
 
     private func update(_ desk: Desk) throws { try desk.database.execute("DROP TRIGGER poison") }
 
-    @Test("a stanza that can be processed now is, once, in the place where it arrived, and is gone from the quarantine")
+    @Test("a stanza that can be processed now is processed once, at its original place, and leaves the quarantine")
     func replayed() throws {
         let desk = try poisoned()
         #expect(try Quarantine(desk.database).stanzas().map(\.retrying) == [.possible])
@@ -40,7 +40,7 @@ struct ReplayTests {
         #expect(try Quarantine(desk.database).retry() == 0)
     }
 
-    @Test("one that still fails stays, with the reason, and what it changed is undone")
+    @Test("a stanza that still fails stays, with the reason, and its changes are undone")
     func fails() throws {
         let desk = try poisoned()
         let handled = try desk.steps.load().handled
@@ -53,7 +53,7 @@ struct ReplayTests {
         #expect(try desk.steps.load().handled == handled, "it is in no count")
     }
 
-    @Test("one that ends the process is not tried again by itself")
+    @Test("a stanza that ends the process is not tried again automatically")
     func fatal() throws {
         let desk = try poisoned()
         try Quarantine(desk.database).retry()
@@ -66,7 +66,7 @@ struct ReplayTests {
         #expect(try desk.steps.replayNext()?.told == ["message poison"])
     }
 
-    @Test("one that came again meanwhile is not stored twice")
+    @Test("a message that came again meanwhile is not stored twice")
     func once() throws {
         let desk = try poisoned(CatchUpTests.live("poison", archive: "a1"))
         try update(desk)
@@ -78,7 +78,7 @@ struct ReplayTests {
     }
 
     @Test(
-        "a result of the archive gets its id and its place; one that somebody else has sent does not count",
+        "a result of the archive gets its id and its place; a result from somebody else does not count",
         arguments: ["juliet@example.org", "mallory@example.net"])
     func archived(_ from: String) throws {
         let desk = try Desk.reading()
@@ -94,7 +94,7 @@ struct ReplayTests {
         #expect(try desk.history() == (from.hasPrefix("juliet") ? ["in a1", "in a2", "in a3"] : ["in a1", "in a3"]))
     }
 
-    @Test("what was not kept whole cannot be tried again and says so, nor can a request")
+    @Test("a truncated stanza cannot be tried again, with the reason, nor can a request")
     func notReplayable() throws {
         let desk = try poisoned("<iq type='get' id='1' from='a@b/c'><ping xmlns='urn:xmpp:ping'/></iq>")
         let long = CatchUpTests.message(String(repeating: "x", count: 70_000))
@@ -107,7 +107,7 @@ struct ReplayTests {
         #expect(try Quarantine(desk.database).drop() == 1)
     }
 
-    @Test("one that is still over a limit stays, and says so")
+    @Test("a stanza that is still over a limit stays, with the reason")
     func overLimit() throws {
         let desk = try Desk.caughtUp()
         let deep =

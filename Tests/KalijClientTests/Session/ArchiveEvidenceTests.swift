@@ -9,8 +9,8 @@ import Testing
 /// Promise 2: "only what is not there is sent again, in order, and only if the archive is known to keep what we send to this peer
 /// and has not expired or been purged behind the anchor; else the outcome is unknown."
 struct ArchiveEvidenceTests {
-    /// One that has read a1 to a5; `before` was taken by the server; "lost" has left in a session that is lost, and the new one is
-    /// about to read.
+    /// A desk that has read a1 to a5. The server has accepted the messages `before`. The message "lost" has left in a
+    /// lost session, and the new session is about to read.
     private func lost(before: [String] = [], acked: String? = nil) throws -> Desk {
         let desk = try Desk.read(5)
         for body in before {
@@ -26,7 +26,7 @@ struct ArchiveEvidenceTests {
         return desk
     }
 
-    /// The archive shows what it shows, to its end.
+    /// The archive shows its messages, to the end.
     private func read(_ desk: Desk, _ shown: [String], own: [String] = []) throws -> [String] {
         try desk.show(shown)
         for body in own { try desk.receive(try desk.archived(body, try desk.copy(of: body))) }
@@ -70,7 +70,7 @@ struct ArchiveEvidenceTests {
         }
     }
 
-    @Test("where the preferences leave it open, the newest message to the contact that the server took decides")
+    @Test("if the preferences are silent, the newest message to the contact that the server accepted decides")
     func earlier() throws {
         for (own, isSentAgain) in [(["before"], true), ([], false)] {
             for policy in ["roster", nil] {
@@ -82,7 +82,7 @@ struct ArchiveEvidenceTests {
         }
     }
 
-    @Test("an archive that was emptied, or has forgotten what was there when the message left, proves nothing")
+    @Test("an archive that was emptied, or has lost messages from the time when the message left, proves nothing")
     func purged() throws {
         let desk = try lost(before: ["before"])
         try desk.answerPreferences("always")
@@ -96,7 +96,7 @@ struct ArchiveEvidenceTests {
         #expect(try !isSentAgain(other))
     }
 
-    @Test("messages wait for the preferences, however early the archive comes to its end; and not for ever")
+    @Test("messages wait for the preferences, however early the archive was read to its end, but not for ever")
     func late() throws {
         let desk = try lost()
         _ = try read(desk, ["a2", "a3", "a4", "a5"])
@@ -116,7 +116,7 @@ struct ArchiveEvidenceTests {
     func lostHandler() throws {
         let desk = try lost()
         _ = try read(desk, ["a2", "a3", "a4", "a5"])
-        // Three processes have ended while they called it.
+        // Three processes have ended during the call.
         try desk.database.execute("UPDATE request SET crashes = 3 WHERE name = 'catch-up.preferences'")
         let told = try desk.answerPreferences("always").told
         #expect(told.contains { $0.hasPrefix("dead letter catch-up.preferences") })
@@ -126,7 +126,7 @@ struct ArchiveEvidenceTests {
     }
 
     @Test(
-        "what the archive has shown in the session before proves nothing: it may be gone (simulation, seed 1032899)",
+        "messages that the archive has shown in the previous session prove nothing: they may be gone (simulation, seed 1032899)",
         arguments: [true, false])
     func brokenOff(isEmptied: Bool) throws {
         let desk = try Desk.read(5)
@@ -144,12 +144,12 @@ struct ArchiveEvidenceTests {
     }
 
     @Test(
-        "a question that never left says nothing: messages wait for the archive over the next connection (simulation, seed 1035436)"
+        "a question that never left proves nothing: messages wait for the next connection's reading (simulation, seed 1035436)"
     )
     func neverAsked() throws {
         let desk = try lost()
         try desk.answerPreferences("always")
-        // Offline, and the deadline has passed: of a machine whose clock was set, for example.
+        // Offline, and the deadline has passed, for example because the clock was set.
         desk.clock.move(by: 121_000)
         var told: [String] = []
         while let effects = try desk.steps.expire(.unsent, until: desk.clock.now) { told += effects.told }
@@ -176,7 +176,7 @@ struct ArchiveEvidenceTests {
         #expect(try desk.queue().filter { $0.hasPrefix("message") } == ["message chat other"])
     }
 
-    @Test("a session that goes on sends again what its count leaves out, whatever is archived")
+    @Test("a resumed session sends all uncounted messages again, whatever is archived")
     func resumed() throws {
         let desk = try Desk.read(5)
         try desk.accept("lost")

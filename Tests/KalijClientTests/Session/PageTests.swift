@@ -10,7 +10,7 @@ import Testing
 /// Handling a stanza writes a few rows whatever the account's size (Rules.md, durability 11). The cost is counted in pages of the
 /// write-ahead log: the number does not depend on the machine.
 struct PageTests {
-    /// The most that a received message may cost, on average. One of the pages is that of its event.
+    /// The most pages of a received message, on average. One page is the event's.
     private static let threshold = 6.5
 
     private func pages(_ desk: Desk) throws -> Int {
@@ -49,7 +49,7 @@ struct PageTests {
         let desk = try Desk.reading()
         func show(_ numbers: Range<Int>) throws {
             for number in numbers {
-                // Random ids, as servers give them.
+                // Random ids, as servers give.
                 let id = UUID().uuidString.lowercased()
                 try desk.receive(try desk.result(id, xml: message(number, by: "")))
                 if number % 100 == 99 { try desk.fin("page", last: id) }
@@ -63,7 +63,7 @@ struct PageTests {
         #expect(each <= 8)
     }
 
-    @Test("what reading an archive looks up does not grow with the history")
+    @Test("the look-ups of reading an archive do not grow with the history")
     func readingArchive() throws {
         let desk = try Desk.caughtUp()
         for sql in [
@@ -79,7 +79,7 @@ struct PageTests {
         }
     }
 
-    @Test("what sending a message reads does not grow with the history")
+    @Test("the look-ups of sending a message do not grow with the history")
     func sending() throws {
         let desk = try Desk.caughtUp()
         for sql in [

@@ -5,7 +5,7 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// RFC 6120, 8.2.3: each request gets exactly one answer; an answer counts only from whom was asked.
+/// RFC 6120, 8.2.3: each request gets exactly one answer; an answer counts only from the responder.
 struct QueryTests {
     private func answers(to xml: String) throws -> [Element] {
         let desk = try Desk.caughtUp()
@@ -23,7 +23,7 @@ struct QueryTests {
         #expect(answers == [expected])
     }
 
-    @Test("what is not understood is refused with service-unavailable", arguments: ["get", "set"])
+    @Test("an unknown request is refused with service-unavailable", arguments: ["get", "set"])
     func unknown(_ type: String) throws {
         let answers = try answers(to: "<iq type='\(type)' from='a@b/c' id='u'><query xmlns='urn:unknown'/></iq>")
         let answer = try #require(answers.first)

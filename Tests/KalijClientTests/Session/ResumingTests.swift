@@ -7,22 +7,24 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// XEP-0198, 5: what a resumption settles, and what leaves again.
+/// XEP-0198, 5: the messages that a resumption settles, and the messages that leave again.
 struct ResumingTests {
-    /// Three messages written in a session, of which the server has acknowledged none.
+    /// Three messages written in a session; the server has acknowledged none.
     private func written() throws -> (desk: Desk, entries: [OutboundQueue.Entry]) {
         let desk = try Desk.caughtUp()
         for body in ["one", "two", "three"] { try desk.accept(body) }
         return (desk, try desk.write())
     }
 
-    @Test("<resumed/> settles exactly what it acknowledges; the rest leaves again, the same bytes in the same order")
+    @Test(
+        "<resumed/> settles exactly the acknowledged messages; the rest leaves again, the same bytes in the same order")
     func resumed() throws {
         let (desk, entries) = try written()
         let told = try desk.steps.resumed(try desk.steps.load().acknowledged.advanced()).told
         #expect(told == ["one is acked"])
         #expect(try desk.history() == ["out one (acked)", "out two (sent)", "out three (sent)"])
-        // What has left before is looked for in the archive first (measured: ejabberd's counts can be of another heir).
+        // Messages that have left are first looked up in the archive (measured: ejabberd's count can be another
+        // connection's).
         #expect(try desk.queue() == ["iq set query"])
         try desk.answerPage(complete: true)
         #expect(try desk.write().filter { $0.message != nil }.map(\.stanza) == entries.dropFirst().map(\.stanza))
@@ -39,7 +41,7 @@ struct ResumingTests {
         #expect(try desk.queue().last == "message chat three")
     }
 
-    @Test("what the archive shows to have arrived is not sent again; the rest and what is new leave in order")
+    @Test("messages shown by the archive are not sent again; the rest and new messages leave in order")
     func shownByTheArchive() throws {
         let (desk, _) = try written()
         _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
@@ -58,7 +60,7 @@ struct ResumingTests {
         #expect(try desk.history() == ["one", "two", "three", "four"].map { "out \($0) (acked)" })
     }
 
-    @Test("a count of more than was sent, or of less than before, is refused and settles nothing")
+    @Test("a count above the sent stanzas, or below the previous count, is refused and settles nothing")
     func impossible() throws {
         let (desk, _) = try written()
         let (before, acknowledged) = (try desk.dump(), try desk.steps.load().acknowledged)
@@ -67,12 +69,14 @@ struct ResumingTests {
             #expect(throws: SessionError.self) { _ = try desk.steps.acknowledged(count) }
         }
         #expect(try desk.dump() == before)
-        // As the count of a session that is lost it says nothing.
+        // The count of a lost session says nothing.
         #expect(try desk.steps.resumeFailed(acknowledged.advanced(by: 4)).told.isEmpty)
         #expect(try desk.queue().count == 3)
     }
 
-    @Test("a failed resumption with h settles what it acknowledges; the rest waits for the archive and is sent again")
+    @Test(
+        "a failed resumption with h settles the acknowledged messages; the rest waits for the archive and is sent again"
+    )
     func failedWithCount() throws {
         let (desk, _) = try written()
         let told = try desk.steps.resumeFailed(try desk.steps.load().acknowledged.advanced(by: 2)).told
@@ -91,7 +95,7 @@ struct ResumingTests {
 
     // Simulation, seed 48: an account's first session, ended by the server before it had answered its first question.
     @Test(
-        "a session lost before the server said whether it has an archive: what left in it waits until it has",
+        "a session lost before the server's features were known: its messages wait until the features are known",
         arguments: [true, false])
     func lostBeforeFeatures(_ hasArchive: Bool) throws {
         let desk = try Desk.online()
@@ -111,7 +115,9 @@ struct ResumingTests {
         #expect(try desk.history() == ["out one (sent) unsettled"])
     }
 
-    @Test("a failed resumption without h: what the archive shows has arrived, the rest is sent again, in order, once")
+    @Test(
+        "a failed resumption without h: messages shown by the archive have arrived, the rest is sent again, in order, once"
+    )
     func failedWithoutCount() throws {
         let (desk, _) = try written()
         #expect(try desk.steps.resumeFailed(nil).told.isEmpty)
@@ -122,7 +128,7 @@ struct ResumingTests {
         for body in ["one", "two"] {
             #expect(try desk.receive(try desk.archived(body, try desk.copy(of: body))).told == ["\(body) is acked"])
         }
-        // Killed, and the new session resumed: what is held is still held for the archive.
+        // Killed, and the new session resumed: messages are still held for the archive.
         _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
         #expect(try desk.write().allSatisfy { $0.message == nil })
         try desk.answerPage(last: "two", complete: true)
@@ -131,7 +137,7 @@ struct ResumingTests {
     }
 
     @Test(
-        "a failed resumption where no archive can tell: what was sent stays sent and is reported once; the rest goes out"
+        "a failed resumption without an archive: sent messages stay sent and are reported once; the rest leaves"
     )
     func failedWithoutArchive() throws {
         let (desk, _) = try written()
@@ -149,7 +155,7 @@ struct ResumingTests {
         #expect(try desk.steps.bound(desk.account.jid).told.isEmpty)
     }
 
-    @Test("what the archive has shown is not sent again, also if the connection ends before the page does")
+    @Test("messages shown by the archive are not sent again, even if the connection ends before the page")
     func shownBeforeTheEnd() throws {
         let (desk, _) = try written()
         _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
@@ -163,7 +169,7 @@ struct ResumingTests {
         #expect(try desk.write().allSatisfy { $0.message == nil })
     }
 
-    @Test("what was accepted and never left goes out in the new session, in the order accepted")
+    @Test("accepted messages that never left go out in the new session, in the order accepted")
     func queuedGoesOut() throws {
         let desk = try Desk.caughtUp()
         try desk.accept("one")
@@ -175,7 +181,7 @@ struct ResumingTests {
         #expect(try desk.history() == ["out one (acked)", "out two (acked)"])
     }
 
-    @Test("a new session starts at zero and invalidates the questions of the one before")
+    @Test("a new session starts at zero and invalidates the questions of the previous session")
     func newSession() throws {
         let desk = try Desk.online()
         let question = try #require(try desk.questions("features").last)
@@ -188,7 +194,7 @@ struct ResumingTests {
         #expect(try !desk.questions("features").contains(question))
     }
 
-    @Test("the queue's ids are never used twice, because a connection knows by the last one what it has written")
+    @Test("the queue's ids are never used twice, because a connection remembers the last written id")
     func queueIDs() throws {
         let desk = try Desk.caughtUp()
         try desk.accept("one")
@@ -202,7 +208,7 @@ struct ResumingTests {
         #expect(try #require(entries.first).id > last)
     }
 
-    @Test("without stream management a message stays sent once it has left, and is reported at the next bind")
+    @Test("without stream management a message that has left stays sent, and is reported at the next bind")
     func unmanaged() throws {
         let desk = try Desk.online(resumeID: nil)
         try desk.accept("one")
@@ -231,7 +237,7 @@ struct ResumingTests {
     }
 
     /// Rules.md, durability 6: receipts and markers are sent again, chat states and presence dropped, requests invalidated.
-    @Test("of what is no message of the user's, a lost session loses what is of the moment; the rest is sent again")
+    @Test("a lost session drops other stanzas than messages if they are of the moment; lasting stanzas are sent again")
     func lasting() throws {
         let desk = try Desk.caughtUp()
         _ = try desk.runner.run("application", for: desk.account) { step in
@@ -255,7 +261,7 @@ struct ResumingTests {
         #expect(try desk.queue().isEmpty)
     }
 
-    @Test("the archive is paged from the id that was the newest when the first unsettled message left, to its end")
+    @Test("the archive is paged from the first unsettled message's anchor to the archive's end")
     func pagedFromTheAnchor() throws {
         let desk = try Desk.read(5)
         try desk.accept("mine")
@@ -269,7 +275,7 @@ struct ResumingTests {
         _ = try desk.steps.resumeFailed(nil)
         try desk.bind(resumeID: "session-2")
         try desk.answerFeatures(archive: true)
-        // From in front of a5, which shows that the archive reaches back so far.
+        // From before a5, which shows that the archive reaches back so far.
         #expect(try desk.asked() == ["after a4"])
         try desk.answerPreferences("always")
         // "a lost anchor falls back to `start` with the server's time less 5 minutes"
@@ -286,7 +292,7 @@ struct ResumingTests {
     }
 
     @Test(
-        "a message that its addressee's server refuses is failed with the reason, also while it waits to be sent again")
+        "a message refused by the recipient's server fails with the reason, even while it waits to be sent again")
     func refusedWhileHeld() throws {
         let desk = try Desk.caughtUp()
         let id = try #require(try desk.accept("one").originID)

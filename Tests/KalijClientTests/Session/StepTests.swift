@@ -7,8 +7,8 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Rules.md, durability 1: everything that one stanza changes is in one transaction. Durability 5: counters are modulo 2^32
-/// and committed with the stanza.
+/// Rules.md, durability 1: all changes of a stanza are in one transaction. Durability 5: counters are modulo 2^32 and
+/// committed with the stanza.
 struct StepTests {
     private static let hello = "<message from='romeo@example.net/x' type='chat' id='1'><body>hello</body></message>"
 
@@ -42,7 +42,7 @@ struct StepTests {
         #expect(try desk.history() == ["in hello"])
     }
 
-    @Test("a step of an owner whose fence was raised over is refused as a whole")
+    @Test("a step of an overtaken owner is refused as a whole")
     func staleOwner() throws {
         let desk = try Desk.caughtUp()
         try desk.database.execute("UPDATE fence SET number = number + 1")
@@ -51,7 +51,7 @@ struct StepTests {
         #expect(try desk.dump() == before)
     }
 
-    @Test("a step over 100 ms is told, one over 1 s is counted")
+    @Test("a step over 100 ms is told, a step over 1 s is counted")
     func slowSteps() throws {
         let desk = try Desk.caughtUp()
         let told = try desk.runner.run("stanza", for: desk.account) { _ in desk.clock.move(by: 1500) }.told
@@ -59,7 +59,7 @@ struct StepTests {
         #expect(try desk.number("SELECT longest FROM slow_step WHERE kind = 'stanza' AND count = 1") == 1500)
     }
 
-    @Test("the barrier is raised before an acknowledgement, and only if something was committed since")
+    @Test("the barrier is raised before an acknowledgement, and only after new commits")
     func barrier() throws {
         let desk = try Desk.caughtUp()
         try desk.runner.raiseBarrier()

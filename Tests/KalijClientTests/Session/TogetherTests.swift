@@ -10,9 +10,9 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Stanzas that arrive together are handled in one transaction, each in a step of its own, or fifty results of a page. Rules.md,
-/// durability 1: everything that one stanza changes is in one transaction. Durability 3: effects leave after the commit.
-/// Durability 4: no `h` without its commit.
+/// Stanzas that arrive together are handled in one transaction, each in a step of its own; up to fifty results of a
+/// page are one step. Rules.md, durability 1: all changes of a stanza are in one transaction. Durability 3: effects
+/// leave after the commit. Durability 4: no `h` without its commit.
 struct TogetherTests {
     private static func message(_ body: String) -> String {
         "<message from='romeo@example.net/x' type='chat' id='\(body)'><body>\(body)</body></message>"
@@ -21,7 +21,7 @@ struct TogetherTests {
     private static let request = "<r xmlns='urn:xmpp:sm:3'/>"
     private static let five = (1...5).map { message("\($0)") }.joined() + request
 
-    @Test("what arrives together is committed at once, and told and acknowledged behind the commit")
+    @Test("stanzas that arrive together are committed together, and told and acknowledged after the commit")
     func together() throws {
         let driven = try Connected()
         let outside = try Database(reading: driven.desk.directory.databasePath)
@@ -35,7 +35,7 @@ struct TogetherTests {
         #expect(driven.wire.sent.contains("<a xmlns='urn:xmpp:sm:3' h='5'/>"), "\(driven.wire.sent)")
     }
 
-    @Test("chunks that are read in one turn are handled together, and what is cut in the middle when it is whole")
+    @Test("chunks that are read in one turn are handled together, and a divided stanza when it is whole")
     func chunks() throws {
         let driven = try Connected()
         let outside = try Database(reading: driven.desk.directory.databasePath)
@@ -48,7 +48,7 @@ struct TogetherTests {
         #expect(storedWhenTold == [5, 5, 5, 5, 5])
     }
 
-    @Test("what came before the end of a connection is handled")
+    @Test("stanzas from before the end of a connection are handled")
     func end() throws {
         let driven = try Connected()
         driven.wire.say(Array(Self.five.utf8))
@@ -57,7 +57,7 @@ struct TogetherTests {
         #expect(driven.told.dropFirst(5) == ["offline: the server closed the connection"])
     }
 
-    @Test("a step that throws in the middle is undone alone; those before it are kept, those behind it come again")
+    @Test("a step that throws in the middle is undone alone; steps before are kept, stanzas after it come again")
     func throwing() throws {
         let driven = try Connected()
         try driven.desk.database.execute(
@@ -71,15 +71,15 @@ struct TogetherTests {
         #expect(driven.told.prefix(2) == ["message 1", "message 2"])
         #expect(driven.told.count { $0.hasPrefix("message") } == 2)
         #expect(driven.told.dropFirst(2).first?.hasPrefix("offline: ") == true)
-        // The next connection takes each stanza by itself, so that the third attempt at this one sets it aside.
+        // The next connection handles each stanza alone, so the third attempt sets the stanza aside.
         #expect(driven.driver.isCareful)
         #expect(!driven.wire.sent.contains { $0.hasPrefix("<a ") })
     }
 
-    @Test("a commit that fails takes all with it, and then each is committed by itself")
+    @Test("a commit that fails undoes all steps, and then each step is committed alone")
     func commitFails() throws {
         let driven = try Connected()
-        // What is wrong shows at the commit, not before.
+        // The error appears at the commit, not before.
         try driven.desk.database.execute(
             """
             CREATE TABLE late(account INTEGER REFERENCES account(id) DEFERRABLE INITIALLY DEFERRED);
@@ -93,7 +93,7 @@ struct TogetherTests {
         #expect(!driven.wire.sent.contains { $0.hasPrefix("<a ") })
     }
 
-    @Test("results of a page that arrive together are one step; others are steps of their own, each in its turn")
+    @Test("results of a page that arrive together are one step; other stanzas are steps of their own, in order")
     func results() throws {
         let driven = try Connected(try Desk.reading())
         let (first, second) = (try driven.desk.result("1"), try driven.desk.result("2"))
@@ -107,7 +107,7 @@ struct TogetherTests {
         #expect(driven.wire.sent.contains("<a xmlns='urn:xmpp:sm:3' h='7'/>"), "\(driven.wire.sent)")
     }
 
-    @Test("results wait for the rest of their page, however it is cut into pieces, but not for ever")
+    @Test("results wait for the rest of their page, in pieces of any size, but not for ever")
     func gathering() throws {
         let driven = try Connected(try Desk.reading(), page: 0.2)
         let outside = try Database(reading: driven.desk.directory.databasePath)
@@ -118,7 +118,7 @@ struct TogetherTests {
         driven.receive(try driven.desk.result("1"))
         driven.receive(try driven.desk.result("2") + Self.request)
         #expect(driven.told.isEmpty && !driven.wire.sent.contains { $0.hasPrefix("<a ") })
-        // A message of another kind waits for nothing, and nothing waits behind it.
+        // A message of another kind does not wait, and no message waits after it.
         driven.receive(Self.message("live"))
         #expect(driven.told == ["message 1", "message 2", "message live"])
         #expect(storedWhenTold == [3, 3, 3])
@@ -128,7 +128,7 @@ struct TogetherTests {
         #expect(driven.told.last == "message 3")
     }
 
-    @Test("how far a reading has come is written once for fifty results")
+    @Test("the state of a reading is written once for fifty results")
     func fifty() throws {
         let driven = try Connected(try Desk.reading())
         try driven.desk.database.execute(
@@ -144,7 +144,7 @@ struct TogetherTests {
         #expect(try driven.desk.steps.load().handled == HandledCount(120))
     }
 
-    @Test("a result that cannot be stored is undone alone; those before it are kept")
+    @Test("a result that cannot be stored is undone alone; results before it are kept")
     func throwingResult() throws {
         let driven = try Connected(try Desk.reading())
         try driven.desk.database.execute(
@@ -161,7 +161,7 @@ struct TogetherTests {
         #expect(!driven.wire.sent.contains { $0.hasPrefix("<a ") })
     }
 
-    @Test("a full disk: nothing is stored, told or acknowledged, and with room again each once, in order")
+    @Test("a full disk: nothing is stored, told or acknowledged, and with room again each stanza once, in order")
     func full() throws {
         let driven = try Connected()
         let pages = try #require(try driven.desk.number("PRAGMA page_count"))
@@ -183,7 +183,7 @@ struct TogetherTests {
         #expect(driven.wire.sent.contains("<a xmlns='urn:xmpp:sm:3' h='5'/>"), "\(driven.wire.sent)")
     }
 
-    @Test("with care each stanza has an attempt and a transaction of its own")
+    @Test("a careful driver gives each stanza an attempt and a transaction of its own")
     func careful() throws {
         let driven = try Connected()
         let outside = try Database(reading: driven.desk.directory.databasePath)
@@ -197,7 +197,7 @@ struct TogetherTests {
         #expect(try driven.desk.number("SELECT count FROM attempt") == 5)
     }
 
-    @Test("steps of one transaction are not visible before it is committed, and a stale owner commits none")
+    @Test("steps of one transaction are not visible before the commit, and a stale owner commits none")
     func transaction() throws {
         struct Broken: Error {}
         let desk = try Desk.caughtUp()
@@ -240,7 +240,7 @@ struct TogetherTests {
         #expect(steps == 3)
     }
 
-    @Test("a stanza that a step has queued does not leave before what it stands on is synced")
+    @Test("a stanza queued by a step does not leave before the step is synced")
     func queuedIsSynced() throws {
         let driven = try Connected()
         let barrier = { try driven.desk.number("SELECT number FROM barrier") ?? 0 }
@@ -263,7 +263,7 @@ struct TogetherTests {
 
 private struct Missing: Error {}
 
-/// A driver in the middle of a session, on a connection that is only noted down.
+/// A driver in the middle of a session, on a connection that only records.
 private final class Connected {
     let desk: Desk
     let wire: Wire
@@ -298,7 +298,7 @@ private final class Connected {
         }
     }
 
-    /// The server says that, and the loop turns.
+    /// The server sends `text`, and the loop turns.
     func receive(_ text: String) { receive([Array(text.utf8)]) }
 
     func receive(_ chunks: [[UInt8]]) {

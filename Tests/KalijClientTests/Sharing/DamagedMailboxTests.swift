@@ -21,7 +21,7 @@ import Testing
 
     private func romeo() throws -> JID { try JID("romeo@localhost") }
 
-    @Test("history and status go on without it")
+    @Test("history and status go on without the mailbox")
     func reading() throws {
         let drive = try Drive(port: 1)
         _ = try drive.accept("one")
@@ -34,7 +34,8 @@ import Testing
         #expect(try StatusReader(drive.directory, drive.directory.read()).accounts().count == 1)
     }
 
-    @Test("what is left for a driver goes to another one, and what was left in it is not lost; status says so")
+    @Test(
+        "new messages go to a new mailbox, and messages in the damaged mailbox are not lost; status reports the damage")
     func sharing() throws {
         let drive = try Drive(port: 1)
         _ = try drive.directory.share("one", to: try romeo())

@@ -26,14 +26,14 @@ import Testing
         try desk.directory.share(body, to: try JID("romeo@example.net"), clock: desk.clock.clock)
     }
 
-    /// What `kalij history` shows.
+    /// The lines of `kalij history`.
     private func history() throws -> [String] {
         try HistoryReader(desk.directory).messages(of: desk.account, with: nil, limit: 100).map {
             "\($0.body ?? "-") \($0.state?.rawValue ?? "-")"
         }
     }
 
-    @Test("what is shared waits as queued; who drives moves it over, in order, once")
+    @Test("shared messages wait as queued; the driver moves them over, in order, once")
     func moved() throws {
         let messages = [try share("one"), try share("two")]
         #expect(messages.allSatisfy { $0.id < 0 && $0.state == .queued && $0.from == "juliet@example.org" })
@@ -65,7 +65,7 @@ import Testing
         try share("one")
         try share("two")
         _ = try taking.takeAll { _, _ in }
-        // Here it dies: in both databases.
+        // The process dies here: the messages are in both databases.
         #expect(try shelf.parcels(after: 0).count == 2 && history() == ["one queued", "two queued"])
         #expect(try !taking.isWanted)
         try share("three")
@@ -86,7 +86,7 @@ import Testing
         #expect(try desk.history() == ["out one (queued)"])
     }
 
-    @Test("a database that was put back does not send again what it knows by its id")
+    @Test("a restored database does not send messages with known ids again")
     func putBack() throws {
         try share("one")
         _ = try taking.takeAll { _, _ in }
@@ -95,7 +95,7 @@ import Testing
         #expect(try desk.history() == ["out one (queued)"] && desk.queue() == ["message chat one"])
     }
 
-    @Test("hundreds are moved in portions, in order")
+    @Test("hundreds of messages are moved in portions, in order")
     func many() throws {
         for number in 0..<250 { try share("\(number)") }
         var steps = 0
@@ -104,7 +104,7 @@ import Testing
         #expect(try desk.queue() == (0..<250).map { "message chat \($0)" })
     }
 
-    @Test("what a later version left is not lost: it becomes a dead letter; the rest goes on")
+    @Test("a parcel of a later version is not lost: it becomes a dead letter; the rest goes on")
     func unknown() throws {
         let other = try ParcelShelf(directory: desk.scratch.path)
         _ = try other.add("dance", [1, 2], from: "juliet@example.org", now: 1)
@@ -116,7 +116,7 @@ import Testing
         #expect(try desk.history() == ["out one (queued)"])
     }
 
-    @Test("what a removed account still had to send goes with it")
+    @Test("unsent messages of a removed account are removed, too")
     func removed() throws {
         _ = try ParcelShelf(directory: desk.scratch.path)
             .add(SharedMessage.name, [], from: "nobody@example.org", now: 1)
@@ -125,7 +125,7 @@ import Testing
         #expect(try desk.history() == ["out one (queued)"] && !shelf.hasParcels(after: 0))
     }
 
-    @Test("nobody who only wants to send waits for a writer of the accounts' database")
+    @Test("a process that only wants to send does not wait for a writer of the accounts' database")
     func notBlocked() throws {
         let other = try desk.directory.open(.machine, role: .share, now: 1)
         try other.execute("BEGIN IMMEDIATE")
@@ -135,7 +135,7 @@ import Testing
         try other.execute("ROLLBACK")
     }
 
-    @Test("what cannot be sent is refused, and nothing is left")
+    @Test("a message that cannot be sent is refused, and nothing is stored")
     func refused() throws {
         #expect(throws: AcceptError.empty) { try share("") }
         #expect(throws: AcceptError.notXML(0)) { try share("\u{0}") }
@@ -145,7 +145,7 @@ import Testing
         #expect(try !taking.isWanted)
     }
 
-    @Test("history with one conversation shows what waits for that one; the limit counts it")
+    @Test("history with one conversation shows its waiting messages; the limit counts them")
     func conversation() throws {
         try desk.accept("before")
         try share("one")

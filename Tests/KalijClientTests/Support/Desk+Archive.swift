@@ -6,9 +6,9 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// What archives answer, for tests of history.
+/// Answers of archives, for tests of history.
 extension Desk {
-    /// The result of the open page of `kind` ("catchup" or "filling") that is the message `body`, archived as `id`.
+    /// A result of the open page of `kind` ("catchup" or "filling") with the message `body`, archived as `id`.
     func result(
         _ id: String, _ body: String? = nil, at stamp: String = "2026-11-20T10:00:00Z", of kind: String = "catchup",
         room: String? = nil, xml: String? = nil
@@ -21,12 +21,12 @@ extension Desk {
             """
     }
 
-    /// The archive shows the messages `ids`, whose bodies are the same, on the open page of `kind`.
+    /// The archive shows the messages `ids`, with the ids as bodies, on the open page of `kind`.
     func show(_ ids: [String], of kind: String = "catchup", at stamp: String = "2026-11-20T10:00:00Z") throws {
         for id in ids { try receive(try result(id, at: stamp, of: kind)) }
     }
 
-    /// The answer to the newest question that is called `kind`.
+    /// The answer to the newest question named `kind`.
     @discardableResult
     func fin(
         _ kind: String, first: String? = nil, last: String? = nil, complete: Bool = false, from: String? = nil
@@ -53,7 +53,7 @@ extension Desk {
             """)
     }
 
-    /// The message that was accepted with the text `body`, as the archive has it.
+    /// The archive's copy of the message accepted with the text `body`.
     func copy(of body: String, to recipient: String = "romeo@example.net") throws -> String {
         let id = try #require(try text("SELECT origin_id FROM message WHERE body = '\(body)' AND direction = 'out'"))
         return
@@ -65,13 +65,13 @@ extension Desk {
         try runner.run("application", for: account) { try $0.fetchHistory(older: older, gaps: gaps) }
     }
 
-    /// The last question for a page that is queued.
+    /// The last queued question for a page.
     func lastPage() throws -> Element {
         let sql = "SELECT CAST(stanza AS TEXT) AS xml FROM queue WHERE xml LIKE '%urn:xmpp:mam:2%' ORDER BY id DESC"
         return try Element.parse(Desk.inClient(try #require(try text(sql))))
     }
 
-    /// What it asks for: `after a1`, `before a1`, `before`, `from 2026-...`, `until ...`.
+    /// The place and time of the last question: `after a1`, `before a1`, `before`, `from 2026-...`, `until ...`.
     func asked() throws -> [String] {
         let query = try #require(try lastPage().child("query", "urn:xmpp:mam:2"))
         let set = try #require(query.child("set", "http://jabber.org/protocol/rsm"))
@@ -84,15 +84,15 @@ extension Desk {
         return places + times
     }
 
-    /// The ranges of the account's archive, oldest first: `a1...a5`, with `|` in front of one before which the archive has
-    /// nothing.
+    /// The ranges of the account's archive, oldest first: `a1...a5`. A `|` means that the archive has nothing before
+    /// the range.
     func ranges(_ archive: String = "") throws -> [String] {
         try database.prepare(
             "SELECT bottom, first_id, last_id FROM archive_range WHERE archive = ? ORDER BY last_position"
         ).all([.text(archive)]) { "\($0.bool("bottom") ? "|" : "")\($0.text("first_id"))...\($0.text("last_id"))" }
     }
 
-    /// The history as `kalij history` shows it: bodies, and gaps.
+    /// The lines of `kalij history`: bodies, and gaps.
     func shown(with conversation: String? = nil, limit: Int = 1000) throws -> [String] {
         try HistoryReader(database).entries(of: account, with: try conversation.map { try JID($0) }, limit: limit).map {
             switch $0 {
@@ -108,7 +108,7 @@ extension Desk {
         }
     }
 
-    /// One that has read a1 to a<count> from its archive.
+    /// A desk that has read a1 to a<count> from its archive.
     static func read(_ count: Int) throws -> Desk {
         let desk = try Desk.reading()
         try desk.show((1...count).map { "a\($0)" })

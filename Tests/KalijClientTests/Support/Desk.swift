@@ -11,8 +11,8 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// One account in a directory of its own, whose steps are run by hand: what the server would send is given as text, what
-/// the engine would do next time is asked of the database alone.
+/// An account in a directory of its own, whose steps are run by hand: the test writes the server's stanzas as text, and
+/// reads the engine's next actions from the database.
 ///
 /// The account is juliet@example.org; the clock stands at 2026-11-21T12:00:00Z unless a test moves it.
 final class Desk {
@@ -27,7 +27,7 @@ final class Desk {
     let runner: StepRunner
     let steps: SessionSteps
 
-    /// - Parameter fast: how many milliseconds the clock is fast from the begin.
+    /// - Parameter fast: how many milliseconds the clock is fast from the beginning.
     init(
         resource: String = "balcony", features: [any Feature.Type] = [], notifies: Bool = false, fast: Int64 = 0
     ) throws {
@@ -50,21 +50,21 @@ final class Desk {
         steps = SessionSteps(runner: runner, account: account)
     }
 
-    /// One with a session that was bound a moment ago and whose question for features waits in the queue.
+    /// A desk with a fresh session; the question for features waits in the queue.
     static func online(resumeID: String? = "session-1") throws -> Desk {
         let desk = try Desk()
         try desk.bind(resumeID: resumeID)
         return desk
     }
 
-    /// One whose archive was asked for its first page.
+    /// A desk that has asked its archive for the first page.
     static func reading() throws -> Desk {
         let desk = try online()
         try desk.answerFeatures(archive: true)
         return desk
     }
 
-    /// One whose server was found to keep an archive, with nothing in it, and which is past its catch-up.
+    /// A desk after catch-up, with an empty archive.
     static func caughtUp() throws -> Desk {
         let desk = try reading()
         try desk.answerPage(complete: true)
@@ -74,15 +74,15 @@ final class Desk {
         return desk
     }
 
-    /// - Parameter askingServer: whether the question for the server's own features is left waiting; else it is as if it
-    ///   had been answered long ago, by a server that can do nothing. Its time is that of the clock.
+    /// - Parameter askingServer: whether the question for the server's own features stays in the queue; otherwise the
+    ///   question counts as answered long ago, by a server without features. The server's time is the clock's.
     func bind(resumeID: String? = "session-1", askingServer: Bool = false) throws {
         _ = try steps.bound(try JID("juliet@example.org/balcony"))
         _ = try steps.established(resumeID: resumeID)
         try assumeAnswered(askingServer ? ["server-time.told"] : ["carbons.server", "server-time.told"])
     }
 
-    /// What was asked under these names is as if it had been answered long ago.
+    /// Questions of these names count as answered long ago.
     func assumeAnswered(_ names: [String]) throws {
         for name in names {
             try database.execute(
@@ -121,7 +121,7 @@ final class Desk {
             """)
     }
 
-    /// The result of the open page that is the message `xml`, archived as `id`.
+    /// A result of the open page with the message `xml`, archived as `id`.
     func archived(_ id: String, _ xml: String, at stamp: String = "2026-11-20T10:00:00Z") throws -> String {
         let query = try #require(try text("SELECT query_id FROM catchup WHERE archive = ''"))
         return """
@@ -131,7 +131,8 @@ final class Desk {
             """
     }
 
-    /// The server says what it archives (XEP-0441): `always`, `roster`, `never`; or nil, that it knows no such preferences.
+    /// The server tells its archive preferences (XEP-0441): `always`, `roster`, `never`; or nil: the server has no such
+    /// preferences.
     @discardableResult
     func answerPreferences(_ policy: String?, always: [String] = [], never: [String] = []) throws -> Step.Effects {
         let id = try #require(try questions("preferences").last)
@@ -146,7 +147,7 @@ final class Desk {
             """)
     }
 
-    /// The roster is known, and these have a subscription to the account's presence.
+    /// The roster is known, and `contacts` have a subscription to the account's presence.
     func subscribe(_ contacts: String...) throws {
         try database.run("UPDATE session SET subscribers = 1")
         for contact in contacts {
@@ -165,7 +166,7 @@ final class Desk {
             """)
     }
 
-    /// Two minutes pass, and everything that the server has sent meanwhile has arrived.
+    /// Two minutes pass, and all stanzas of the server have arrived.
     @discardableResult
     func letExpire() throws -> [String] {
         clock.move(by: 121_000)
@@ -181,7 +182,7 @@ final class Desk {
         try Outgoing.accept(body, to: try JID(recipient), of: account, in: database, clock: clock.clock)
     }
 
-    /// What a connection writes now: everything behind `id`.
+    /// The stanzas that a connection writes now: all entries after `id`.
     @discardableResult
     func write(after id: Int64 = 0) throws -> [OutboundQueue.Entry] {
         let entries = try OutboundQueue(database: database, account: account.id).entries(after: id, limit: 1000)
@@ -189,9 +190,10 @@ final class Desk {
         return entries
     }
 
-    // MARK: What is there
+    // MARK: The database
 
-    /// The messages in their order: `in hello`, `out hello (sent)`, with ` unsettled` behind what is not known.
+    /// The messages in their order: `in hello`, `out hello (sent)`, with ` unsettled` after a message of unknown
+    /// outcome.
     func history() throws -> [String] {
         try database.prepare("SELECT direction, body, state, settled FROM message ORDER BY position").all { row in
             let state = row.optionalText("state").map { " (\($0))" } ?? ""
@@ -200,7 +202,7 @@ final class Desk {
         }
     }
 
-    /// What waits to be acknowledged, oldest first: names and what tells them apart.
+    /// The unacknowledged stanzas, oldest first: their names and differences.
     func queue() throws -> [String] {
         try OutboundQueue(database: database, account: account.id).entries(after: 0, limit: 1000).map { entry in
             let stanza = try Element.parse(entry.stanza)
@@ -218,7 +220,7 @@ final class Desk {
         .all([.text(name)]) { $0.text() }
     }
 
-    /// A request as it waits in the queue.
+    /// A request in the queue.
     func request(_ id: String) throws -> Element {
         let stanza = try database.prepare("SELECT stanza FROM queue WHERE request = ?").first([.text(id)]) {
             $0.blob()
@@ -233,7 +235,7 @@ final class Desk {
     func text(_ sql: String) throws -> String? { try database.prepare(sql).first { $0.optionalText() } ?? nil }
     func number(_ sql: String) throws -> Int64? { try database.prepare(sql).first { $0.optionalInteger() } ?? nil }
 
-    /// Everything that is stored, as text, to show that nothing changed.
+    /// All stored data, as text, to show that nothing changed.
     func dump() throws -> [String] {
         try [
             "account", "session", "queue", "message", "request", "timer", "promise", "waiter", "dead_letter",
@@ -257,7 +259,7 @@ final class Desk {
 
 /// A clock that stands still until time passes, or until it is set.
 final class FixedClock: Sendable {
-    /// How much time has passed, and by how much it is off.
+    /// How much time has passed, and the error of the clock.
     private let time: Mutex<(passed: Int64, wrong: Int64)>
 
     init(_ milliseconds: Int64) { time = Mutex((milliseconds, 0)) }
@@ -266,7 +268,7 @@ final class FixedClock: Sendable {
     private var passed: Int64 { time.withLock { $0.passed } }
     /// Time passes.
     func move(by milliseconds: Int64) { time.withLock { $0.passed += milliseconds } }
-    /// It is set, forward or back.
+    /// The clock is set, forward or back.
     func set(by milliseconds: Int64) { time.withLock { $0.wrong += milliseconds } }
     var clock: Clock {
         Clock(now: { self.now }, monotonic: { self.passed * 1_000_000 }, sinceBoot: { self.passed - Desk.noon })
@@ -274,7 +276,7 @@ final class FixedClock: Sendable {
 }
 
 extension Step.Effects {
-    /// What the application is told, in short.
+    /// The events for the application, in short.
     var told: [String] {
         events.map { event in
             switch event.content {
@@ -295,7 +297,8 @@ extension Step.Effects {
 }
 
 extension Desk {
-    /// How many stanzas the server can have counted: all that wait, or while messages are held the others.
+    /// How many stanzas the server can have counted: all entries of the queue, or, while messages are held, all except
+    /// messages.
     private func countable() throws -> Int64 {
         try number(
             """

@@ -12,7 +12,7 @@ import TestSupport
 final class Drive {
     let scratch: ScratchDirectory
     let directory: AccountDirectory
-    /// What was told, in short.
+    /// The events, in short.
     private(set) var told: [String] = []
 
     convenience init(_ server: ScriptedServer) throws { try self.init(port: server.port) }
@@ -28,7 +28,7 @@ final class Drive {
             login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "secret"), resource: "test")
     }
 
-    /// Short times, so that what gives up does so within a test.
+    /// Short times, so that timeouts happen within a test.
     static var timing: Timing {
         var timing = Timing()
         timing.negotiation = 3
@@ -38,7 +38,7 @@ final class Drive {
         return timing
     }
 
-    /// Runs an engine until `isEnough` says so, or for `seconds`.
+    /// Runs an engine until `isEnough` returns true, or for `seconds`.
     /// - Returns: how long the engine took to end after it was told to stop.
     @discardableResult
     func run(

@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 
-/// The laboratory's scripted server as a process of its own: direct TLS on loopback, and what real servers cannot be made
-/// to do.
+/// The laboratory's scripted server in a process of its own: direct TLS on loopback, and behaviour that real servers
+/// never show.
 final class ScriptedServer {
     struct Failure: Error { let reason: String }
 
@@ -10,7 +10,7 @@ final class ScriptedServer {
     private let process = Process()
     private let output = Pipe()
 
-    /// - Parameter mode: the script's mode and arguments, as its usage says.
+    /// - Parameter mode: the script's mode and arguments, as in its usage.
     init(_ mode: String...) throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
@@ -38,7 +38,7 @@ final class ScriptedServer {
         process.waitUntilExit()
     }
 
-    /// The next line that it prints; waits for it.
+    /// The next printed line; waits for the line.
     func line() throws -> String {
         var bytes: [UInt8] = []
         while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first, byte != 0x0A { bytes.append(byte) }
@@ -82,7 +82,7 @@ final class ScriptedServer {
             openssl.standardError = FileHandle.nullDevice
             try openssl.run()
             openssl.waitUntilExit()
-            // It lives as long as the process, so no deinit removes it.
+            // The directory lives as long as the process, so no deinit removes it.
             atexit { if case .success(let made) = Identity.shared { made.scratch.remove() } }
             guard openssl.terminationStatus == 0 else { throw Failure(reason: "openssl makes no certificate") }
         }

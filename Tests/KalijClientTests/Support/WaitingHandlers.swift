@@ -87,7 +87,7 @@ enum Log: Feature {
         func invalidate(_ reason: Invalidation, in step: Step) throws { try step.send(.question(to: nil), then: self) }
     }
 
-    /// Settles a promise that it has bound.
+    /// Settles the bound promise.
     struct Settles: InvalidatableHandler {
         static let name = "log.settles"
         var promise: Promise<Int>
@@ -114,7 +114,7 @@ extension Element {
 }
 
 extension Desk {
-    /// One that is past its catch-up and knows the application's handlers.
+    /// A desk after catch-up, with the application's handlers.
     static func logging() throws -> Desk {
         let desk = try Desk(features: [Log.self])
         try desk.bind()
@@ -131,7 +131,7 @@ extension Desk {
         return try #require(result)
     }
 
-    /// Asks, and has the question leave.
+    /// Asks, and lets the question leave.
     func ask(_ text: String, to recipient: String? = nil, within duration: Duration = .seconds(30)) throws -> String {
         let id = try perform { step in
             try step.send(.question(to: recipient), then: Log.Logged(text: text), within: duration)
@@ -145,7 +145,7 @@ extension Desk {
         return try database.prepare("SELECT text FROM log ORDER BY rowid").all { $0.text() }
     }
 
-    /// Another process takes over: it knows nothing but the database.
+    /// Another process takes over, with nothing but the database.
     func inAnotherProcess(_ features: [any Feature.Type] = [Log.self]) throws -> SessionSteps {
         SessionSteps(
             runner: StepRunner(

@@ -13,7 +13,7 @@ import Testing
 struct ClockTests {
     private static let hours: Int64 = 5 * 3_600_000
 
-    /// One in which everything waits for 30 s.
+    /// A desk with a request, two timers and a promise that wait for 30 s.
     private func waiting() throws -> Desk {
         let desk = try Desk.logging()
         _ = try desk.ask("request", to: "romeo@example.net")
@@ -47,19 +47,19 @@ struct ClockTests {
         #expect(log == ["other timer rung", "promise timeout", "request: timeout", "timer rung"])
     }
 
-    @Test("another process, whose clock was set before it began, goes by the same time")
+    @Test("another process has the same time, even if the clock was set before its beginning")
     func anotherProcess() throws {
         let desk = try waiting()
         desk.clock.set(by: Self.hours)
         let steady = try #require(try SteadyTime(reading: desk.database, desk.clock.clock))
         #expect(steady.now == desk.runner.steadyNow)
         #expect(desk.clock.now == steady.now + Self.hours)
-        // What is listed for people is in the time of their clock.
+        // Lists for people are in the time of their clock.
         let listed = try PendingReader(desk.database, clock: desk.clock.clock).all().map(\.until)
         #expect(listed == [Int64](repeating: desk.clock.now + 30_000, count: 4))
     }
 
-    @Test("a machine that is started again with a clock that is slow goes on behind what was stored")
+    @Test("after a restart with a slow clock, the time goes on from the stored time")
     func startedAgain() throws {
         let desk = try waiting()
         func clock(at time: Int64, boot: String) -> Clock {
@@ -70,7 +70,7 @@ struct ClockTests {
             #expect(slow.now == Desk.noon)
             let right = try SteadyTime(in: desk.database, clock(at: Desk.noon + Self.hours, boot: "third"))
             #expect(right.now == Desk.noon + Self.hours)
-            // The first in a boot says so for the others.
+            // The first process after the start of the machine sets the time for the others.
             let other = try SteadyTime(in: desk.database, clock(at: 0, boot: "third"))
             #expect(other.now == right.now)
         }
@@ -87,8 +87,8 @@ struct ClockTests {
 
     private static let minutes: Int64 = 10 * 60_000
 
-    /// One whose clock is wrong, whose session has just begun, and whose server has answered everything but the question for
-    /// its time.
+    /// A desk with a wrong clock and a fresh session; the server has answered all questions except the question for its
+    /// time.
     private func bound(fast: Int64, days: Int64 = 14) throws -> Desk {
         let desk = try Desk(notifies: true, fast: fast)
         try desk.database.execute("UPDATE account SET history_days = \(days)")
@@ -123,7 +123,7 @@ struct ClockTests {
     }
 
     @Test(
-        "a clock that is 10 minutes fast or slow loses no notification of what came after the login, and begins the first reading then",
+        "a clock that is 10 minutes fast or slow loses no notification of messages after the login, where the first reading begins",
         arguments: [-minutes, 0, minutes])
     func notified(fast: Int64) throws {
         let desk = try bound(fast: fast, days: 0)
@@ -147,7 +147,7 @@ struct ClockTests {
     }
 
     @Test(
-        "once the archive has shown a message its time is the archive's: by it reading goes on where the archive has lost an id"
+        "an archived message has the archive's stamp: reading by this stamp goes on where the archive has lost an id"
     )
     func stamped() throws {
         let desk = try Desk.reading()

@@ -10,12 +10,12 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// "A handler that ends its process" is called in three processes, not in a fourth: it becomes a dead letter, and what it
-/// would have kept from being done is done.
+/// "A handler that ends its process" is called in three processes, not in a fourth: the handler becomes a dead letter,
+/// and the rest of its step is done.
 ///
-/// Real processes: each exit test is one, which finds its directory in the environment.
+/// Real processes: each exit test is a process, and finds its directory in the environment.
 @Suite(.serialized) struct CrashTests {
-    /// Ends the process, as a trap or the system would.
+    /// Ends the process, like a trap or the system.
     private static func die() { kill(getpid(), SIGKILL) }
 
     struct DeadlyTimer: InvalidatableHandler {
@@ -41,7 +41,7 @@ import Testing
         static var handlers: [any Handler<Step>.Type] { [DeadlyTimer.self, DeadlyRequest.self, DeadlyWaiter.self] }
     }
 
-    /// A process that drives until nothing is left to be called.
+    /// A process that drives until no handler is left to call.
     private static func drive() throws {
         let path = try #require(ProcessInfo.processInfo.environment[variable])
         var options = Engine.Options(timing: Drive.timing)
@@ -58,7 +58,7 @@ import Testing
         try Engine.logOutLeaving(AccountDirectory(path), options: options, online: false)
     }
 
-    /// What waits is due at once; nobody listens on the account's port.
+    /// All handlers are due at once; nobody listens on the account's port.
     private func prepare(_ body: (Step) throws -> Void) throws -> Drive {
         let drive = try Drive(port: 1)
         setenv(Self.variable, drive.directory.path, 1)
@@ -86,7 +86,7 @@ import Testing
         await #expect(processExitsWith: .success) { try CrashTests.drive() }
     }
 
-    @Test("a timer's: the third crash is the last, and the timers behind it fire")
+    @Test("a timer's handler: the third crash is the last, and later timers fire")
     func timer() async throws {
         let drive = try prepare { step in
             try step.schedule(DeadlyTimer(), at: 1)
@@ -98,7 +98,7 @@ import Testing
         #expect(try drive.number("SELECT count(*) FROM timer") == 0)
     }
 
-    @Test("a request's, at its deadline")
+    @Test("a request's handler, at its deadline")
     func timeout() async throws {
         let drive = try prepare { step in
             try step.send(.question(to: nil), then: DeadlyRequest(), within: .zero)
@@ -109,7 +109,7 @@ import Testing
         #expect(try log(drive) == ["behind: timeout"])
     }
 
-    @Test("one of several that wait for a promise: the others are called, once")
+    @Test("one of several handlers of a promise: the others are called, once")
     func waiter() async throws {
         let drive = try prepare { step in
             let promise = try step.promise(of: Int.self)
@@ -123,7 +123,7 @@ import Testing
         #expect(try log(drive) == ["before 7", "behind 7"])
     }
 
-    @Test("an invalidation: the logout is done, and what else waits is told, once")
+    @Test("an invalidation: the logout is done, and other waiting handlers are invalidated, once")
     func invalidation() async throws {
         let drive = try prepare { step in
             try step.schedule(Log.Rung(text: "before"), at: step.now + 1_000_000)
@@ -140,11 +140,11 @@ import Testing
         #expect(try drive.number("SELECT count(*) FROM account WHERE state = 'out'") == 1)
     }
 
-    // MARK: What is no crash
+    // MARK: Ends without a crash
 
     private func row(_ id: String = "1") -> CallMark.Row { CallMark.Row(account: 1, origin: .timer, id: id) }
 
-    @Test("a process that ends later, or that the last driver is not, is not counted")
+    @Test("a process that ends after the call, or is not the last driver, is not counted")
     func noCrash() throws {
         let scratch = try ScratchDirectory()
         let (first, second) = (CallMark(path: scratch.file("m"), fence: 7), CallMark(path: scratch.file("m"), fence: 8))
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test("what a step throws leaves no mark: neither a handler's error nor a full disk")
+    @Test("a thrown error leaves no mark: neither a handler's error nor a full disk")
     func thrown() throws {
         enum Crash: Feature {
             static let name = "crash"
@@ -208,13 +208,13 @@ import Testing
         try CallMark(path: scratch.file("m"), fence: 8).countCrash(in: desk.database)
         #expect(try desk.number("SELECT crashes FROM request") == 1)
         #expect(try attempts.begin(HandledCount(7)) == 1)
-        // One that is past: its row is gone.
+        // The mark of a handled request: the row is gone.
         CallMark(path: scratch.file("m"), fence: 7).set(CallMark.Row(account: 1, origin: .request, id: "gone"))
         try CallMark(path: scratch.file("m"), fence: 8).countCrash(in: desk.database)
         #expect(try attempts.begin(HandledCount(7)) == 2)
     }
 
-    @Test("logging out tells a handler that asks again and again some times, and then gives it up")
+    @Test("logging out invalidates a handler that asks again and again some times, and then gives it up")
     func asksAgain() throws {
         let desk = try Desk.logging()
         try desk.perform { _ = try $0.send(.question(to: nil), then: Log.AsksAgain()) }

@@ -30,7 +30,7 @@ struct DeadLetterTests {
 
     private func blob(_ hex: String) -> String { "x'\(hex)'" }
 
-    /// A desk with rows that no version of this software can call, next to such as it can.
+    /// A desk with rows that no version of this software can call, next to rows in order.
     private func damaged() throws -> Desk {
         let desk = try Desk(features: [Log.self, Owner.self])
         try desk.bind()
@@ -46,7 +46,7 @@ struct DeadLetterTests {
             try step.then(promise, Log.Awaited(text: "good"))
         }
         try desk.write()
-        // What is garbage: nothing at all, random bytes, text, a handler of the future, a value of another kind.
+        // Garbage: nothing at all, random bytes, text, a handler of the future, a value of another kind.
         let future = "836a6c6f672e6c6f6767656418ffa16474657874617a"
         let wrong = "836a6c6f672e6c6f6767656401a16474657874187b"
         for (index, bytes) in ["", "00", "ffffffffffffffff", "9bffffffffffffffff", "68656c6c6f", future, wrong]
@@ -62,7 +62,9 @@ struct DeadLetterTests {
         return desk
     }
 
-    @Test("at their time, at an answer and at the loss of the session they become dead letters, and the rest works")
+    @Test(
+        "damaged handlers become dead letters at their time, at an answer and at the loss of the session; the rest works"
+    )
     func damagedRows() throws {
         let desk = try damaged()
         try desk.receive("<iq type='result' id='garbage-2'/>")
@@ -103,7 +105,7 @@ struct DeadLetterTests {
         #expect(try desk.steps.load().handled == handled.advanced())
     }
 
-    @Test("logging out with them in the database works")
+    @Test("logging out with damaged handlers in the database works")
     func logOut() throws {
         let desk = try damaged()
         _ = try desk.steps.logOut(removing: false)
@@ -111,7 +113,7 @@ struct DeadLetterTests {
         #expect(try desk.log().contains("good: logged out"))
     }
 
-    @Test("a catch-up whose handler is lost goes on without, and says so")
+    @Test("a catch-up without its handler goes on, and tells the reason")
     func catchUp() throws {
         let desk = try Desk.online()
         try desk.database.execute("UPDATE request SET handler = x'836f63617463682d75702e67656172730ca0'")
@@ -122,7 +124,7 @@ struct DeadLetterTests {
         #expect(try desk.queue().last == "presence c")
     }
 
-    @Test("a reading of a room's archive whose handler is lost goes on without, and the account's own is left alone")
+    @Test("a reading of a room's archive without its handler goes on, and the account's own reading is left alone")
     func roomCatchUp() throws {
         let room = "orchard@muc.example.org"
         let desk = try Desk.read(1)
@@ -137,7 +139,7 @@ struct DeadLetterTests {
                     """)
             }
             let id = try #require(try desk.questions(kind).last)
-            // Three processes have ended while they called it.
+            // Three processes have ended during the call.
             try desk.database.execute("UPDATE request SET crashes = 3 WHERE id = '\(id)'")
             let effects = try desk.receive("<iq type='result' from='\(room)' id='\(id)'/>")
             let told = effects.told.filter { !$0.hasPrefix("dead letter") }
@@ -148,7 +150,7 @@ struct DeadLetterTests {
         #expect(try desk.number("SELECT count(*) FROM catchup WHERE phase <> 'done'") == 0)
     }
 
-    @Test("the newest thousand are kept")
+    @Test("the newest thousand dead letters are kept")
     func bounded() throws {
         let desk = try Desk.logging()
         try desk.perform { step in

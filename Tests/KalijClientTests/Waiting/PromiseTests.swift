@@ -9,7 +9,7 @@ import Testing
 /// "Promises: resolve, reject, chain, several waiting handlers, await in a living process; resolved once over any number of
 /// deaths; nothing leaks when nobody is left to wait."
 struct PromiseTests {
-    @Test("every handler that waits is called once, in the order in which they came, in whichever process settles it")
+    @Test("every waiting handler is called once, in the order of waiting, in any process that settles the promise")
     func resolved() throws {
         let desk = try Desk.logging()
         let promise = try desk.perform { step in
@@ -27,7 +27,7 @@ struct PromiseTests {
         #expect(try desk.count("waiter") == 0)
     }
 
-    @Test("a step that is undone leaves the promise and those who wait as they were")
+    @Test("an undone step leaves the promise and its handlers unchanged")
     func undone() throws {
         let desk = try Desk.logging()
         let promise = try desk.perform { step in
@@ -46,7 +46,7 @@ struct PromiseTests {
         #expect(try desk.log() == ["a 2"])
     }
 
-    @Test("who comes after it was settled is called at once; who comes too late hears that it was forgotten")
+    @Test("a handler that waits for a settled promise is called at once, and too late with `forgotten`")
     func late() throws {
         let desk = try Desk.logging()
         let promise = try desk.perform { try $0.promise(of: Int.self) }
@@ -60,7 +60,7 @@ struct PromiseTests {
         #expect(try desk.count("waiter") == 0)
     }
 
-    @Test("a chain: what one link makes of the value settles the next, over deaths in between")
+    @Test("a chain: the result of one link settles the next, over deaths in between")
     func chained() throws {
         let desk = try Desk.logging()
         let first = try desk.perform { step in
@@ -112,7 +112,7 @@ struct PromiseTests {
         #expect(try desk.log() == ["one 5"])
     }
 
-    @Test("one that nobody settles is rejected at its deadline; nothing is left a day later")
+    @Test("an unsettled promise is rejected at its deadline; nothing is left a day later")
     func timeout() throws {
         let desk = try Desk.logging()
         try desk.perform { step in
@@ -128,7 +128,7 @@ struct PromiseTests {
         #expect(try desk.count("promise") == 0 && desk.count("waiter") == 0)
     }
 
-    @Test("settled by a process that calls no handlers, those who wait are called by the one that drives")
+    @Test("a promise settled by a process without handlers: the driver calls the waiting handlers")
     func settledElsewhere() throws {
         let desk = try Desk.logging()
         let promise = try desk.perform { step in
@@ -144,7 +144,7 @@ struct PromiseTests {
         #expect(try desk.log() == ["a 4"])
     }
 
-    @Test("an answer settles a promise that its handler has bound, and so does its invalidation")
+    @Test("an answer settles a promise bound by its handler, and so does an invalidation")
     func bound() throws {
         let desk = try Desk.logging()
         let ids = try desk.perform { step in

@@ -57,7 +57,7 @@ struct RequestTests {
         #expect(try desk.log() == ["one: item-not-found"])
     }
 
-    @Test("another's id, a second answer, and one after the deadline change nothing and are not answered")
+    @Test("an answer with another request's id, a second answer, and a late answer change nothing and are not answered")
     func nothing() throws {
         let desk = try Desk.logging()
         let mine = try desk.ask("mine", to: "romeo@example.net")
@@ -74,7 +74,7 @@ struct RequestTests {
         #expect(try desk.dump().filter { !$0.hasPrefix("session") } == rest)
     }
 
-    @Test("deadlines count in wall time while no process runs, and let what is due time out in their order")
+    @Test("deadlines pass while no process runs, and due requests time out in order")
     func deadline() throws {
         let desk = try Desk.logging()
         _ = try desk.ask("late", to: "romeo@example.net", within: .seconds(20))
@@ -101,7 +101,7 @@ struct RequestTests {
         #expect(try desk.log() == ["one: result"])
     }
 
-    @Test("without a connection only those time out that were never sent, and they are not sent any more")
+    @Test("without a connection only requests that were never sent time out, and are not sent any more")
     func offline() throws {
         let desk = try Desk.logging()
         _ = try desk.ask("sent", to: "romeo@example.net")
@@ -114,7 +114,7 @@ struct RequestTests {
         #expect(try desk.queue().count == 1)
     }
 
-    @Test("what nobody waits for any more is not sent again after a resume")
+    @Test("a request that nobody waits for any more is not sent again after a resume")
     func expiredBeforeResume() throws {
         let desk = try Desk.logging()
         _ = try desk.ask("one", to: "romeo@example.net")
@@ -124,7 +124,7 @@ struct RequestTests {
         #expect(try desk.count("request") == 1)
     }
 
-    @Test("a failed resume invalidates what was sent; what never left is sent in the new session and goes on waiting")
+    @Test("a failed resume invalidates sent requests; unsent requests are sent in the new session and go on waiting")
     func sessionLost() throws {
         let desk = try Desk.logging()
         _ = try desk.ask("sent", to: "romeo@example.net")
@@ -136,13 +136,13 @@ struct RequestTests {
         _ = try desk.steps.resumeFailed(nil)
         try desk.bind(resumeID: "session-2")
         #expect(try desk.log() == ["sent: session lost"])
-        #expect(try desk.queue() == ["iq get query", "iq get query"])  // the one that waits, and that for features
+        #expect(try desk.queue() == ["iq get query", "iq get query"])  // unsent, and for features
         try desk.receive(result(waiting))
         #expect(try desk.log() == ["sent: session lost", "unsent: result"])
         #expect(try desk.count("dead_letter") == 0)
     }
 
-    @Test("what an invalidated handler sends belongs to the new session")
+    @Test("a request sent by an invalidated handler belongs to the new session")
     func sentByInvalidation() throws {
         let desk = try Desk.logging()
         _ = try desk.perform { try $0.send(.question(to: nil), then: Log.AsksAgain()) }
@@ -154,7 +154,7 @@ struct RequestTests {
         #expect(try desk.log() == ["asked again"])
     }
 
-    @Test("a handler that throws makes the step of an answer void: the server sends it again")
+    @Test("a handler that throws makes the step of an answer void: the server sends the answer again")
     func throwing() throws {
         let desk = try Desk.logging()
         let id = try desk.perform { try $0.send(.question(to: nil), then: Log.Failing()) }
@@ -163,7 +163,7 @@ struct RequestTests {
         #expect(try desk.dump() == before)
     }
 
-    @Test("one that throws at a timeout or an invalidation is undone alone, is a dead letter, and stops nothing")
+    @Test("a handler that throws at a timeout or an invalidation is undone alone, is a dead letter, and stops nothing")
     func throwingAlone() throws {
         let desk = try Desk.logging()
         for _ in 0..<2 {
@@ -181,7 +181,7 @@ struct RequestTests {
         #expect(try desk.count("dead_letter") == 3)
     }
 
-    @Test("what is no request is refused before anything is stored")
+    @Test("a stanza that is no request is refused before anything is stored")
     func noRequest() throws {
         let desk = try Desk.logging()
         let iq = Element.question(to: "not an@address@")
@@ -203,7 +203,7 @@ struct RequestTests {
         #expect(try desk.steps.nextDeadline() ?? 0 >= desk.clock.now)
     }
 
-    @Test("a process that does not drive asks; the one that drives sends and calls")
+    @Test("a process that does not drive asks; the driver sends and calls")
     func accepted() throws {
         let desk = try Desk.logging()
         let iq = Element.question(to: "romeo@example.net")

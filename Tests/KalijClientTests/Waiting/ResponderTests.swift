@@ -12,7 +12,7 @@ struct ResponderTests {
         let asked: String?
         let from: String?
         let counts: Bool
-        /// The section that says so.
+        /// The section with the rule.
         let section: String
 
         init(_ asked: String?, _ from: String?, _ counts: Bool, _ section: String) {
@@ -24,7 +24,7 @@ struct ResponderTests {
         }
     }
 
-    /// The account itself is asked, by no `to` or by its bare address.
+    /// The account itself is asked, without `to` or by the bare address.
     static let account: [Case] = [nil, "juliet@example.org", "Juliet@EXAMPLE.org"].flatMap { asked in
         [
             Case(asked, nil, true, "RFC 6120 8.1.2.1 rule 4: without from it is the account on the server"),
@@ -46,7 +46,7 @@ struct ResponderTests {
         ]
     }
 
-    /// The account's server is asked for itself.
+    /// The server is asked for itself.
     static let server: [Case] = ["example.org", "EXAMPLE.ORG"].flatMap { asked in
         [
             Case(asked, "example.org", true, "RFC 6120 8.1.2.1 rule 2: the server's name"),
@@ -60,7 +60,7 @@ struct ResponderTests {
         ]
     }
 
-    /// Somebody else is asked: the whole address, and no other way to write it.
+    /// Somebody else is asked: only the whole address counts.
     static let others: [Case] = [
         Case("romeo@example.net", "romeo@example.net", true, "RFC 6120 8.1.2, 10.5.3: the user's server, for him"),
         Case("romeo@example.net", "Romeo@Example.net", true, "RFC 7622 3.3"),
@@ -102,7 +102,7 @@ struct ResponderTests {
     }
 
     /// "A peer that answers with another's id, twice, or after the deadline changes nothing."
-    @Test("a peer that knows another's id takes nothing away from who was asked")
+    @Test("a peer that knows the id of another peer's request takes nothing away from the responder")
     func another() throws {
         let desk = try Desk.logging()
         let ids = [try desk.ask("romeo", to: "romeo@example.net"), try desk.ask("account")]
@@ -129,7 +129,7 @@ struct ResponderTests {
         #expect(try desk.log() == ["one: result"])
     }
 
-    /// RFC 6120 8.2.3: an IQ of type result or error is an answer, nothing else is.
+    /// RFC 6120 8.2.3: only an IQ of type result or error is an answer.
     @Test("only a result or an error is an answer", arguments: ["get", "set", "chat", "", "RESULT"])
     func type(_ type: String) throws {
         let desk = try Desk.logging()
@@ -139,8 +139,8 @@ struct ResponderTests {
         #expect(try desk.log().isEmpty && desk.count("request") == 1)
     }
 
-    /// RFC 6120 8.1.3: ids are compared as they are.
-    @Test("an id that is not the one that was asked, or no id, is no answer")
+    /// RFC 6120 8.1.3: ids are compared unchanged.
+    @Test("an unknown id, or no id, is no answer")
     func id() throws {
         let desk = try Desk.logging()
         let id = try desk.ask("one", to: "romeo@example.net")

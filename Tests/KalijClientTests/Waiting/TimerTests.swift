@@ -9,7 +9,7 @@ import Testing
 struct TimerTests {
     private func run(_ steps: SessionSteps) throws { while try steps.due() != nil {} }
 
-    @Test("a timer fires once, in whichever process is there at its time or later, in the order of the times")
+    @Test("a timer fires once, in the driver at its time or later, in the order of the times")
     func fires() throws {
         let desk = try Desk.logging()
         try desk.perform { step in
@@ -27,7 +27,7 @@ struct TimerTests {
         #expect(try desk.steps.nextTimer() == desk.clock.now + 3000)
     }
 
-    @Test("a timer can be taken back once, which invalidates it; afterwards its number means nothing")
+    @Test("a timer can be cancelled once, with an invalidation; afterwards its number means nothing")
     func cancelled() throws {
         let desk = try Desk.logging()
         let timer = try desk.perform { try $0.schedule(Log.Rung(text: "one"), at: $0.now) }
@@ -48,7 +48,7 @@ struct TimerTests {
         #expect(try desk.log() == ["one rung"])
     }
 
-    @Test("logging out invalidates everything that waits and forgets how to log in; the messages stay")
+    @Test("logging out invalidates all waiting handlers and deletes the credentials; the messages stay")
     func loggedOut() throws {
         let desk = try Desk.logging()
         try desk.receive(CatchUpTests.live("hello", archive: "a1"))
@@ -61,7 +61,7 @@ struct TimerTests {
         #expect(try AccountTable(desk.database).account(nil, in: desk.directory).state == .out)
     }
 
-    @Test("removing an account invalidates everything that waits and leaves nothing of it")
+    @Test("removing an account invalidates all waiting handlers and leaves nothing of the account")
     func removed() throws {
         let desk = try Desk.logging()
         try desk.accept("hello")

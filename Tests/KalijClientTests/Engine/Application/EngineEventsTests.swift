@@ -16,7 +16,7 @@ import Testing
         return told
     }
 
-    @Test("the first loop gets what happened before it began, later ones what happens from then on")
+    @Test("the first loop gets the events since the engine began, later loops the events from then on")
     func begin() async throws {
         let hub = EventHub()
         hub.send(try event("one"))
@@ -31,7 +31,7 @@ import Testing
         #expect(await late.next() == nil)
     }
 
-    @Test("a loop that does not keep up costs bounded memory, and is told how much it has missed of which account")
+    @Test("a slow loop costs bounded memory, and is told how many events of each account were missed")
     func missed() async throws {
         let hub = EventHub()
         var iterator = EngineEvents(hub: hub).makeAsyncIterator()
@@ -50,7 +50,7 @@ import Testing
         #expect(await read(&iterator, 1) == ["juliet@example.org refused: after"])
     }
 
-    @Test("a loop that waits is told at once, and one that has gone is forgotten")
+    @Test("a waiting loop is told at once, and an ended loop is forgotten")
     func waits() async throws {
         let hub = EventHub()
         let task = Task {

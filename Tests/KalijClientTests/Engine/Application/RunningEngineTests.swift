@@ -33,7 +33,7 @@ import Testing
 
     private func romeo() throws -> JID { try JID("romeo@localhost") }
 
-    @Test("events are told from the begin to the end; what is accepted is sent")
+    @Test("events are told from the beginning to the end; accepted messages are sent")
     func events() async throws {
         let engine = try await start()
         var events = engine.events.makeAsyncIterator()
@@ -49,7 +49,7 @@ import Testing
         #expect(try drive.number("SELECT let_go FROM fence") == 1)
     }
 
-    @Test("what another process shares is sent by the engine that runs, and by the next one that starts")
+    @Test("messages shared by another process are sent by the running engine, and by the next engine")
     func shares() async throws {
         try drive.directory.share("before", to: try romeo())
         let engine = try await start()
@@ -63,7 +63,7 @@ import Testing
         #expect(try drive.states() == ["before acked", "meanwhile acked", "afterwards acked"])
     }
 
-    @Test("what another process has accepted is sent before what is accepted afterwards, though it has not rung yet")
+    @Test("messages accepted by another process are sent before messages accepted later, even without a ring")
     func order() async throws {
         let engine = try await start()
         var events = engine.events.makeAsyncIterator()
@@ -78,7 +78,9 @@ import Testing
         try await engine.stop()
     }
 
-    @Test("prepared for a freeze everything is let go, and others drive; thawed it goes on, with the same events")
+    @Test(
+        "before a freeze everything is let go, and others drive; after the thaw the engine goes on, with the same events"
+    )
     func freezes() async throws {
         let engine = try await start()
         var events = engine.events.makeAsyncIterator()
@@ -102,7 +104,7 @@ import Testing
         #expect(try driver == nil)
     }
 
-    @Test("a second one that does not go first is told who drives; a wake hands its push over")
+    @Test("a second engine without precedence is told who drives; a wake hands its push over")
     func second() async throws {
         let engine = try await start()
         await #expect(throws: FenceError.self) { try await start() }
@@ -112,7 +114,7 @@ import Testing
         try await engine.stop()
     }
 
-    @Test("when nobody refers to it any more, it lets go")
+    @Test("an engine that nobody refers to lets go")
     func forgotten() async throws {
         do {
             let engine = try await start()
@@ -123,7 +125,7 @@ import Testing
         #expect(try driver == nil)
     }
 
-    @Test("a directory without accounts is said at once; a task that is cancelled gives its waiting up")
+    @Test("a directory without accounts is reported at once; a cancelled task waits no longer")
     func errors() async throws {
         let nowhere = AccountDirectory(drive.scratch.file("nowhere"))
         await #expect(throws: DirectoryError.self) {
@@ -174,7 +176,7 @@ import Testing
 
     private func owed() throws -> Int64? { try drive.number("SELECT count(*) FROM notification WHERE done = 0") }
 
-    @Test("a notification is done once the next is asked for, not before; a wake waits for that, and ends")
+    @Test("a notification is done when the loop asks for the next, not before; a wake waits for this, and ends")
     func notifications() async throws {
         try owe("one")
         try owe("two")
@@ -193,7 +195,7 @@ import Testing
         #expect(try await engine.waitUntilEnded() == .stopped)
     }
 
-    @Test("what was not confirmed when the process ends is shown again by the next, under the same identifier")
+    @Test("a notification without confirmation is shown again by the next process, under the same identifier")
     func shownAgain() async throws {
         try owe("one")
         let engine = try await start(.wake)
@@ -206,7 +208,7 @@ import Testing
         #expect(try owed() == 0)
     }
 
-    @Test("a loop that is left gives back what it had; several loops share")
+    @Test("a loop that ends gives its notification back; several loops share")
     func shared() async throws {
         try owe("one")
         try owe("two")
