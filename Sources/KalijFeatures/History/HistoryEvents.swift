@@ -4,7 +4,7 @@ import KalijText
 
 extension EventKey {
     /// The room whose archive it is; missing for the account's own.
-    public static let room = EventKey("room", "the room whose archive it is; missing for the account's own")
+    public static let room = EventKey("room", "the room with the archive; missing for the account's own archive")
     /// How many messages are new.
     public static let messages = EventKey("messages", "how many messages are new")
 }
@@ -46,7 +46,7 @@ public struct RoomRead: EventContent {
 /// A backfill has ended, completely or not.
 public struct HistoryFilled: EventContent {
     public static let name = "history_filled"
-    public static let meaning = "Older history that was asked for has come, or will not."
+    public static let meaning = "A backfill of older history has ended, completely or not."
     public static let keys: [EventKey] = [.room, .messages, .reason]
     /// The room; nil for the account's own archive.
     public let room: JID?

@@ -2,15 +2,15 @@ import KalijText
 
 extension EventKey {
     /// The full address that the server has given the session.
-    public static let jid = EventKey("jid", "the full address that the server has given the session")
+    public static let jid = EventKey("jid", "the full address of the session, given by the server")
     /// Whether the session is the one of before (XEP-0198).
-    public static let resumed = EventKey("resumed", "whether the session is the one of before (XEP-0198)")
+    public static let resumed = EventKey("resumed", "whether the session was resumed (XEP-0198)")
     /// True if everything that was stored about the account is gone, too.
-    public static let removed = EventKey("removed", "true if everything that was stored about the account is gone, too")
+    public static let removed = EventKey("removed", "true if all stored data of the account are gone, too")
     /// What the step was for.
-    public static let step = EventKey("step", "what the step was for")
+    public static let step = EventKey("step", "the purpose of the step")
     /// How long it took.
-    public static let milliseconds = EventKey("milliseconds", "how long it took")
+    public static let milliseconds = EventKey("milliseconds", "the duration")
     /// How many events.
     public static let count = EventKey("count", "how many events")
 }
@@ -36,7 +36,7 @@ public struct Connecting: EventContent {
 /// A session has begun or was resumed.
 public struct Online: EventContent {
     public static let name = "online"
-    public static let meaning = "A session is there."
+    public static let meaning = "A session has begun or was resumed."
     public static let keys: [EventKey] = [.jid, .resumed]
     /// The full address of the session, given by the server.
     public let jid: String
@@ -123,7 +123,7 @@ public struct StorageAvailable: EventContent {
 /// Events were dropped, because the reader was too slow: the database has the facts.
 public struct Missed: EventContent {
     public static let name = "missed"
-    public static let meaning = "Events were not told, because whoever reads them has not kept up."
+    public static let meaning = "Events were dropped, because the reader was too slow."
     public static let keys: [EventKey] = [.count]
     /// How many events.
     public let count: Int

@@ -13,27 +13,27 @@ extension EventKey {
         "direction", "`in` from somebody else, `out` from the account, on whatever client")
     /// The message's row, unique in the directory; negative while it waits in the mailbox.
     public static let id = EventKey(
-        "id", "the message's row, unique in the directory; negative while it waits in the mailbox")
+        "id", "the message's row, unique in the directory; negative while the message waits in the mailbox")
     /// The id that the archive gave the message (XEP-0359).
-    public static let stanzaID = EventKey("stanza_id", "the id that the archive gave the message (XEP-0359)")
+    public static let stanzaID = EventKey("stanza_id", "the archive's id of the message (XEP-0359)")
     /// The id that its sender gave the message (XEP-0359).
-    public static let originID = EventKey("origin_id", "the id that its sender gave the message (XEP-0359)")
+    public static let originID = EventKey("origin_id", "the sender's id of the message (XEP-0359)")
     /// The address of whoever sent the stanza.
-    public static let from = EventKey("from", "the address of whoever sent the stanza")
+    public static let from = EventKey("from", "the address of the stanza's sender")
     /// The address that the message was sent to.
-    public static let to = EventKey("to", "the address that the message was sent to")
+    public static let to = EventKey("to", "the address of the message's recipient")
     /// The message's type (RFC 6121 5.2.2).
     public static let type = EventKey("type", "the message's type (RFC 6121 5.2.2)")
     /// What the message says.
-    public static let body = EventKey("body", "what the message says")
+    public static let body = EventKey("body", "the text of the message")
     /// When the message was sent, as the server stamped it if it did.
-    public static let sentAt = EventKey("sent_at", "when the message was sent, as the server stamped it if it did")
+    public static let sentAt = EventKey("sent_at", "when the message was sent; the server's stamp, if there is one")
     /// Of an outgoing message: `queued`, `sent`, `acked` or `failed`.
     public static let state = EventKey("state", "of an outgoing message: `queued`, `sent`, `acked` or `failed`")
     /// Why the message has failed.
     public static let error = EventKey("error", "why the message has failed")
     /// False if it is not known whether the message arrived.
-    public static let settled = EventKey("settled", "false if it is not known whether the message arrived")
+    public static let settled = EventKey("settled", "false if nobody knows whether the message arrived")
 }
 
 /// The common part of events about messages.
@@ -54,7 +54,7 @@ extension MessageEvent {
 /// A message was stored.
 public struct MessageStored: MessageEvent {
     public static let name = "message"
-    public static let meaning = "A message was stored, whatever brought it."
+    public static let meaning = "A message was stored, from any source."
     public let message: Message
     /// A message without a text has no line.
     public var line: PrintedText? { message.body == nil ? nil : message.line }
@@ -79,7 +79,7 @@ public struct MessageStateChanged: MessageEvent {
 public struct MessageUnsettled: MessageEvent {
     public static let name = "unsettled"
     public static let meaning =
-        "An outgoing message was sent in a session that is lost; whether it arrived is not known."
+        "An outgoing message was sent in a lost session; nobody knows whether the message arrived."
     public let message: Message
 
     package init(_ message: Message) { self.message = message }

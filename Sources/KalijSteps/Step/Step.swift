@@ -34,7 +34,7 @@ public final class Step {
     package var isForUnsent = false
     /// The time when the account was added, in the server's time, once known.
     package var since: Int64?
-    /// Whether stanza-ids by the account's own archive are trusted; known after ``count(_:)``.
+    /// Whether stanza-ids by the account's own archive are trusted; known after `count(_:)`.
     package private(set) var trustsArchive = false
     /// The changes to the session's row, written at the end of the step; nil if no stanza is counted.
     private var counted: Counted?
