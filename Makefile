@@ -1,4 +1,4 @@
-# `make demo` and `make test` need nothing but Debian 12 and a Swift toolchain of 6.2 or later: they install what is missing.
+# `make demo` and `make test` need only Debian 12 and a Swift toolchain of 6.2 or later: missing packages are installed.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help install install-build build release demo push-demo test nested lint model simulate mutations docs examples format \
@@ -8,10 +8,10 @@ KILLS ?= 50
 MESSAGES ?= 500
 SERVER ?= prosody
 SEED ?=
-# CPU minutes for each fuzz target, and one target alone.
+# CPU minutes for each fuzz target, and a single target.
 MINUTES ?= 10
 TARGET ?=
-# Seeds of the simulator: how many, and the first; with TRACE=1 what happens with that one is printed.
+# Seeds of the simulator: the number, and the first; TRACE=1 prints the events of the first seed.
 SEEDS ?= 1000
 FIRST ?= 1
 TRACE ?=
@@ -26,7 +26,7 @@ RELEASE := .build/release/kalij
 PUSH := .build/release/kalij-push
 BUILT := Examples/.build/debug
 STRICT := -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
-# `make test` tests optimized code, because that is what users get: an address that is used behind its call, for example, does
+# `make test` tests optimized code, because users get optimized code: an address used after its call, for example, does
 # no harm in a debug build. Everything else is built for debugging, which is faster after an edit.
 OPTIMIZED := -c release -Xswiftc -enable-testing --scratch-path .build/optimized $(STRICT)
 CONFIGURATION := $(STRICT)
@@ -61,8 +61,8 @@ install-build:
 build: install
 	swift build --build-tests $(CONFIGURATION)
 
-# lld packs the relocations, which saves a megabyte of memory in each process, and puts the functions that every process
-# calls side by side, which saves two (Scripts/link-order makes the list).
+# lld packs the relocations, and saves a megabyte of memory in each process. lld also puts the functions of every
+# process side by side, and saves two more (Scripts/link-order makes the list).
 LINK := -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --icf=all \
     -Xswiftc -Xfrontend -Xswiftc -function-sections \
     -Xlinker --symbol-ordering-file=$(CURDIR)/Scripts/link-order.txt -Xlinker --no-warn-symbol-ordering
@@ -85,10 +85,10 @@ push-demo: release
 PROCESSES := KALIJ_BINARY="$(CURDIR)/$(RELEASE)" KALIJ_PUSH_BINARY="$(CURDIR)/$(PUSH)" KALIJ_EXAMPLE="$(CURDIR)/$(BUILT)/question" \
     KALIJ_EXAMPLE_APP="$(CURDIR)/$(BUILT)" Scripts/test-processes .build/optimized/release/kalijPackageTests.xctest
 
-# Runs the second, and meanwhile makes the first with what that leaves of the processors.
+# Runs the second command, and meanwhile the first with the rest of the processors' time.
 beside = chrt --idle 0 $(MAKE) -s $(1) >.build/$(1).log 2>&1 & $(2); status=$$?; wait; exit $$status
 
-# If the examples do not build beside the unit tests, that is said then.
+# If the examples do not build beside the unit tests, the error appears here.
 test: CONFIGURATION := $(OPTIMIZED)
 test: build lint docs release
 	@$(call beside,examples,Scripts/run-tests swift test --skip-build $(CONFIGURATION) --skip '^(Integration|Processes)\.|ReadmeTests' --skip QueryLiteralTests)
@@ -101,14 +101,14 @@ test: build lint docs release
 	@$(MAKE) --no-print-directory -C Benchmarks allocations
 	@echo "All tests passed."
 
-# Most of the time those wait: meanwhile what is tested behind them is built with what they leave of the processors. What does
-# not build is built again then, and says so.
+# Process tests mostly wait: meanwhile the later tests are built with the rest of the processors' time. A failed build
+# is repeated later, and reports its error.
 nested:
 	@$(MAKE) -C Tests/Simulation build-tests
 	@cd Fuzz && swift build --build-tests --scratch-path .build/corpus-tests
 	@cd Benchmarks && swift build -c release --product allocations
 
-# The queries come from the compiler's syntax trees, for which the modules have to be built.
+# The queries come from the compiler's syntax trees, so the modules have to be built.
 lint: build
 	swift format lint --strict --recursive $(SOURCES)
 	@Scripts/check-traps
@@ -127,13 +127,13 @@ simulate: install-build
 mutations: install-build
 	@$(MAKE) --no-print-directory -C Tests/Simulation mutations SEEDS=$(SEEDS)
 
-# The examples in the articles are tests, which Scripts/documentation-examples makes.
+# The examples in the articles are tests, made by Scripts/documentation-examples.
 docs: install
 	@Scripts/documentation-examples --check
 	@Scripts/build-documentation $(CONFIGURATION)
 
-# Packages of their own, as their users have them; what they share is built once. A plan is made anew each time: files that
-# came or went in a package that is depended on by its path are not noticed.
+# Packages of their own, like the users'; shared parts are built once. A plan is made anew each time: SwiftPM does not
+# notice added or removed files in a package used by its path.
 examples: install-build
 	@for example in $(EXAMPLES); do rm -f $(BUILT).yaml; \
 	    swift build --package-path Examples/$$example --scratch-path Examples/.build $(STRICT) || exit 1; done

@@ -17,11 +17,11 @@ let package = Package(
         .executableTarget(
             name: "handlers",
             dependencies: ["KalijClient", "KalijHandlers"].map { .product(name: $0, package: "kalij") }),
-        // Makes directories with many messages, for what reads them.
+        // Makes directories with many messages, for reading commands.
         .executableTarget(
             name: "growth",
             dependencies: ["KalijAddress", "KalijClient", "KalijStore"].map { .product(name: $0, package: "kalij") }),
-        // Receives and accepts; its syncs are counted from outside.
+        // Receives and accepts; a library counts the syncs from outside.
         .executableTarget(
             name: "barrier",
             dependencies: ["KalijAddress", "KalijClient"].map { .product(name: $0, package: "kalij") }),
@@ -34,7 +34,7 @@ let package = Package(
         .executableTarget(
             name: "hostile",
             dependencies: [.product(name: "KalijXML", package: "kalij"), "CYardstickXML2"]),
-        // Counts what is asked of malloc.
+        // Counts calls of malloc.
         .target(name: "CAllocations"),
         .executableTarget(
             name: "allocations",

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// libFuzzer targets; not part of the package's own build. The Makefile beside this file says how they are built: the
-// fuzzers themselves, for which FUZZERS is set, can only be linked with `-sanitize=fuzzer`.
+// libFuzzer targets; not part of the package's own build. The Makefile beside this file builds them: the fuzzers
+// themselves, with FUZZERS set, can only be linked with `-sanitize=fuzzer`.
 let fuzzers = ["fuzz-parser", "fuzz-query-compiler", "fuzz-query-evaluation", "fuzz-forms", "fuzz-writing"]
 
 let package = Package(

@@ -14,8 +14,8 @@ TARGETS = ["parser", "query-compiler", "query-evaluation", "forms", "writing"]
 ROUND_SECONDS = 60
 # Seconds by the clock: on a busy machine an input waits.
 OPTIONS = ["-timeout=60", "-report_slow_units=60", "-rss_limit_mb=1024", "-print_final_stats=1"]
-# A crash is libFuzzer's to report. The leak detector does not see the addresses that Swift keeps with other bits in
-# strings and enumerations; memory that is lost shows in the limit.
+# libFuzzer reports crashes. The leak detector does not see addresses that Swift keeps with other bits in strings and
+# enumerations; lost memory shows in the limit.
 ENVIRONMENT = dict(os.environ, SWIFT_BACKTRACE="enable=no", ASAN_OPTIONS="detect_leaks=0")
 
 
@@ -41,7 +41,7 @@ def cpu():
 
 
 def fuzz(target, minutes):
-    """Fuzzes one target. Returns whether there was no finding."""
+    """Fuzzes a target. Returns whether there was no finding."""
     findings = HERE / "Findings" / target
     findings.mkdir(parents=True, exist_ok=True)
     started, executions, edges = cpu(), 0, "?"
@@ -74,7 +74,7 @@ def report(target, output, found):
 
 
 def minimize(target):
-    """Keeps the fewest inputs that reach as much as all that are there."""
+    """Keeps the smallest set of inputs with the same coverage."""
     with tempfile.TemporaryDirectory(dir=BUILD) as kept:
         subprocess.run([BINARIES / f"fuzz-{target}", "-merge=1", *options(target)[:1], f"-max_len=8192",
                         kept, *unpacked(target)], env=ENVIRONMENT, stderr=subprocess.DEVNULL, check=True)

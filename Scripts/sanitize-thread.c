@@ -1,15 +1,16 @@
-// Tells ThreadSanitizer of Swift's Mutex. Its fast paths are compiled into our code, and instrumented. A thread that has to wait
-// gets the mutex from the kernel, by way of the library, which is not: everything that the owner before has written would look
-// like a race. Loaded with LD_PRELOAD in front of that library.
+// Tells ThreadSanitizer of Swift's Mutex. The mutex's fast paths are compiled into our code, and instrumented. A
+// waiting thread gets the mutex from the kernel, by way of the library, which is not instrumented: all earlier writes
+// of the owner before would look like a race. Loaded with LD_PRELOAD in front of that library.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
 
-// Missing in programs that are not instrumented, which inherit the environment.
+// Missing in programs without instrumentation, which inherit the environment.
 extern void __tsan_acquire(void *address) __attribute__((weak));
 extern void __tsan_release(void *address) __attribute__((weak));
 
-// Synchronization._MutexHandle._lockSlow(UInt32) and ._unlockSlow(). The handle begins with the number that the fast paths change.
+// Synchronization._MutexHandle._lockSlow(UInt32) and ._unlockSlow(). The handle begins with the number changed by the
+// fast paths.
 #define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 #define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 #define SWIFT __attribute__((swiftcall))

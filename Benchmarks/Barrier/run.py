@@ -1,13 +1,14 @@
 #!/usr/bin/python3
-"""What syncs cost, and how many there are: N messages from a recorded stream at full speed with an <r/> behind every tenth,
-and an accepted message with every K of them, against the same rows written by a bare SQLite program with as many syncs,
-once in a transaction each and once in as many transactions as the driver has shared them among.
+"""Counts syncs and measures their cost. N messages from a recorded stream arrive at full speed with an <r/> after every
+tenth, and a message is accepted with every K of them. The yardstick is a bare SQLite program that writes the same rows
+with as many syncs, once in a transaction each and once in as many transactions as the driver's.
 
 usage: run.py KALIJ DRIVER [--messages N] [--every K] [--rounds N] [--json]
 
-KALIJ logs in, DRIVER (Sources/barrier) drives. The syncs of the driver's whole life are counted, and each of its
-transactions is timed, by a library that is preloaded. Exit status 1 over a bound: one sync for each acknowledgement and each
-accepted message, and three for each checkpoint; 0.8 of the bare program's rate with a transaction each; 99 % of the transactions within 20 ms.
+KALIJ logs in, DRIVER (Sources/barrier) drives. A preloaded library counts the syncs of the driver's whole life and
+times each of its transactions. Exit status 1 over a bound: one sync for each acknowledgement and each accepted message,
+and three for each checkpoint; 0.8 of the bare program's rate with a transaction each; 99 % of the transactions within
+20 ms.
 """
 import argparse, json, os, shutil, socket, sqlite3, statistics, struct, subprocess, sys, tempfile
 
@@ -38,7 +39,7 @@ def counts(path):
 
 
 def drive(folder, port):
-    """One run; returns seconds, acknowledgements, accepted messages, and what was counted."""
+    """One run; returns seconds, acknowledgements, accepted messages, and the counts."""
     data = folder + "/data"
     shutil.rmtree(data, ignore_errors=True)
     server = subprocess.Popen(
@@ -99,7 +100,7 @@ def measure(folder):
     for number in range(options.rounds):
         seconds, acknowledgements, accepted, counted = drive(folder, port)
         rows, all_syncs = options.messages + accepted, counted["log"] + counted["database"] + counted["other"]
-        # Checkpoints come as they come in both: at each a log and a database, and the log's new header.
+        # Checkpoints are the same in both: each syncs a log, a database, and the log's new header.
         syncs = max(1, all_syncs - 3 * counted["database"])
         floor, floor_counted = bare(folder, rows, syncs)
         together, _ = bare(folder, rows, syncs, max(1, round(rows / counted["transactions"])))

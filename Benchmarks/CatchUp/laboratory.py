@@ -1,4 +1,4 @@
-"""A Prosody on loopback and a client that says what it is told, for benchmarks."""
+"""A Prosody on loopback and an obedient client, for benchmarks."""
 import base64, os, socket, ssl, subprocess, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -26,7 +26,7 @@ class Prosody:
         self.environment = {**os.environ, "SERVER_DIR": folder, "SERVER_PORT": str(self.port), "SMACKS_TTL": "600"}
         os.makedirs(folder + "/data")
         os.makedirs(folder + "/certs")
-        # Its debug log would cost more than its work.
+        # Prosody's debug log would cost more than its work.
         text = open(CONFIGURATION).read().replace('min = "debug"', 'min = "info"')
         open(folder + "/prosody.cfg.lua", "w").write(text)
         subprocess.run(
@@ -55,7 +55,7 @@ class Prosody:
 
 
 class Client:
-    """Says what it is told, with TLS from the first byte."""
+    """Sends the given bytes, with TLS from the first byte."""
     HEADER = (b"<?xml version='1.0'?><stream:stream xmlns='jabber:client' to='localhost' version='1.0' "
               b"xmlns:stream='http://etherx.jabber.org/streams'>")
 

@@ -1,14 +1,14 @@
 #!/usr/bin/python3
-"""The first catch-up of N archived messages from Prosody with an SQLite archive, against a C program on libxml2 that pages
-the same archive and stores nothing, in turn; once as such a program is, and once acknowledging at once what it reads (TCP_QUICKACK),
-as kalij does: Prosody 0.12 waits for that.
+"""The first catch-up of N archived messages from Prosody with an SQLite archive, in turn with a C program on libxml2
+that pages the same archive and stores nothing. The C program runs once as usual, and once with acknowledgements at once
+(TCP_QUICKACK), like kalij: Prosody 0.12 waits for acknowledgements.
 
 usage: run.py KALIJ [--messages N] [--rounds N] [--json]
 
-Wall and CPU time are from the session on to the archive's end (`kalij -v run` says so); peak memory is that of the process
-to its end. In two more rounds another client pings `kalij run` every 20 ms: they cost the server time that it does not lose to the
-C program, so they do not count for the rest. Exit status 1 over a bound: wall 1.1 times, CPU 4.5 times, 24 MB, 200 ms at the 99th
-percentile.
+Wall and CPU time are from the session to the archive's end (in the output of `kalij -v run`); peak memory is the whole
+process's. In two more rounds another client pings `kalij run` every 20 ms: these rounds cost the server time that the C
+program does not take, so they do not count for the rest. Exit status 1 over a bound: wall 1.1 times, CPU 4.5 times, 24
+MB, 200 ms at the 99th percentile.
 """
 import argparse, json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, threading, time
 from laboratory import Client, Prosody
@@ -54,7 +54,7 @@ def peak(pid):
 
 
 def catch_up(folder, server, pinged=False):
-    """One first login; returns seconds, CPU seconds, peak kilobytes, and how long each ping took, if there are any."""
+    """One first login; returns seconds, CPU seconds, peak kilobytes, and the time of each ping, if there are any."""
     data = folder + "/kalij"
     shutil.rmtree(data, ignore_errors=True)
     kalij = [options.kalij, "--data", data]
@@ -117,7 +117,7 @@ def measure(folder):
         page(folder, server)  # the server's caches
         rounds, pings, memory = [], [], 0
         for number in range(options.rounds):
-            # In turn, so that a machine that gets slower slows both.
+            # In turn, so that a slowing machine slows both.
             floor = page(folder, server)
             prompt = page(folder, server, "prompt")
             seconds, cpu, peak_now, _ = catch_up(folder, server)

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""How long commands that read take with 1,000 and with 1,000,000 stored messages in 500 conversations.
+"""The time of reading commands with 1,000 and with 1,000,000 stored messages in 500 conversations.
 
 usage: run.py KALIJ MAKER [--messages N] [--rounds N]     MAKER makes the directories (Sources/growth)
 
-Times are from exec to exit, medians; the two directories are read in turn. Exit status 1 if one takes over 50 ms with
-the many, or over twice its time with the few.
+Times are from exec to exit, medians; the two directories are read in turn. Exit status 1 if a command takes over 50 ms
+with the many, or over twice its time with the few.
 """
 import argparse, statistics, subprocess, sys, tempfile, time
 

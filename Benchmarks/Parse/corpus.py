@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes a stream of N mixed stanzas, as an active account sees them, to standard output; always the same ones.
+"""Writes a stream of N mixed stanzas, like an active account's, to standard output; always the same stanzas.
 
 usage: corpus.py N [--repeat TIMES]     the N stanzas TIMES over, for a stream of any length
        corpus.py N --new-names          N small stanzas whose names and namespaces never repeat

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Peak memory over streams that come through a pipe: long ones, and ones whose names never repeat.
+"""Peak memory over streams through a pipe: long streams, and streams without repeated names.
 
 usage: memory.py PARSE KALIJ [--megabytes N] [--stanzas N]     PARSE: the benchmark's command; KALIJ: the program
 Exit status 1 if a long stream costs over 2 MB more than a short one.
@@ -11,7 +11,7 @@ BLOCK = 33000  # stanzas of corpus.py in some 20 MB
 
 
 def peak(command, corpus):
-    """Peak resident kB of `command`, which reads what `corpus` writes, and how many bytes that was."""
+    """Peak resident kB of `command` reading the output of `corpus`, and the number of bytes."""
     writer = subprocess.Popen(["/usr/bin/python3", HERE + "/corpus.py"] + corpus, stdout=subprocess.PIPE)
     reader = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     total, last = 0, b""
@@ -22,7 +22,7 @@ def peak(command, corpus):
         total += len(block)
         reader.stdin.write(last)
         last = block
-    # The end is kept back until the rest has been read: a process that has ended has no peak to look at.
+    # The end is kept back until the rest has been read: an ended process has no peak to look at.
     reader.stdin.write(last[:-16])
     reader.stdin.flush()
     time.sleep(1)

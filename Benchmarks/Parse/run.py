@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Reads streams into trees with Kalij, lxml and Prosody, in chunks of 1,400 bytes, and prints what each costs as a
-multiple of libxml2 with empty callbacks.
+"""Reads streams into trees with Kalij, lxml and Prosody, in chunks of 1,400 bytes, and prints each cost as a multiple
+of libxml2 with empty callbacks.
 
 usage: run.py PARSE [--passes N] [STREAM...]     PARSE: the benchmark's command; by default streams of our own making
 """
@@ -11,7 +11,7 @@ CHUNK = "1400"
 
 
 def references(path):
-    """Median milliseconds of each reference that is installed."""
+    """Median milliseconds of each installed reference."""
     found = {}
     commands = [("lxml", ["/usr/bin/python3", HERE + "/with_lxml.py"], 3)]
     if shutil.which("luajit"):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""with_lxml.py STREAM CHUNK PASSES: the same with lxml, through its feed interface; each stanza is dropped once it is
-complete, as a client does. Prints the CPU time of each pass in milliseconds."""
+"""with_lxml.py STREAM CHUNK PASSES: the same with lxml, through its feed interface; each complete stanza is dropped,
+like in a client. Prints the CPU time of each pass in milliseconds."""
 import sys, time
 from lxml import etree
 

@@ -3,12 +3,13 @@
 
 usage: run.py [QUERY] [--samples FOLDER] [--rounds N] [--json]
 
-QUERY is the program of Benchmarks/Sources/query; without it only what is needed is looked for. FOLDER holds chat.xml, mam.xml, mucpres.xml, omemo.xml and disco.xml, each a
-stream of stanzas (default: made here; the environment variable YARDSTICK names a folder with a folder `samples` in it).
-Prints CPU nanoseconds a query (medians of the rounds), the geometric means and the ratios to Prosody on LuaJIT, and to its best
-round: what LuaJIT compiles differs from run to run. Q8 to Q10 only ask whether something is there, so they are checks in every
-column. `check in for` is a loop over an array, which counts a reference to each stanza; the other columns leave that out. Exit
-status 1 if the candidates do not find the same.
+QUERY is the program of Benchmarks/Sources/query; without QUERY only missing programs are looked for. FOLDER holds
+chat.xml, mam.xml, mucpres.xml, omemo.xml and disco.xml, each a stream of stanzas (default: made here; the environment
+variable YARDSTICK names a folder with a folder `samples` inside). Prints CPU nanoseconds a query (medians of the
+rounds), the geometric means and the ratios to Prosody on LuaJIT, and to LuaJIT's best round: LuaJIT compiles different
+parts from run to run. Q8 to Q10 only ask whether something is there, so they are checks in every column. `check in for`
+is a loop over an array, with a reference counted for each stanza; the other columns leave that out. Exit status 1 if
+the candidates find different results.
 """
 import argparse, collections, json, math, os, shutil, statistics, subprocess, sys, tempfile
 
@@ -31,7 +32,7 @@ if yardstick and not options.samples:
 
 
 def check():
-    """Says what is missing before anything is built or measured."""
+    """Names missing files before anything is built or measured."""
     missing = [name for name in KINDS if options.samples and not os.path.isfile(os.path.join(options.samples, name))]
     if missing:
         whose = "YARDSTICK=%s" % yardstick if yardstick else "--samples"
@@ -42,7 +43,7 @@ def check():
 
 
 def candidates(folder):
-    """The commands, each with the number of passes over the samples that takes it some tenths of a second."""
+    """The commands, each with a number of passes over the samples for some tenths of a second."""
     walk = folder + "/walk"
     flags = subprocess.run(["pkg-config", "--cflags", "--libs", "libxml-2.0"], check=True, stdout=subprocess.PIPE, text=True)
     subprocess.run(["cc", "-O2", "-o", walk, HERE + "/walk.c"] + flags.stdout.split(), check=True)
@@ -55,7 +56,7 @@ def candidates(folder):
 
 
 def measure(commands):
-    """Lists of times, and what was found, by column and query."""
+    """Lists of times, and the results, by column and query."""
     times, found = collections.defaultdict(list), {}
     for turn in range(options.rounds):
         names = list(commands)
@@ -69,7 +70,7 @@ def measure(commands):
 
 
 def differences(found):
-    """What the candidates disagree on: how many results, and how long they are (a check has no length)."""
+    """The candidates' differences: the number of results, and their length (a check has no length)."""
     for query in QUERIES:
         expected = found["luajit", query]
         for (column, asked), result in found.items():
@@ -86,7 +87,7 @@ def geometric(values):
 
 
 def table(times):
-    """Medians by column and query; a check stands for the ways that give text where a query gives none."""
+    """Medians by column and query; if a query gives no text, a check stands in for the ways that give text."""
     medians = {key: statistics.median(values) for key, values in times.items()}
     stands_in = {"bytes": "check", "string": "check", "literal string": "literal check"}
     return {column: {query: medians.get((column, query)) or medians[stands_in[column], query] for query in QUERIES}

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
-"""Writes 64 stanzas each of the kinds that the queries are asked of to FOLDER/chat.xml, mam.xml, mucpres.xml, omemo.xml
-and disco.xml.
+"""Writes 64 stanzas of each kind for the queries to FOLDER/chat.xml, mam.xml, mucpres.xml, omemo.xml and disco.xml.
 
 usage: samples.py FOLDER
 """

@@ -1,5 +1,5 @@
-// walk SAMPLES PASSES: the queries of Benchmarks/Sources/query as loops in C over nodes whose names are interned, so
-// that a name is compared as a pointer: the limit for any tree. One line of JSON for each query.
+// walk SAMPLES PASSES: the queries of Benchmarks/Sources/query as loops in C over nodes with interned names, so that
+// names are compared as pointers: the limit for any tree. One line of JSON for each query.
 #include <libxml/parser.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static query queries[] = {
 static xmlDictPtr names;
 static const char *intern(const void *name) { return name ? (const char *)xmlDictLookup(names, name, -1) : NULL; }
 
-// The nodes lie side by side in document order, as a parser would write them.
+// The nodes lie side by side in document order, as written by a parser.
 static node *arena;
 static attribute *attributes;
 
@@ -84,7 +84,7 @@ static node *walk(const query *asked, node *parent, int place) {
     return NULL;
 }
 
-// Whether there is a result; adds its length to `length`.
+// Whether there is a result; adds the result's length to `length`.
 static int ask(const query *asked, node *stanza, size_t *length) {
     node *found = asked->count ? walk(asked, stanza, 0) : stanza;
     if (!found || !asked->wanted) return found != NULL;

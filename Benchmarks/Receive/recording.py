@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes N recorded chat messages to standard output, with an <r/> behind every tenth, as servers do.
+"""Writes N recorded chat messages to standard output, with an <r/> after every tenth, like servers.
 
 usage: recording.py N [--stream]      --stream: a whole stream, with header and end
 """

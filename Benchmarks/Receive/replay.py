@@ -1,4 +1,5 @@
-"""What a recorded stream is replayed with, for benchmarks: a port, a certificate, the recording, the bare SQLite program."""
+"""The means to replay a recorded stream, for benchmarks: a port, a certificate, the recording, the bare SQLite
+program."""
 import os, socket, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))

@@ -3,10 +3,10 @@
 
 usage: run.py KALIJ [--messages N] [--rounds N] [--json]
 
-A scripted server replays a recorded stream over loopback TLS to `kalij run`, with an <r/> behind every tenth message,
-each of which is answered behind a disk barrier. `bare` then writes the same rows, one transaction a message, once
-without and once with as many synchronous commits. Prints the medians and the ratios of the rates; exit status 1 if
-`kalij run` is below half the rate of the rows without syncs.
+A scripted server replays a recorded stream over loopback TLS to `kalij run`, with an <r/> after every tenth message;
+each <r/> is answered after a disk barrier. `bare` then writes the same rows, one transaction a message, once without
+and once with as many synchronous commits. Prints the medians and the ratios of the rates; exit status 1 if `kalij run`
+is below half the rate of the rows without syncs.
 """
 import argparse, json, os, shutil, socket, sqlite3, statistics, subprocess, sys, tempfile, time
 
@@ -66,7 +66,7 @@ def main():
         port = free_port()
         rounds = []
         for number in range(options.rounds):
-            # Alternated, so that a machine that gets slower slows all of them.
+            # Alternated, so that a slowing machine slows all of them.
             rounds.append((receive(folder, port), bare(folder, 0), bare(folder, 10)))
             print("\rround %d of %d" % (number + 1, options.rounds), end="", file=sys.stderr, flush=True)
         print(file=sys.stderr)

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""A whole `kalij wake`, from exec to exit, with 1 and with many waiting messages on a loopback Prosody, against a C program on
-OpenSSL and libxml2 that only connects and resumes, in turn.
+"""A whole `kalij wake`, from exec to exit, with 1 and with many waiting messages on a loopback Prosody, in turn with a
+C program on OpenSSL and libxml2 that only connects and resumes.
 
 usage: run.py KALIJ [--rounds N] [--waiting N] [--json]
 
-Times are from before exec to the first line that is printed: the first notification, or "resumed". Exit status 1 over a
-bound: peak resident memory 24 MB with one waiting message and 28 MB with many, 1.5 times the time of the C program.
+Times are from before exec to the first printed line: the first notification, or "resumed". Exit status 1 over a bound:
+peak resident memory 24 MB with one waiting message and 28 MB with many, 1.5 times the time of the C program.
 """
 import argparse, hashlib, json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, time
 
@@ -27,7 +27,7 @@ def compiled(folder, name, *flags):
 
 
 def timed(peak, words):
-    """Runs a program to its end: milliseconds to its first line and to its end, peak kilobytes, and what it printed."""
+    """Runs a program to its end: milliseconds to its first line and to its end, peak kilobytes, and the output."""
     start = time.monotonic()
     process = subprocess.Popen([peak] + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
     output = os.read(process.stdout.fileno(), 65536)
@@ -101,7 +101,7 @@ def measure(folder):
         floor.resume(), kalij.wake(1)  # the caches
         rounds = []
         for number in range(options.rounds):
-            # In turn, so that a machine that gets slower slows both.
+            # In turn, so that a slowing machine slows both.
             rounds.append((*kalij.wake(1), *floor.resume()))
             print("\rround %d of %d" % (number + 1, options.rounds), end="", file=sys.stderr, flush=True)
         print(file=sys.stderr)

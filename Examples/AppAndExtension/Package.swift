@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// An application and its notification extension, which share an account; see README.md.
+// An application and its notification extension with a shared account; see README.md.
 let package = Package(
     name: "app-and-extension",
     dependencies: [.package(name: "kalij", path: "../..")],

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// An application on KalijClient whose questions survive its death; see README.md.
+// An application on KalijClient with questions that survive its death; see README.md.
 let package = Package(
     name: "question",
     dependencies: [.package(name: "kalij", path: "../..")],

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""A bot that answers each message once, whoever is killed: usage bot.py KALIJ DATA STATE RUNS
+"""A bot that answers each message once, whichever process is killed: usage bot.py KALIJ DATA STATE RUNS
 
-It reads `kalij run --json --since N`, answers each message with a `send` whose id is made from the message, waits until that is
-accepted, and only then stores the event's number in the file STATE. Without KALIJ's `run` it starts it anew. RUNS gets the
-pid of each one.
+The bot reads `kalij run --json --since N`, answers each message with a `send` with an id made from the message, waits
+until the answer is accepted, and only then stores the event's number in the file STATE. When KALIJ's `run` has ended,
+the bot starts another. RUNS gets the pid of each.
 """
 import json, os, subprocess, sys, time
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Stands between a client and a real server, and stalls at a chosen point: from then on the client is told nothing more,
+"""Stands between a client and a real server, and stalls at a chosen point: from then on the client gets nothing more,
 while its connection stays open.
 
 usage: stalling.py --port N --cert FILE --key FILE --server PORT POINT
@@ -15,7 +15,7 @@ The client comes with STARTTLS; the server is spoken to over direct TLS. POINT i
   page             in the middle of the first page of an archive
   stanza           in the middle of the first message
   acknowledgement  nothing that acknowledges is passed on, everything else is
-Prints "ready" when it listens, and "stalled" when it does.
+Prints "ready" when listening, and "stalled" when stalled.
 """
 import argparse, re, select, socket, ssl, sys, threading, time
 
@@ -80,7 +80,7 @@ def reach():
 
 
 def passed_on(data):
-    """What the client is told of what the server says, and whether it is the last."""
+    """The part of the server's data for the client, and whether it is the last."""
     if options.point == "acknowledgement":
         return ACKNOWLEDGEMENT.sub(b"", data), False
     match = re.search(LAST[options.point], data, re.S)

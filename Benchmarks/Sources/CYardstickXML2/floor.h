@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-// The floor: libxml2's push parser with callbacks that do nothing but count.
+// The floor: libxml2's push parser with callbacks that only count.
 struct floor_counts { long elements, text; };
 static inline struct floor_counts *floor_of(void *c) { return (struct floor_counts *)((xmlParserCtxtPtr)c)->_private; }
 static void floor_start(void *c, const xmlChar *n, const xmlChar *p, const xmlChar *u, int ns, const xmlChar **s, int na,

@@ -3,8 +3,8 @@ import CYardstickXML2
 import FoundationEssentials
 import KalijXML
 
-// allocations THRESHOLDS: counts how often memory is asked for, for each stanza read (what libxml2 asks for itself taken
-// off) and for each query, and compares with the thresholds. Exit status 1 if one is passed.
+// allocations THRESHOLDS: counts allocations for each stanza read (libxml2's own taken off) and for each query, and
+// compares with the thresholds. Exit status 1 above a threshold.
 let header = "<stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams' id='x'>"
 let chat = """
     <message xml:lang='en' to='juliet@example.org/balcony' from='romeo@example.net/orchard' type='chat' id='5b1f8a30'>\
@@ -29,7 +29,7 @@ func count(_ body: () throws -> Void) rethrows -> Int {
     return kalij_allocation_count() - before
 }
 
-/// Allocations a stanza: what a stream of twice as many costs more, so that beginning a stream does not count.
+/// Allocations a stanza: the added cost of a stream of twice as many, so that beginning a stream does not count.
 func parsing(_ stanza: String) throws -> Double {
     let rounds = 2_000
     func bytes(_ times: Int) -> [UInt8] { Array((header + String(repeating: stanza, count: times)).utf8) }
@@ -62,7 +62,7 @@ func parsing(_ stanza: String) throws -> Double {
 
 func asking(_ body: () -> Bool) -> Double {
     let rounds = 1_000
-    // What is compiled and kept at the first time does not count.
+    // Work done only at the first call, like compiling, does not count.
     guard body() else { return .infinity }
     var found = 0
     let total = count { for _ in 0..<rounds where body() { found += 1 } }
@@ -96,7 +96,7 @@ var isOver = Set(thresholds.keys) != Set(measured.map(\.0))
 if isOver { print("the thresholds are for other measurements than these") }
 for (name, value) in measured {
     let threshold = thresholds[name] ?? 0
-    // A buffer that grows once in thousands of stanzas is none of a stanza's own.
+    // A buffer that grows once in thousands of stanzas does not belong to a stanza.
     let isMore = value > threshold + 0.01
     isOver = isOver || isMore
     let rounded = (value * 100).rounded() / 100

@@ -2,8 +2,8 @@ import Glibc
 import KalijAddress
 import KalijClient
 
-// barrier DIRECTORY EVERY: drives the account of a directory, and accepts a message of its user with each EVERY messages
-// that it receives. Runs until it is killed.
+// barrier DIRECTORY EVERY: drives the account of a directory, and accepts a message of the account's user with each
+// EVERY received messages. Runs until killed.
 
 func fail(_ reason: String) -> Never {
     let line = "barrier: \(reason)\n"

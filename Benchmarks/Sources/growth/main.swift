@@ -6,8 +6,8 @@ import KalijStore
 @testable import KalijFeatures
 @testable import KalijSteps
 
-// growth FOLDER MESSAGES CONVERSATIONS: makes a directory with an account that has so many messages, a few of each that were
-// not brought to a good end, and the rest of what a long life leaves behind. The account is juliet@example.org.
+// growth FOLDER MESSAGES CONVERSATIONS: makes a directory with an account that has so many messages, a few of each bad
+// ending, and the other remains of a long life. The account is juliet@example.org.
 
 let words = CommandLine.arguments
 guard words.count == 4, let messages = Int64(words[2]), let conversations = Int64(words[3]) else {

@@ -9,9 +9,9 @@ import KalijXML
 @testable import KalijFeatures
 @testable import KalijSteps
 
-// handlers: what a stored handler costs within a step, next to the same row written and read bare; and what waiting
-// handlers cost a step that is none of their business. CPU time, the best of several rounds in turn.
-// Exit status 1 if it is more than three times the bare row, or 10,000 waiting handlers cost a step 10 %.
+// handlers: the cost of a stored handler within a step, next to the same row written and read bare; and the cost of
+// waiting handlers for an unrelated step. CPU time, the best of several rounds in turn. Exit status 1 above three times
+// the bare row, or if 10,000 waiting handlers cost a step 10 %.
 
 enum Benchmark: Feature {
     static let name = "benchmark"
@@ -68,7 +68,7 @@ let responder = try JID("a@example.net")
 let handler = Fetched(device: 4711, node: "eu.siacs.conversations.axolotl.bundles:4711")
 let bytes = try StoredHandler(handler).bytes
 
-/// A hundred of them in a step, so that what the step itself costs counts for little.
+/// A hundred in each step, so that the step's own cost counts for little.
 func inSteps(_ world: World, _ body: (Step, Int) throws -> Void) throws {
     for start in stride(from: 0, to: count, by: 100) {
         try world.step { step in for index in start..<start + 100 { try body(step, index) } }
@@ -91,7 +91,7 @@ func bare(_ world: World) throws {
     }
 }
 
-/// The same with a handler that is stored and called.
+/// The same with a stored and called handler.
 func stored(_ world: World, _ answers: [Element]) throws {
     try inSteps(world) { step, index in
         let handler = Fetched(device: UInt32(index), node: "eu.siacs.conversations.axolotl.bundles:\(index)")

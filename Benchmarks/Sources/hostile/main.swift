@@ -2,7 +2,7 @@ import CYardstickXML2
 import FoundationEssentials
 import KalijXML
 
-// hostile CASE [CHUNK]: what one stream made to hurt costs, in CPU time and peak memory of the process.
+// hostile CASE [CHUNK]: the cost of a stream made to hurt, in CPU time and peak memory of the process.
 func shortName(_ number: Int) -> String {
     var (text, rest) = ("", number)
     repeat {

@@ -10,7 +10,7 @@ let arguments = CommandLine.arguments
 let path = arguments.count > 1 ? arguments[1] : "-"
 let chunk = arguments.count > 2 ? max(Int(arguments[2]) ?? 1_400, 1) : 1_400
 let passes = arguments.count > 3 ? max(Int(arguments[3]) ?? 20, 1) : 20
-// "floor" or "ours": only one of the two, for a profiler.
+// "floor" or "ours": only this one, for a profiler.
 let only = arguments.count > 4 ? arguments[4] : ""
 
 /// Keeps the last 100 stanzas, as a client with some work to do would.

@@ -13,7 +13,7 @@ func makeCore() throws -> PushCore {
     PushCore(settings: try settings(), hasher: try KeyHasher(secret: [UInt8](repeating: 1, count: 32)), seed: 1)
 }
 
-/// A stream of publishes as Prosody sends them, over so many tokens.
+/// A stream of publishes in Prosody's form, over so many tokens.
 func makeStream(_ count: Int, tokens: Int) throws -> [UInt8] {
     let lab = try LabComponentServer(key: "k")
     defer { lab.stop() }

@@ -1,8 +1,8 @@
 import Foundation
 import KalijPushLab
 
-/// The real command between stand-ins for an XMPP server and Apple: how many pushes a second, and how long they take at
-/// half of that. The stand-ins take their part of the processors.
+/// The real command between stand-ins for an XMPP server and Apple: pushes a second, and the time of a push at half of
+/// that rate. The stand-ins take their part of the processors.
 final class EndToEnd {
     private let folder: String
     private let apns: LabAPNs

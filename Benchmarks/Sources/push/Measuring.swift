@@ -1,17 +1,17 @@
 import Foundation
 
-/// One of the figures that are promised, and what it is to be.
+/// A promised figure, and its bound.
 struct Figure {
     var name: String
     var value: Double
     var unit = ""
     var bound: Double
-    /// Whether the bound is the least or the most that it may be.
+    /// Whether the bound is the least value, instead of the largest.
     var isLeast = false
 
     var isKept: Bool { isLeast ? value >= bound : value <= bound }
 
-    /// All as a table; by how much they keep their bounds is for the reader.
+    /// All figures as a table; the reader compares with the bounds.
     static func table(_ figures: [Figure]) -> String {
         let width = figures.map(\.name.count).max() ?? 0
         return figures.map { figure in
@@ -32,7 +32,7 @@ extension String {
 }
 
 extension [Double] {
-    /// The one in the middle; rounds differ, because a machine does other things, too.
+    /// The middle value; rounds differ, because a machine does other work, too.
     var median: Double { isEmpty ? 0 : sorted()[count / 2] }
 }
 

@@ -1,8 +1,8 @@
 import Foundation
 import KalijPushLab
 
-/// The real command between stand-ins for a long time, with reconnects, reloads and provider faults all along. Its
-/// resident memory at the end is compared with that after a third of the time, and every publish is to be answered.
+/// The real command between stand-ins for a long time, with reconnects, reloads and provider faults. Compares the
+/// resident memory at the end with the memory after a third of the time; every publish has to be answered.
 final class Soak {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -19,7 +19,7 @@ final class Soak {
     private var generator = SystemRandomNumberGenerator()
     private var began = Date()
     private var account = SoakAccount()
-    /// Asked on a connection that was then cut off: nobody can say whether they ever came.
+    /// Sent on a connection that was then cut off: nobody can say whether they arrived.
     private var cutOff: [(at: Double, ids: Set<String>)] = []
 
     /// - Parameters:
@@ -45,7 +45,7 @@ final class Soak {
         return try LabServer(options) { faults.answer($0) }
     }
 
-    /// Settings that differ in what is shown; every third time there is an error in them.
+    /// Settings with different texts; every third version has an error.
     private func writeSettings(_ version: Int) throws {
         let endpoint = #"{"host": "localhost", "port": \#(applePort), "caFile": "\#(folder)/certificate.pem"}"#
         let wrong = version % 3 == 2 ? #""nonsense": 1, "# : ""
@@ -61,8 +61,8 @@ final class Soak {
         try Data(settings.utf8).write(to: URL(fileURLWithPath: folder + "/settings.json"))
     }
 
-    /// Runs it all, and prints a line each minute.
-    /// - Throws: ``Failure`` with what is not as it is to be.
+    /// Runs the whole soak, and prints a line each minute.
+    /// - Throws: ``Failure`` with the broken promise.
     func run() throws {
         try writeSettings(0)
         try process.run()
@@ -91,7 +91,7 @@ final class Soak {
         let due = Int(passed * Double(rate)) - account.due
         guard due > 0 else { return }
         account.due += due
-        // While it is away nothing is sent; what is due then is not made up for.
+        // Without a connection nothing is sent; publishes due then are not made up for.
         guard xmpp.isReady else { return }
         var batch = ""
         for _ in 0..<due { batch += nextPublish() }
@@ -99,7 +99,7 @@ final class Soak {
         account.publishes += due
     }
 
-    /// Mostly one of so many tokens that a third or so is queued or covered; now and then a dead one, or nonsense.
+    /// Mostly one of so many tokens that a third or so is queued or covered; now and then a dead token, or nonsense.
     private func nextPublish() -> String {
         let draw = Int.random(in: 0..<1_000, using: &generator)
         if draw == 0 { return xmpp.makePublish("no token", domain: "bad.example").text }
@@ -110,7 +110,7 @@ final class Soak {
         return xmpp.makePublish(token, important: draw % 2 == 0, domain: "d\(number % 200).example").text
     }
 
-    // MARK: What goes wrong
+    // MARK: Faults
 
     private func second(_ tick: Int) throws {
         if tick % 20 == 0 { disconnect(inOrder: tick % 40 == 0) }
@@ -133,7 +133,8 @@ final class Soak {
         fflush(nil)
     }
 
-    /// Whether the machine had too little time for it (proc(5), schedstat: of the main thread, which does all the work).
+    /// Whether the machine gave the server too little time (proc(5), schedstat: of the main thread, which does all the
+    /// work).
     private func processorUse() -> String {
         let id = process.processIdentifier
         let text = (try? String(contentsOfFile: "/proc/\(id)/schedstat", encoding: .utf8)) ?? ""
@@ -150,7 +151,7 @@ final class Soak {
         cutOff.append((Date().timeIntervalSince1970, xmpp.unanswered(for: 0)))
     }
 
-    /// What was asked on a connection that was cut off has a while to be answered on the next one.
+    /// Publishes sent on a cut connection have some time to be answered on the next connection.
     private func forgetCutOff() {
         guard let first = cutOff.first, Date().timeIntervalSince1970 - first.at > 12 else { return }
         cutOff.removeFirst()

@@ -1,9 +1,9 @@
 import Foundation
 import KalijPushLab
 
-/// What has happened in a soak.
+/// The events of a soak.
 struct SoakAccount {
-    /// Publishes whose time has come, sent or not.
+    /// Due publishes, sent or not.
     var due = 0
     var publishes = 0
     var reloads = 0

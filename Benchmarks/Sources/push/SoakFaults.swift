@@ -1,7 +1,7 @@
 import KalijPushLab
 import Synchronization
 
-/// What the stand-in for Apple does wrong: little things now and then, and one big thing at a time.
+/// The faults of the stand-in for Apple: little faults now and then, and one big fault at a time.
 final class SoakFaults: Sendable {
     enum Phase: String, CaseIterable, Sendable {
         case none, down, unavailable, silence, tooMany, forbidden, reset, hangUp, slow
@@ -11,7 +11,7 @@ final class SoakFaults: Sendable {
     private let requests = Atomic(0)
     private let taken = Atomic(0)
 
-    /// Pushes that were taken.
+    /// Pushes taken.
     var delivered: Int { taken.load(ordering: .relaxed) }
 
     func begin(_ new: Phase) { phase.withLock { $0 = new } }

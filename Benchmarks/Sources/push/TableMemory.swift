@@ -1,7 +1,7 @@
 import Foundation
 import KalijPush
 
-/// What 1,000,000 blocked and 1,000,000 known tokens cost.
+/// The memory of 1,000,000 blocked and 1,000,000 known tokens.
 func memory() throws -> Figure {
     let before = residentMegabytes()
     let now: Milliseconds = 1_700_000_000_000

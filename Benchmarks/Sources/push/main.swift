@@ -6,7 +6,7 @@ import Foundation
 // COMMAND is kalij-push. FOLDER holds certificate.pem and key.pem for localhost, ec.p8 and its public key ec.pub.
 
 func measureAll(_ command: String, _ folder: String) throws -> Bool {
-    // First, while nothing was given back to the allocator that could be used again.
+    // First, while the allocator has no freed memory to use again.
     let tables = try memory()
     var figures = try decisions()
     figures.append(try provider(certificate: folder + "/certificate.pem", key: folder + "/key.pem"))

@@ -1,6 +1,6 @@
 import KalijXML
 
-/// The ten queries of the yardstick: those that give text, and those that ask whether something is there.
+/// The ten queries of the yardstick: queries for text, and queries that ask whether something is there.
 enum Texts {
     static let body: Query<String> = "body#"
     static let from: Query<String> = "@from"

@@ -2,7 +2,7 @@ import CYardstickXML2
 import FoundationEssentials
 import KalijXML
 
-// query SAMPLES [PASSES]: ten queries over samples of stanzas, one line of JSON for each way to ask each.
+// query SAMPLES [PASSES]: ten queries over samples of stanzas, one line of JSON for each query and each way to ask.
 let folder = CommandLine.arguments.count > 1 ? CommandLine.arguments[1] : "samples"
 let passes = max(1, CommandLine.arguments.count > 2 ? Int(CommandLine.arguments[2]) ?? 2_000 : 2_000)
 
@@ -15,14 +15,14 @@ func stanzas(_ kind: String) throws -> [Element] {
     return result
 }
 
-/// Holds a stanza, so that the loop that lends it has no reference to count: that costs as much as a query, and who
-/// is handed a stanza does not do it for each question either. `measureLoop` shows what it comes to.
+/// Holds a stanza, so that the lending loop has no reference to count: counting costs as much as a query, and a handler
+/// of a stanza does not count for each query either. `measureLoop` shows the difference.
 final class Sample {
     let element: Element
     init(_ element: Element) { self.element = element }
 }
 
-/// Measures a query, which says how long what it found is, nil if it found nothing.
+/// Measures a query. The query returns the length of its result, nil if there is none.
 @inline(__always)
 func measure(_ number: Int, _ how: String, _ elements: [Element], _ query: (Element) -> Int?) {
     let samples = elements.map(Sample.init)

@@ -9,10 +9,10 @@ import FuzzTargets
     import Darwin
 #endif
 
-// libFuzzer calls a plain function that carries nothing along; set once, before it starts its single thread.
+// libFuzzer calls a plain function without a context; set once, before libFuzzer starts its single thread.
 nonisolated(unsafe) private var target = FuzzTarget.parser
 
-/// Hands the process to libFuzzer, whose options are the command's arguments. A finding ends the process.
+/// Hands the process to libFuzzer with the command's arguments as options. A finding ends the process.
 public func fuzz(_ wanted: FuzzTarget) -> Never {
     target = wanted
     var count = CommandLine.argc

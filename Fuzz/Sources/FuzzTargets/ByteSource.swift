@@ -1,4 +1,4 @@
-/// Decisions out of an input's bytes, one after the other; zeros after its end.
+/// Decisions from an input's bytes, one after the other; zeros after the end.
 struct ByteSource {
     private var rest: Slice<UnsafeRawBufferPointer>
 
@@ -16,14 +16,14 @@ struct ByteSource {
     /// True once in `count` times.
     mutating func oneIn(_ count: Int) -> Bool { number(below: count) == count - 1 }
 
-    /// A text of any characters up to the zero byte that ends it. What is no UTF-8 becomes U+FFFD.
+    /// A text of any characters up to a zero byte. Bytes outside UTF-8 become U+FFFD.
     mutating func text() -> String {
         let bytes = rest.prefix { $0 != 0 }
         rest = rest.dropFirst(bytes.count + 1)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Everything up to the end of the line, without it.
+    /// The bytes up to the end of the line, without the line end.
     mutating func line() -> String {
         let bytes = rest.prefix { $0 != UInt8(ascii: "\n") }
         rest = rest.dropFirst(bytes.count + 1)

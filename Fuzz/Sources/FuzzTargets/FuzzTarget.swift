@@ -1,4 +1,4 @@
-/// What can be fuzzed. The corpus and the past findings of each are in folders of its name.
+/// The fuzz targets. The corpus and the past findings of a target are in folders of its name.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     case parser
     case queryCompiler = "query-compiler"
@@ -6,9 +6,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case forms
     case writing
 
-    /// Runs one input.
+    /// Runs an input.
     ///
-    /// - Throws: ``Finding`` if what has to hold does not.
+    /// - Throws: ``Finding`` if a rule does not hold.
     public func run(_ input: UnsafeRawBufferPointer) throws {
         switch self {
         case .parser: try fuzzParser(input)
@@ -20,7 +20,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     }
 }
 
-/// What was found: something that has to hold for every input does not for this one.
+/// A finding: a rule for every input does not hold for this input.
 public struct Finding: Error, CustomStringConvertible {
     public var description: String
 }

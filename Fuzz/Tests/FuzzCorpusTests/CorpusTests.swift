@@ -7,7 +7,7 @@ import Testing
     import Foundation
 #endif
 
-/// The committed corpus and the past findings, run through what the fuzzers run.
+/// The committed corpus and the past findings, run through the fuzzers' functions.
 @Suite struct CorpusTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

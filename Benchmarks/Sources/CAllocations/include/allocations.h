@@ -1,3 +1,3 @@
 #pragma once
-/// How often the process has asked for memory so far, the libraries that it is linked with included.
+/// How often the process has allocated memory so far, with all linked libraries.
 long kalij_allocation_count(void);

@@ -1,9 +1,9 @@
 import Foundation
 import KalijClient
 
-/// What the application and its extension have in common.
+/// Shared by the application and its extension.
 public enum Common {
-    /// The directory that both share. On Apple's systems it would be that of their app group.
+    /// The shared directory. On Apple's systems the directory of their app group.
     public static func directory(_ words: [String]) throws -> AccountDirectory {
         guard let path = words.first else { throw Problem("the first argument is the directory that both share") }
         return AccountDirectory(path)
@@ -15,7 +15,7 @@ public enum Common {
         fflush(nil)
     }
 
-    /// Runs `body`, and says what went wrong.
+    /// Runs `body`, and reports errors.
     public static func run(_ body: @Sendable ([String]) async throws -> Void) async {
         do {
             try await body(Array(CommandLine.arguments.dropFirst()))

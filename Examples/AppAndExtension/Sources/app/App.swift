@@ -3,7 +3,7 @@ import Foundation
 import KalijAddress
 import KalijClient
 
-/// The application: stays online while the user looks at it.
+/// The application: stays online while the user looks at the screen.
 @main
 enum App {
     static let usage = """
@@ -13,7 +13,7 @@ enum App {
         """
 
     static func main() {
-        // Before there are other threads, which would get the signals.
+        // Before there are other threads: they would get the signals.
         SystemCallback.block()
         let (callbacks, told) = AsyncStream.makeStream(of: SystemCallback.self)
         Task.detached {
@@ -58,8 +58,8 @@ enum App {
         }
     }
 
-    /// Messages, whoever has fetched them: those that the extension stored are in the database, which a real application reads
-    /// when its windows open.
+    /// Messages, fetched by any process: messages stored by the extension are in the database; a real application reads
+    /// them when its windows open.
     static func show(_ events: EngineEvents) async {
         for await event in events {
             switch event.content {

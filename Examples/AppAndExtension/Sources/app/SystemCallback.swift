@@ -1,10 +1,10 @@
 import Foundation
 
-/// What a phone's system tells an application; on Linux signals stand for it.
+/// The system's callbacks on a phone; on Linux signals stand for them.
 enum SystemCallback {
     /// SIGTSTP: in a moment no instruction is executed any more.
     case willFreeze
-    /// SIGCONT: it goes on, also after a freeze that nobody has announced.
+    /// SIGCONT: the process goes on, also after a freeze without notice.
     case didThaw
     /// SIGTERM.
     case terminate
@@ -16,13 +16,13 @@ enum SystemCallback {
         return set
     }
 
-    /// Keeps the signals from doing what they do by themselves, in this thread and those that it starts.
+    /// Keeps the signals from their usual effect, in this thread and its child threads.
     static func block() {
         var set = signals
         pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// Waits for them, for ever.
+    /// Waits for the signals, for ever.
     static func wait(_ tell: (SystemCallback) -> Void) {
         var (set, number) = (signals, Int32(0))
         while sigwait(&set, &number) == 0 {

@@ -3,13 +3,13 @@ import KalijHandlers
 import KalijStore
 import KalijXML
 
-/// What waits for an answer. A closure would be gone with the process; this is a row in the database: its name, and the two
-/// values.
+/// The handler that waits for an answer. A closure would be gone with the process; this is a row in the database: the
+/// name, and the two values.
 struct Answered: InvalidatableHandler {
     static let name = "org.example.question.answered"
-    /// Who was asked.
+    /// The asked entity.
     var whom: String
-    /// What the answer is for.
+    /// The purpose of the question.
     var purpose: String
 
     func call(_ reply: IQReply, in step: Step) throws {
@@ -20,7 +20,7 @@ struct Answered: InvalidatableHandler {
         }
     }
 
-    /// No answer will come: the session in which it was asked is lost, or the account was logged out.
+    /// No answer will come: the question's session is lost, or the account was logged out.
     func invalidate(_ reason: Invalidation, in step: Step) throws { try note("never: \(reason)", in: step) }
 
     /// Within the step that took the answer: either both are committed or neither.
@@ -30,7 +30,7 @@ struct Answered: InvalidatableHandler {
     }
 }
 
-/// What the application adds to the engine: a table of its own in the same database, and who fills it.
+/// The application's addition to the engine: its own table in the same database, and the handler that fills the table.
 enum Answers: Feature {
     static let name = "org.example.question"
     static let migrations = [
@@ -38,7 +38,7 @@ enum Answers: Feature {
     ]
     static var handlers: [any Handler<Step>.Type] { [Answered.self] }
 
-    /// All answers, in the order in which they came.
+    /// All answers, in the order of arrival.
     static func all(in directory: AccountDirectory) throws -> [String] {
         let database = try directory.read()
         let isThere = try database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'answer'").first { _ in true }
@@ -48,7 +48,7 @@ enum Answers: Feature {
         }
     }
 
-    /// Whether a handler still waits for one.
+    /// Whether a handler still waits for an answer.
     static func areAwaited(in directory: AccountDirectory) throws -> Bool {
         try PendingReader(try directory.read()).all().contains { $0.handler == Answered.name }
     }

@@ -4,7 +4,7 @@ import KalijClient
 import KalijHandlers
 import KalijXML
 
-/// An application whose questions survive its death.
+/// An application with questions that survive its death.
 @main
 enum Question {
     static let usage = """
@@ -45,8 +45,8 @@ enum Question {
         print("logged in")
     }
 
-    /// Commits the question and its handler. When this returns both are on the disk: whatever happens to this process, the
-    /// question is sent, and the answer finds the handler.
+    /// Commits the question and its handler. When this function returns both are on the disk: whatever happens to this
+    /// process, the question is sent, and the answer finds the handler.
     static func ask(_ directory: AccountDirectory, whom: JID, purpose: String, payload: Element) throws {
         try directory.accept { step in
             try step.send(

@@ -6,11 +6,10 @@ import KalijXML
     import Foundation
 #endif
 
-/// Reads forms, writes them, asks them, fills them in and submits them. An input that begins with `<` is a form in XML;
-/// any other builds one.
+/// Reads forms, writes forms, asks, fills in and submits them. An input with `<` at the beginning is a form in XML; any
+/// other input builds a form.
 ///
-/// What has to hold: what was written and read is equal, queries say what the form says, and a submission that the form
-/// gives out is one that it takes.
+/// Checked: a form written and read is equal, queries agree with the form, and a form takes its own submissions.
 func fuzzForms(_ input: UnsafeRawBufferPointer) throws {
     var source = ByteSource(input)
     let element: Element
@@ -28,7 +27,7 @@ func fuzzForms(_ input: UnsafeRawBufferPointer) throws {
     try fill(form, &source)
 }
 
-/// Writing and reading gives the same form; coding it, too.
+/// Writing and reading gives the same form; coding, too.
 private func requireStable(_ form: DataForm) throws {
     let written = form.element
     let again = try DataForm(written)
@@ -43,7 +42,7 @@ private func requireStable(_ form: DataForm) throws {
     try require(coded == form, "coded: \(coded)\nbefore: \(form)")
 }
 
-/// Subqueries give what the form gives.
+/// Subqueries give the form's values.
 private func requireQueries(_ form: DataForm, in element: Element) throws {
     let around = Element("iq", xmlns: "jabber:client", children: [element])
     let read: DataForm? = around.findFirst("\\\\")
@@ -76,7 +75,7 @@ private func requireField(_ name: String, _ index: Int?, _ form: DataForm, _ aro
     try require(same == number.map(QueryResult.int), "\(place)@\(name)|int: \(number ?? 0) in \(around)")
 }
 
-/// A typed value that is written reads as the same.
+/// A typed value reads as written.
 private func requireValues(_ form: DataForm) throws {
     for field in form.fields + form.items.flatMap(\.fields) {
         try requireValue(field, Bool.self)
@@ -99,7 +98,7 @@ private func requireValue<Value: FormValue & Equatable>(_ field: DataForm.Field,
     try require(again == value, "\(value) is written as \(value.formValues) and read as \(String(describing: again))")
 }
 
-/// Answers the fields at random. What can be submitted is taken by the form, and in order.
+/// Answers the fields at random. The form takes every possible submission, without problems.
 private func fill(_ form: DataForm, _ source: inout ByteSource) throws {
     var form = form
     for _ in 0..<12 where !source.isEmpty {
@@ -111,7 +110,7 @@ private func fill(_ form: DataForm, _ source: inout ByteSource) throws {
         default: try? form.fill(name, with: source.pick(RandomForm.values))
         }
     }
-    // Texts that no XML can hold are not written as they are.
+    // Texts forbidden in XML are not written unchanged.
     try requireStable(DataForm(form.element))
     guard let submission = try? form.submission() else { return }
     try require(submission.type == .submit && submission.items.isEmpty, "submitted: \(submission)")
@@ -120,7 +119,7 @@ private func fill(_ form: DataForm, _ source: inout ByteSource) throws {
         let answered = try form.answered(by: submission)
         try require(answered.type == form.type, "answered: \(answered)")
     } catch let error as FormError {
-        // Of two fields with one name, an answer can only hold one.
+        // For two fields with one name, an answer can only hold one.
         let names = form.fields.compactMap(\.name)
         try require(Set(names).count < names.count, "\(error): \(submission) for \(form)")
     }

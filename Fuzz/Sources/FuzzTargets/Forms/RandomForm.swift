@@ -1,6 +1,6 @@
 import KalijXML
 
-/// An element that is nearly a data form, built by an input's bytes: what belongs into a form, in any order and number.
+/// An element similar to a data form, built by an input's bytes: a form's parts, in any order and number.
 enum RandomForm {
     static let names = ["a", "b", "FORM_TYPE", "ä b|/@", ""]
     static let types = [
@@ -58,7 +58,7 @@ enum RandomForm {
         return option
     }
 
-    /// What other standards put into forms, and what nobody does.
+    /// Additions of other standards, and nonsense.
     private static func other(_ source: inout ByteSource) -> Element {
         switch source.number(below: 5) {
         case 0:

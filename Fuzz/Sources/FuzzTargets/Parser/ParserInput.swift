@@ -1,15 +1,15 @@
 import KalijXML
 
-/// What the parser is given. The first byte of the input says how the rest is meant:
+/// The parser's input. The first byte gives the meaning of the rest:
 ///
-/// - `S`, `s`: a whole stream; in small letters with small limits, here as in what follows
-/// - `N`, `n`: what stands inside a stream; the header is put before it
-/// - `D`, `d`: a document, which is also read as a stream
-/// - `R`, `r`: as `N`, after so many names that the parser begins afresh
-/// - `H`, `h`: as `n`, with a hard limit that is as small
+/// - `S`, `s`: a whole stream; small letters mean small limits, here and below
+/// - `N`, `n`: the inside of a stream; a header is put before
+/// - `D`, `d`: a document, also read as a stream
+/// - `R`, `r`: like `N`, after so many names that the parser begins afresh
+/// - `H`, `h`: like `n`, with an equally small hard limit
 /// - `X`, `x`: as `N`, and a few control characters stand for long runs of something, see ``runs``
 ///
-/// Any other byte means one of these by its value.
+/// Any other byte means one of these, by its value.
 struct ParserInput {
     var bytes: [UInt8]
     var before: [UInt8] = []
@@ -50,7 +50,7 @@ struct ParserInput {
         stanzaBytes: 300, depth: 6, attributes: 5, children: 8, elements: 20, nameBytes: 24,
         valueBytes: 64, prefixBytes: 40)
 
-    /// For what was written: attributes in namespaces need declarations that the input may have had further out.
+    /// For written elements: attributes in namespaces need declarations that may stand further out in the input.
     static let wideLimits = ParserLimits(
         stanzaBytes: 8 << 20, depth: 65_536, attributes: 65_536, children: .max, elements: .max, nameBytes: 1 << 20,
         valueBytes: 8 << 20)
@@ -61,7 +61,7 @@ struct ParserInput {
         xmlns:p='urn:p' id='1' version='1.0' xml:lang='en'>
         """.utf8)
 
-    /// A header and stanzas whose names nearly fill what the parser lets its context keep.
+    /// A header and stanzas with almost as many names as the parser lets its context keep.
     private static let manyNames: [UInt8] = {
         var bytes = header
         for number in 0..<66 {
@@ -71,7 +71,7 @@ struct ParserInput {
         return bytes
     }()
 
-    /// What control characters, none of which XML allows, stand for.
+    /// The meanings of control characters, all of them forbidden in XML.
     private static let runs: [UInt8: [UInt8]] = [
         1: Array(repeating: UInt8(ascii: "x"), count: 20_000),
         2: Array((0..<300).map { " a\($0)='\($0)'" }.joined().utf8),

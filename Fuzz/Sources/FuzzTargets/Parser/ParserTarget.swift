@@ -1,8 +1,8 @@
 import KalijXML
 
-/// Parses one input in several ways of cutting it: all have to say the same.
+/// Parses an input in several ways of cutting: all results have to be the same.
 ///
-/// The first byte says what the rest is, see ``ParserInput``.
+/// The first byte gives the meaning of the rest, see ``ParserInput``.
 func fuzzParser(_ input: UnsafeRawBufferPointer) throws {
     let parsed = ParserInput(input)
     let whole = Heard(parsed, cut: .whole)
@@ -18,7 +18,7 @@ func fuzzParser(_ input: UnsafeRawBufferPointer) throws {
     if parsed.isDocument { try compareWithDocument(parsed) }
 }
 
-/// What was read, written and read again is the same, and the same bytes.
+/// An element read, written and read again is the same, with the same bytes.
 func requireRoundTrip(_ element: Element) throws {
     let written = element.bytes()
     do {
@@ -30,7 +30,7 @@ func requireRoundTrip(_ element: Element) throws {
     }
 }
 
-/// A document is what a stream of nothing else is: it has the same tree, or is refused too.
+/// A document is like a stream of nothing else: the same tree, or refused too.
 private func compareWithDocument(_ input: ParserInput) throws {
     guard let document = try? Element.parse(input.bytes, limits: input.limits) else { return }
     try requireRoundTrip(document)
@@ -48,7 +48,7 @@ enum Cut {
         case .pieces(var random):
             var chunks: [ArraySlice<UInt8>] = []
             var rest = bytes[...]
-            // Mostly short pieces, sometimes long ones; of a long input not too many.
+            // Mostly short pieces, sometimes long pieces; of a long input not too many.
             let short = max(24, bytes.count / 100)
             while !rest.isEmpty {
                 random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -61,7 +61,7 @@ enum Cut {
     }
 }
 
-/// All that a parser said about an input.
+/// The parser's events for an input.
 struct Heard {
     var events: [String] = []
     var skipped: [SkippedElement] = []
@@ -81,12 +81,13 @@ struct Heard {
         }
     }
 
-    /// Whether both say the same. If both failed, they agree on what came before, but not always on the reason:
+    /// Whether both results are the same. After two failures the earlier events agree, but not always the reason:
     ///
-    /// - Where the input is no UTF-8, libxml2 looks ahead as far as it has been given: it may report that, or what else
-    ///   is wrong before.
-    /// - The hard limit is looked at between the chunks: something else that is wrong may come first in a chunk.
-    /// - What is too long to wait for its end, as a reference of 20,000 bytes, is refused before it is known how it ends.
+    /// - For input outside UTF-8, libxml2 looks ahead as far as possible: the report may be about the encoding, or
+    ///   about an earlier fault.
+    /// - The hard limit is checked between the chunks: another fault may come first in a chunk.
+    /// - Parts too long to wait for their end, such as a reference of 20,000 bytes, are refused before the end is
+    ///   known.
     func agrees(with other: Heard, isLong: Bool) -> Bool {
         let lenient = ["unsupported-encoding", "policy-violation"]
         let isSameFailure =

@@ -1,6 +1,6 @@
 import KalijXML
 
-/// A query that an input's bytes build: its parts for the reference, its text for the compiler.
+/// A query built by an input's bytes: parts for the reference, a text for the compiler.
 struct GeneratedQuery {
     enum Way { case children, parent, itself }
     enum Namespace: Equatable {
@@ -10,7 +10,7 @@ struct GeneratedQuery {
 
     struct Filter {
         var attribute: String
-        /// As the query has it: the operator and the value.
+        /// The filter's text: the operator and the value.
         var written: String
         var passes: (String) -> Bool
     }
@@ -22,7 +22,7 @@ struct GeneratedQuery {
         var name: String?
         var isNegated = false
         var filters: [Filter] = []
-        /// The segment as the query has it.
+        /// The segment's text.
         var written = ""
     }
 
@@ -35,7 +35,7 @@ struct GeneratedQuery {
     private(set) var steps: [Step] = []
     private(set) var extraction = Extraction.element
     private(set) var conversion: String?
-    /// The values of its `%` specifiers.
+    /// The values of the `%` specifiers.
     private(set) var arguments: [String] = []
 
     init(_ source: inout ByteSource) {
@@ -61,7 +61,7 @@ struct GeneratedQuery {
             case 3: .attribute(source.pick(RandomTree.attributes + ["xmlns"]))
             default: .element
             }
-        // An extraction follows a segment, if only an empty one.
+        // An extraction follows a segment, perhaps an empty segment.
         if extraction != .element, steps.last?.way == .parent {
             steps.append(Step(way: source.oneIn(2) ? .itself : .children, namespace: .any))
         }

@@ -8,8 +8,8 @@ import KalijXML
 
 /// Compiles any text as a query, for every type of result.
 ///
-/// What has to hold: nothing traps, an error's column is in the text or one past it, and a query that compiles does so
-/// for the types that its kind gives, with exactly as many arguments as it says it takes.
+/// Checked: nothing traps, an error's column is in the text or one past, and a query that compiles does so for the
+/// types of its kind, with exactly its number of arguments.
 func fuzzQueryCompiler(_ input: UnsafeRawBufferPointer) throws {
     let text = String(decoding: input, as: UTF8.self)
     let count: Int

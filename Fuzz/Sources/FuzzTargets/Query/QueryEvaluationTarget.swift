@@ -6,11 +6,11 @@ import KalijXML
     import Foundation
 #endif
 
-/// Runs queries on trees. The first line of the input is a query in text; if it is empty, the bytes build one, whose
-/// answer has to be that of a reference. The rest builds the tree.
+/// Runs queries on trees. The first line of the input is a query in text; for an empty line, the bytes build a query
+/// with the answer of a reference. The rest builds the tree.
 ///
-/// What has to hold besides: `find`, `findFirst`, `check` and `withFirst` agree with each other, and a tree that was
-/// written and read gives the same answers.
+/// Also checked: `find`, `findFirst`, `check` and `withFirst` agree with each other, and a tree written and read gives
+/// the same answers.
 func fuzzQueryEvaluation(_ input: UnsafeRawBufferPointer) throws {
     var source = ByteSource(input)
     let line = source.line()
@@ -46,7 +46,7 @@ private func fuzzGeneratedQuery(_ source: inout ByteSource) throws {
     }
 }
 
-/// The results of a query, on which all ways to ask agree.
+/// The results of a query; all ways to ask agree.
 private func agreedResults(
     _ query: Query<QueryResult>, _ asked: Element, _ text: String
 ) throws -> [QueryResult] {
@@ -129,7 +129,7 @@ private func requireCount<R: QueryValue>(
     try require((asked.findFirst(typed) != nil) == (count > 0), "\(text): findFirst of type \(R.self) in \(asked)")
 }
 
-/// A value means the same interpolated, as an argument of the call and as one of the text.
+/// A value means the same interpolated, as an argument of the call and as an argument of the text.
 private func requireBoundValues(_ source: inout ByteSource, _ asked: Element) throws {
     let value = source.oneIn(2) ? source.text() : source.pick(RandomTree.values)
     let interpolated: [Element] = asked.find("{*}*<x=\(value)>")

@@ -1,6 +1,6 @@
 import KalijXML
 
-/// A tree that an input's bytes build, out of few names, so that queries find something.
+/// A tree built by an input's bytes from few names, so that queries find something.
 struct RandomTree {
     static let names = ["a", "b", "c", "iq", "item"]
     static let namespaces = ["n1", "n2", "jabber:client"]
@@ -46,7 +46,7 @@ struct RandomTree {
         case 2: current[source.pick(RandomTree.attributes)] = nil
         case 3: current = current.children.last ?? current
         default:
-            // A copy of what is there already, if that is not too much.
+            // A copy of the present tree, if not too large.
             guard count < 20 else { return }
             current.add(current)
             count *= 2

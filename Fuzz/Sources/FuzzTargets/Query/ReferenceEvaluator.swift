@@ -6,17 +6,17 @@ import KalijXML
     import Foundation
 #endif
 
-/// Evaluates queries the slow and obvious way, on what everybody can see of an element.
+/// Evaluates queries in the slow and obvious way, with the public properties of elements only.
 struct ReferenceEvaluator {
     private enum Place {
         case element(Element)
-        /// What is above the root.
+        /// The place above the root.
         case document(Element)
     }
 
     let query: GeneratedQuery
 
-    /// The elements that the path reaches.
+    /// The elements reached by the path.
     func elements(from asked: Element) -> [Element] {
         var level = [Place.element(asked)]
         for (number, step) in query.steps.enumerated() {
@@ -31,7 +31,7 @@ struct ReferenceEvaluator {
         return level.compactMap { if case .element(let element) = $0 { element } else { nil } }
     }
 
-    /// The texts that the query extracts, before a conversion; nil if it extracts none.
+    /// The texts of the query, before a conversion; nil for a query without texts.
     func texts(_ elements: [Element]) -> [String]? {
         switch query.extraction {
         case .element, .attributes: nil
@@ -41,7 +41,7 @@ struct ReferenceEvaluator {
         }
     }
 
-    /// The results that the texts convert to.
+    /// The results of converting a text.
     static func converted(_ text: String, to conversion: String) -> String? {
         let space = Set(" \t\r\n".utf8)
         let bytes = text.utf8.drop { space.contains($0) }.reversed().drop { space.contains($0) }.reversed()

@@ -1,6 +1,6 @@
 import KalijXML
 
-/// An element the slow and obvious way, to hold the real one against.
+/// An element in the slow and obvious way, to compare the real element with.
 final class ModelElement {
     enum Namespace {
         case inherited, none
@@ -110,7 +110,7 @@ extension ModelElement {
         case .none: inside = ""
         case .own(let own): inside = own
         }
-        // That namespace has its prefix everywhere, and cannot be declared.
+        // The XML namespace has its prefix everywhere, and cannot be declared.
         let written = sameBytes(inside, xmlNamespace) ? "xml:" + name : name
         var result = "<" + written
         if written == name, !sameBytes(inside, around) { result += attribute("xmlns", inside) }

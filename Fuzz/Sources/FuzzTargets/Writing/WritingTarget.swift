@@ -6,8 +6,8 @@ import KalijXML
     import Foundation
 #endif
 
-/// Edits trees at random, next to a model of them. Afterwards each says the same as its model, is written as its model
-/// is, and is equal after writing and reading.
+/// Edits trees at random, next to a model of each. Afterwards each tree agrees with its model, is written like its
+/// model, and is equal after writing and reading.
 func fuzzWriting(_ input: UnsafeRawBufferPointer) throws {
     var source = ByteSource(input)
     var workshop = Workshop()
@@ -32,7 +32,7 @@ func fuzzWriting(_ input: UnsafeRawBufferPointer) throws {
     }
 }
 
-/// References to elements, each with what it has to be.
+/// References to elements, each with its model.
 private struct Workshop {
     var pairs: [(element: Element, model: ModelElement)] = [(Element("a"), ModelElement(name: "a"))]
     private var values = ["", "x", " \t\n\r ", "<&>'\"]]>", "\u{0}\u{FFFE}\u{1F600}", "jabber:client"]
@@ -97,7 +97,7 @@ private struct Workshop {
         let children = source.oneIn(4) ? [source.pick(pairs)] : []
         guard children.allSatisfy({ $0.model.count < 100 }) else { return }
         let element = Element(name, children: children.map(\.element), text: text)
-        // Which characters a name can hold is for the reader of what is written to judge.
+        // The reader of the written XML judges the characters of a name.
         let model = ModelElement(name: element.name)
         if let text { model.add(text: valid(text)) }
         for child in children { _ = model.add(child.model) }
@@ -130,7 +130,7 @@ private struct Workshop {
 
     private func set(namespace: String?, _ element: Element, _ model: ModelElement) {
         element["xmlns"] = namespace
-        // Nothing but declarations can be in their namespace.
+        // Only declarations can be in the declarations' namespace.
         model.namespace =
             namespace.map { $0.isEmpty || $0 == xmlnsNamespace ? .none : .own(valid($0)) } ?? .inherited
     }
@@ -167,7 +167,7 @@ extension ModelElement {
 extension ModelElement.Key {
     fileprivate var isDeclaration: Bool { namespace == nil && local == "xmlns" }
 
-    /// What the documentation says of attributes' names: `name`, `xml:name` or `{namespace}name`.
+    /// The documented forms of attributes' names: `name`, `xml:name` or `{namespace}name`.
     fileprivate init(_ written: String) {
         let bytes = Array(written.utf8)
         if bytes.first == UInt8(ascii: "{"), let end = bytes.firstIndex(of: UInt8(ascii: "}")) {
@@ -183,10 +183,10 @@ extension ModelElement.Key {
     }
 }
 
-/// What becomes of a name that no XML has; whether it is right is for the reader of what is written to judge.
+/// The replacement of a forbidden name; the reader of the written XML judges the result.
 private func validName(_ name: String) -> String { Element(name).name }
 
-/// Characters that no XML can hold are replaced by U+FFFD.
+/// Characters forbidden in XML are replaced by U+FFFD.
 private func valid(_ text: String) -> String {
     var result = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
