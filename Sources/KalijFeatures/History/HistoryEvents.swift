@@ -3,7 +3,7 @@ import KalijSteps
 import KalijText
 
 extension EventKey {
-    /// The room whose archive it is; missing for the account's own.
+    /// The room with the archive; missing for the account's own archive.
     public static let room = EventKey("room", "the room with the archive; missing for the account's own archive")
     /// How many messages are new.
     public static let messages = EventKey("messages", "how many messages are new")

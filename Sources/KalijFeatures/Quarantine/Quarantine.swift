@@ -59,8 +59,8 @@ public struct Quarantine {
         try database.prepare("SELECT stanza FROM quarantine WHERE id = ?").first([.integer(id)]) { $0.blob() }
     }
 
-    /// Commits that the stanza `id`, or all if nil, is to be tried again: each stanza in a step of its own, exactly
-    /// once. A processed stanza leaves the quarantine. Ring the driver's `Doorbell` afterwards.
+    /// Commits that the stanza `id`, or all if nil, is to be tried again: each stanza in a step of its own, exactly once.
+    /// A processed stanza leaves the quarantine. Call this within `AccountDirectory.ringing(_:)`, which rings the driver.
     /// - Returns: how many stanzas will be tried.
     @discardableResult
     public func retry(_ id: Int64? = nil) throws -> Int {

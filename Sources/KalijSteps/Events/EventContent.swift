@@ -52,7 +52,7 @@ extension EventKey {
 
 /// A key with its value.
 public struct EventField: Sendable {
-    /// One of those that the event's type lists.
+    /// A key listed by the event's type.
     public let key: EventKey
     /// The value of this event.
     public let value: EventValue

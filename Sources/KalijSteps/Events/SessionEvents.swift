@@ -1,15 +1,15 @@
 import KalijText
 
 extension EventKey {
-    /// The full address that the server has given the session.
+    /// The full address of the session, given by the server.
     public static let jid = EventKey("jid", "the full address of the session, given by the server")
-    /// Whether the session is the one of before (XEP-0198).
+    /// Whether the session was resumed (XEP-0198).
     public static let resumed = EventKey("resumed", "whether the session was resumed (XEP-0198)")
-    /// True if everything that was stored about the account is gone, too.
+    /// True if all stored data of the account are gone, too.
     public static let removed = EventKey("removed", "true if all stored data of the account are gone, too")
-    /// What the step was for.
+    /// The purpose of the step.
     public static let step = EventKey("step", "the purpose of the step")
-    /// How long it took.
+    /// The duration.
     public static let milliseconds = EventKey("milliseconds", "the duration")
     /// How many events.
     public static let count = EventKey("count", "how many events")

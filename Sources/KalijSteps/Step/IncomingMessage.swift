@@ -23,7 +23,7 @@ public struct IncomingMessage {
 
     /// The `<message/>`, without its wrapper.
     public let element: Element
-    /// The way that the message came.
+    /// The source of this message.
     public let source: Source
     /// Whether somebody else or the account wrote the message, on any client.
     public let direction: Direction
@@ -31,7 +31,7 @@ public struct IncomingMessage {
     public let conversation: String
     /// The full address of the sender.
     public let sender: JID
-    /// The address that the message was sent to.
+    /// The full or bare address of the recipient.
     public let recipient: JID
     /// RFC 6121 5.2.2; an unknown type is `normal`.
     public let type: String

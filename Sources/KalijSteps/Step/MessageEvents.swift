@@ -11,28 +11,28 @@ extension EventKey {
     /// `in` from somebody else, `out` from the account, on whatever client.
     public static let direction = EventKey(
         "direction", "`in` from somebody else, `out` from the account, on whatever client")
-    /// The message's row, unique in the directory; negative while it waits in the mailbox.
+    /// The message's row, unique in the directory; negative while the message waits in the mailbox.
     public static let id = EventKey(
         "id", "the message's row, unique in the directory; negative while the message waits in the mailbox")
-    /// The id that the archive gave the message (XEP-0359).
+    /// The archive's id of the message (XEP-0359).
     public static let stanzaID = EventKey("stanza_id", "the archive's id of the message (XEP-0359)")
-    /// The id that its sender gave the message (XEP-0359).
+    /// The sender's id of the message (XEP-0359).
     public static let originID = EventKey("origin_id", "the sender's id of the message (XEP-0359)")
-    /// The address of whoever sent the stanza.
+    /// The address of the stanza's sender.
     public static let from = EventKey("from", "the address of the stanza's sender")
-    /// The address that the message was sent to.
+    /// The address of the message's recipient.
     public static let to = EventKey("to", "the address of the message's recipient")
     /// The message's type (RFC 6121 5.2.2).
     public static let type = EventKey("type", "the message's type (RFC 6121 5.2.2)")
-    /// What the message says.
+    /// The text of the message.
     public static let body = EventKey("body", "the text of the message")
-    /// When the message was sent, as the server stamped it if it did.
+    /// When the message was sent; the server's stamp, if there is one.
     public static let sentAt = EventKey("sent_at", "when the message was sent; the server's stamp, if there is one")
     /// Of an outgoing message: `queued`, `sent`, `acked` or `failed`.
     public static let state = EventKey("state", "of an outgoing message: `queued`, `sent`, `acked` or `failed`")
     /// Why the message has failed.
     public static let error = EventKey("error", "why the message has failed")
-    /// False if it is not known whether the message arrived.
+    /// False if nobody knows whether the message arrived.
     public static let settled = EventKey("settled", "false if nobody knows whether the message arrived")
 }
 

@@ -101,7 +101,7 @@ package struct Requests {
         }
     }
 
-    // MARK: What leaves
+    // MARK: Outgoing
 
     /// Requests in `entries` are about to leave: from now on their answers may be on the way.
     package static func leave(_ entries: [OutboundQueue.Entry], in step: Step) throws {
