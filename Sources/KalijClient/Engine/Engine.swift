@@ -42,7 +42,7 @@ public final class Engine {
         public var historyDays: Int?
         /// The features of the application. All its processes that drive must have the same features.
         public var features: [any Feature.Type] = []
-        /// Only for `background`: whether the end may come, besides sending; called after every change.
+        /// Only for `background`: returns false while there is other work than sending; called after every change.
         public var mayEnd: () throws -> Bool = { true }
 
         /// The behaviour of a `main`, or of `role`.

@@ -32,7 +32,7 @@ struct InfoTold: InvalidatableHandler {
     }
 }
 
-/// An entity's features were known already when an application asked.
+/// The answer to a question for an entity's features was known already.
 struct InfoKnown: InvalidatableHandler {
     package static let name = "discovery.known"
     package let jid: JID
@@ -67,7 +67,7 @@ struct ItemsTold: InvalidatableHandler {
 }
 
 extension Step {
-    /// Calls the application's handler. A handler that cannot be called becomes a dead letter; the question is not
+    /// Calls the asker's handler. A handler that cannot be called becomes a dead letter; the question is not
     /// repeated.
     fileprivate func pass<Input>(_ input: Input, to then: Callback<Step, Input>) throws {
         try orBury(then) { try call(then, input) }

@@ -17,7 +17,7 @@ struct Entities {
         case byHash = 2
         /// The answer counts for this entity alone: there is no hash, the hash does not match, or no answer came.
         case ownWord = 3
-        /// Other entities with the same hash did not answer or lied; this entity is asked only if an application asks.
+        /// Other entities with the same hash did not answer or lied; this entity is asked only on demand.
         case givenUp = 4
     }
 

@@ -95,7 +95,8 @@ package struct OutboundQueue {
         case bound = 2
     }
 
-    /// Holds all messages back if some of them have left before, and if the archive can tell whether they arrived.
+    /// Holds all messages back if some of them have left before, and if there is, or may be, an archive that can tell
+    /// whether they arrived.
     ///
     /// Called at the beginning of a connection: no entry in the queue is in the server's count then.
     package func hold(_ hold: Hold) throws {

@@ -2,9 +2,9 @@ import KalijHandlers
 
 /// A future value, perhaps from another process: a number that can be stored and bound by handlers.
 ///
-/// A promise is resolved or rejected once. The reading side is a stored handler (``Step/then(_:_:)``), or, in a living
-/// process, a task (``PromiseAwaiter``). A promise not settled by its deadline is rejected. A settled promise is kept
-/// for a day, for late readers.
+/// A promise is resolved or rejected once. The future, a promise's reading side, is a stored handler
+/// (``Step/then(_:_:)``), or, in a living process, a task (``PromiseAwaiter``). A promise not settled by its deadline is
+/// rejected. A settled promise is kept for a day, for late readers.
 public struct Promise<Value: Codable>: Codable, Hashable, Sendable {
     package let id: Int64
 
