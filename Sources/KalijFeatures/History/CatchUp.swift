@@ -10,7 +10,7 @@ import KalijXML
 /// last round, the tail, are read once more from the archive. This second reading gives each message its place in the
 /// archive's order, and finds messages that were archived and never delivered. The account's own archive is read
 /// - after a bind: before presence is announced, so that missed messages (or the first 500 of them) are stored before
-///   anything live, and once more afterwards, for messages archived in between;
+///   anything live. After presence the reading goes on to the end, or is repeated for messages archived in between;
 /// - after a resume, because a server may drop unsent messages (measured: ejabberd 23.01, when connections follow one
 ///   another faster than the server takes them over);
 /// - every 200 messages of the tail.
@@ -280,8 +280,8 @@ package struct CatchUp {
         step.tryArchiveAgain()
     }
 
-    /// Moves messages that the archive has not shown after the messages shown, from the first change on: messages that
-    /// came meanwhile, unsent messages, messages never archived. Without a change all messages stay in their places.
+    /// Puts all messages that the archive has not shown last, from the first change on: messages that came meanwhile,
+    /// unsent messages, messages never archived. Without a change all messages stay in their places.
     private func settleOrder(_ round: Round) throws {
         guard let changed = round.changedBehind else { return }
         let rows = try database.statement(
