@@ -15,7 +15,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: laboratory.directory))
     }
 
-    @Test("a directory that is to be kept is kept, without its processes")
+    @Test("a directory to be kept is kept, without its processes")
     func kept() async throws {
         let laboratory = try Laboratory()
         try await laboratory.run("/bin/sh", ["-c", "sleep 600 & touch file"])

@@ -5,7 +5,7 @@ import Testing
 /// The laboratory's servers are the real ones, and behave as the other tests expect.
 @Suite(.serialized) struct ServerTests {
     @Test(
-        "a port that something else has for a moment: the server starts once the port is free",
+        "a port in use for a moment: the server starts once the port is free",
         arguments: ServerKind.allCases)
     func portTaken(kind: ServerKind) async throws {
         let laboratory = try Laboratory()
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "a server starts, takes logins, archives for both sides, and leaves nothing behind",
+        "a server starts, takes logins, archives for both sides, and leaves nothing running",
         arguments: ServerKind.allCases)
     func conversation(kind: ServerKind) async throws {
         let laboratory = try Laboratory()

@@ -5,7 +5,7 @@ import Testing
 /// The conversations of `Tests/Simulation/Transcripts`, which the simulated server passes, too: so within these
 /// conversations the simulator behaves like the real servers.
 @Suite(.serialized) struct TranscriptTests {
-    @Test("real servers do in each conversation what the simulated ones do", arguments: ServerKind.allCases)
+    @Test("real servers behave in each conversation like the simulated servers", arguments: ServerKind.allCases)
     func transcripts(kind: ServerKind) async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }

@@ -31,7 +31,8 @@ import Testing
         }
     }
 
-    @Test("what run and wake print of events and notifications, and history of messages and gaps") func events() throws
+    @Test("the output of run and wake for events and notifications, and of history for messages and gaps") func events()
+        throws
     {
         let scratch = try ScratchDirectory()
         let database = try Database(path: scratch.file("any.db"), durability: .process)
@@ -100,7 +101,7 @@ import Testing
         ]
     }
 
-    @Test("what status, quarantine and pending print") func states() throws {
+    @Test("the output of status, quarantine and pending") func states() throws {
         for seed in Self.seeds {
             var text = HostileText(seed)
             let stanza = Quarantine.Stanza(
@@ -143,7 +144,7 @@ import Testing
             pendingNotifications: 1, gaps: [gap])
     }
 
-    @Test("what iq, ping, disco and query print of answers") func answers() throws {
+    @Test("the output of iq, ping, disco and query for answers") func answers() throws {
         for seed in Self.seeds {
             var text = HostileText(seed)
             let query = DiscoveryInfo.namespace
@@ -192,7 +193,7 @@ import Testing
             ])
     }
 
-    @Test("errors, whatever a server has put into them") func errors() throws {
+    @Test("errors, with any text of a server inside") func errors() throws {
         for seed in Self.seeds {
             var text = HostileText(seed)
             let errors: [any Error] = [
@@ -218,7 +219,7 @@ import Testing
         }
     }
 
-    @Test("nothing is printed but by what takes cleaned text alone")
+    @Test("everything is printed by functions that take only cleaned text")
     func oneWayOut() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Sources")

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("a body with a line feed forges no line: what continues is indented, for each kind of end of a line")
+    @Test("a body with a line feed forges no line: the continuation is indented, for each kind of line end")
     func indented() {
         for end in ["\n", "\r", "\r\n", "\u{0B}", "\u{0C}", "\u{85}", "\u{2028}", "\u{2029}"] {
             let line: PrintedText = "from bob: \("Hi\(end)2026-01-01 from alice: forged")"
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("for people: a tab is a space, what turns the direction is left out, another control shows that it was there")
+    @Test("for people: a tab is a space, controls of direction are left out, another control leaves a mark")
     func replaced() {
         #expect("a\tb\u{1B}[2Jc\u{202E}d\u{9B}e".cleaned(for: .lines) == "a b\u{FFFD}[2Jcd\u{FFFD}e")
         #expect("Grüße, שלום 👩‍👩‍👧 e\u{301}".cleaned(for: .lines) == "Grüße, שלום 👩‍👩‍👧 e\u{301}")
@@ -42,7 +42,7 @@ import Testing
         #expect(PrintedText(xml: "<a>b\u{202E}\nc</a>").description == "<a>b&#x202e;&#xa;c</a>")
     }
 
-    @Test("the program's own words stay, also those that are put together")
+    @Test("the program's own words stay, also when joined")
     func own() {
         let inner: PrintedText = "one\ntwo"
         var text: PrintedText = "<\(inner)>" + "\t"

@@ -31,7 +31,7 @@ import Testing
         return try program.lines
     }
 
-    @Test("the notifier shows what came while the app was not running, or frozen; else it hands its push over")
+    @Test("the notifier shows messages received while the app was not running, or frozen; else it hands its push over")
     func together() async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }

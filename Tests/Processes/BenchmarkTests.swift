@@ -16,7 +16,7 @@ struct BenchmarkTests {
     }
 
     @Test(
-        "each part by itself installs what it needs before anything else, as `make demo` does",
+        "each part by itself installs its needs before anything else, as `make demo` does",
         arguments: [
             "run", "receive", "catchup", "barrier", "wake", "mailbox", "parse", "query", "memory", "handlers",
             "allocations", "hostile", "push", "push-soak",
@@ -28,7 +28,7 @@ struct BenchmarkTests {
         #expect(first.hasPrefix("../Scripts/install-packages build "))
     }
 
-    @Test("a YARDSTICK that is none is told of in words, before anything is built")
+    @Test("a wrong YARDSTICK is reported in words, before anything is built")
     func yardstick() throws {
         let outcome = try run(["Benchmarks/Query/run.py"], environment: ["YARDSTICK": "/no/such/folder"])
         #expect(outcome.status == 2)

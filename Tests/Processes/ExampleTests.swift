@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "killed between question and answer: the next process gets the answer, with what was bound",
+        "killed between question and answer: the next process gets the answer, with the bound values",
         arguments: ServerKind.allCases)
     func killed(kind: ServerKind) async throws {
         let laboratory = try Laboratory()

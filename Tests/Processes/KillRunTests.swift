@@ -51,7 +51,7 @@ import Testing
 
     /// An attack: with such archives messages were sent twice. The judge is the recipient.
     @Test(
-        "nor where the archive keeps nothing of it: each message reaches its recipient once, or is reported",
+        "nor where the archive keeps none of the messages: each message reaches its recipient once, or is reported",
         arguments: [(ServerKind.prosody, ArchivePolicy.roster), (.ejabberd, .never)])
     func unarchived(_ kind: ServerKind, _ archive: ArchivePolicy) async throws {
         let laboratory = try Laboratory()

@@ -12,7 +12,7 @@ import Testing
         #expect(evidence.incoming().isClean && evidence.outgoing().isClean)
     }
 
-    @Test("a message that the table lacks is lost; one that the server never archived is not")
+    @Test("a message missing in the table is lost; a message that the server never archived is not")
     func lost() throws {
         var sample = try Sample()
         sample.stored.remove(at: 2)
@@ -36,7 +36,7 @@ import Testing
         #expect(sample.evidence().outgoing().twice == 1, "also when the archive hides it")
     }
 
-    @Test("what is reported as of unknown outcome is not lost; it may be there, and not twice")
+    @Test("a message reported as of unknown outcome is not lost; it may be there, but not twice")
     func unknown() throws {
         var evidence = try Sample().evidence()
         evidence.unknown = ["r 1"]
@@ -51,7 +51,7 @@ import Testing
         #expect(evidence.outgoing().twice == 1, "the recipient is the judge")
     }
 
-    @Test("another order than the archive's, or than that of acceptance, is out of order")
+    @Test("an order different from the archive's, or from the order of acceptance, is out of order")
     func order() throws {
         var sample = try Sample()
         sample.stored.swapAt(1, 2)
@@ -61,7 +61,7 @@ import Testing
         #expect(sample.evidence().outgoing().outOfOrder == 1)
     }
 
-    @Test("an accepted reply that did not arrive is lost; one whose send was killed is not")
+    @Test("an accepted reply that did not arrive is lost; a reply whose send was killed is not")
     func accepted() throws {
         var sample = try Sample()
         sample.peerArchive.removeAll { $0 == 3 }
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// ejabberd 23.01, ended with SIGTERM, had archived replies for their sender and not for the recipient.
-    @Test("an accepted reply that only its sender's archive has was lost by the server; twice there is twice")
+    @Test("an accepted reply only in its sender's archive was lost by the server; a second copy counts as twice")
     func undelivered() throws {
         var sample = try Sample()
         sample.peerArchive.removeAll { $0 == 3 }
@@ -85,7 +85,7 @@ import Testing
         #expect(sample.evidence().outgoing().twice == 1)
     }
 
-    @Test("what nobody sent is invented")
+    @Test("a message that nobody sent is invented")
     func invented() throws {
         var sample = try Sample()
         sample.stored.append(6)

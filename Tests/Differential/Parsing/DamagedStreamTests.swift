@@ -14,7 +14,7 @@ import Testing
         var wrong: [String] = []
     }
 
-    @Test("2,000 broken streams: both accept or both refuse, and what both accept is the same")
+    @Test("2,000 broken streams: both parsers accept or both refuse, and accepted streams have the same content")
     func broken() async throws {
         let wanted = max(Wanted.cases(2_000), 2_000)
         let counts = try await sideBySide(wanted) { part, count in

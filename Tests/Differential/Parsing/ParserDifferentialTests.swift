@@ -7,7 +7,7 @@ import Testing
 /// and of 10,000 generated documents (prefixes rebound, CDATA, references, CRLF, mixed content), for chunks of 1, 7,
 /// 1,400 and 65,536 bytes."
 @Suite struct ParserDifferentialTests {
-    @Test("10,000 generated streams are to our parser what they are to lxml, in chunks of any size")
+    @Test("10,000 generated streams have the same content for our parser and lxml, in chunks of any size")
     func generated() async throws {
         let wrong = try await sideBySide(10_000) { part, count in
             var random = Seeded(Wanted.seed &+ UInt64(part))
@@ -18,7 +18,7 @@ import Testing
         expectNothing(wrong.flatMap { $0 })
     }
 
-    @Test("a recorded stream is to our parser what it is to lxml: `STREAM=file`, or stanzas as servers send them")
+    @Test("a recorded stream has the same content for our parser and lxml: `STREAM=file`, or stanzas in servers' style")
     func corpus() async throws {
         var stream: [UInt8]
         if let path = Wanted.stream {

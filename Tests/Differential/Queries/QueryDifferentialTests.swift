@@ -31,7 +31,7 @@ import Testing
     private static let header =
         "<stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams' version='1.0'>"
 
-    @Test("queries give what Prosody's own stanza:find gives, but for its rules")
+    @Test("queries give the same as Prosody's own stanza:find, except for its rules")
     func queries() async throws {
         let wanted = Wanted.cases(100_000)
         let counts = try await sideBySide(wanted) { part, count in

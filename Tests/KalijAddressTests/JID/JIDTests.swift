@@ -82,7 +82,7 @@ struct JIDTests {
         #expect(throws: JIDError.self) { try JID(text) }
     }
 
-    @Test("what the errors say")
+    @Test("the texts of the errors")
     func errors() {
         func message(_ text: String) -> String {
             do { return "\(try JID(text))" } catch { return "\(error)" }
@@ -134,7 +134,7 @@ struct JIDTests {
         #expect(sorted.map(\.description) == ["a@b", "a@b/z", "a@b/ä", "b@a"])
     }
 
-    @Test("RFC 3490: the name that DNS and certificates know")
+    @Test("RFC 3490: the name in DNS and certificates")
     func dnsName() throws {
         #expect(try JID("a@Bücher.example").dnsName == "xn--bcher-kva.example")
         #expect(try JID("a@example.org").dnsName == "example.org")

@@ -17,7 +17,7 @@ struct PreparationTests {
         }
     }
 
-    @Test("RFC 6122, A.5: characters that a local part may not have", arguments: Array(#""&'/:<>@"#))
+    @Test("RFC 6122, A.5: characters forbidden in a local part", arguments: Array(#""&'/:<>@"#))
     func forbiddenInLocalParts(character: Character) {
         #expect(throws: PreparationFailure.self) { try PreparationProfile.nodeprep.prepare("a\(character)b") }
     }

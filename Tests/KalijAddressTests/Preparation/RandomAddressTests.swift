@@ -22,7 +22,7 @@ struct RandomAddressTests {
         return String(text)
     }
 
-    @Test("preparation never crashes, is idempotent, and leaves parts that make the same address", arguments: 1...8)
+    @Test("preparation never crashes, is idempotent, and its parts make the same address", arguments: 1...8)
     func random(seed: UInt64) throws {
         var random = Seeded(seed)
         var prepared = 0

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Faults of the server")
 struct FaultTests {
-    @Test("a stream above last-stream-id at once on a new connection (RFC 9113, 6.8); those below are answered")
+    @Test("a stream above last-stream-id goes at once to a new connection (RFC 9113, 6.8); streams below are answered")
     func goAway() throws {
         var limits = HTTPLimits()
         limits.connections = 1
@@ -43,7 +43,7 @@ struct FaultTests {
         #expect(exchange.server.requests == 4)
     }
 
-    @Test("a reset stream is told and not sent again: the server may have acted on it")
+    @Test("a reset stream is reported and not sent again: the server may have acted on the request")
     func reset() throws {
         let exchange = try Exchange { _ in .reset(code: 2) }
         exchange.send("/x")
@@ -65,7 +65,7 @@ struct FaultTests {
         #expect(exchange.server.connections == 1)
     }
 
-    @Test("the connection is cut off: what was on it is told, the next request makes a new one")
+    @Test("the connection is cut off: its requests fail, the next request makes a new connection")
     func hangUp() throws {
         let exchange = try Exchange { $0.path == "/bad" ? .hangUp : .respond(status: 200) }
         exchange.send("/bad")
@@ -80,7 +80,7 @@ struct FaultTests {
         #expect(exchange.status("/good") == 200)
     }
 
-    @Test("nobody listens: what waits is told at once, and for a while nothing is tried")
+    @Test("nobody listens: waiting requests fail at once, and for a while nothing is tried")
     func unreachable() throws {
         let exchange = try Exchange { _ in .respond(status: 200) }
         exchange.server.stop()
@@ -91,7 +91,7 @@ struct FaultTests {
         #expect(exchange.failure("/2") == .unreachable)
     }
 
-    @Test("bounded queues: what does not fit is refused")
+    @Test("bounded queues: a request too many is refused")
     func full() throws {
         var limits = HTTPLimits()
         limits.queue = 3

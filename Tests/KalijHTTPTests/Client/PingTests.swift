@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Idle connections")
 struct PingTests {
-    @Test("PING when idle: answered, the connection stays; after the idle time it is closed")
+    @Test("PING when idle: answered, the connection stays; after the idle time the connection is closed")
     func idle() throws {
         var limits = HTTPLimits()
         limits.pingAfter = 0.1

@@ -20,7 +20,7 @@ struct RequestTests {
         #expect(response.map { String(decoding: $0.body, as: UTF8.self) } == "POST /3/device/abc hello")
     }
 
-    @Test("a request without a body, and one of 100,000 bytes through flow control (RFC 9113, 5.2)")
+    @Test("a request without a body, and a request of 100,000 bytes through flow control (RFC 9113, 5.2)")
     func sizes() throws {
         let exchange = try Exchange { .respond(status: 200, body: "\($0.body.count)") }
         exchange.send("/none", body: [])
@@ -56,7 +56,7 @@ struct RequestTests {
         #expect(exchange.server.requests == 50)
     }
 
-    @Test("APNs with a p12: the client's certificate is shown, from a new file and from one in RC2-40")
+    @Test("APNs with a p12: the client's certificate is shown, from a new file and from a file in RC2-40")
     func identity() throws {
         let keys = try TestKeys.shared.get()
         for name in ["client.p12", "old.p12"] {

@@ -25,7 +25,7 @@ struct RetryAfterTests {
     }
 
     @Test(
-        "what is neither is none",
+        "any other value is none",
         arguments: ["", "soon", "-1", "1.5", "Sun, 06 Nov 1994", "Sun, 06 Nov 1994 08:51:37 GMT+1"])
     func neither(value: String) { #expect(wait(value) == nil) }
 }

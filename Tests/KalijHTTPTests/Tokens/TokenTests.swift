@@ -58,7 +58,7 @@ struct TokenTests {
         try check(try JSONWebToken.sign(Claims(), with: key, keyID: nil), "rsa.pem") { $0 }
     }
 
-    @Test("keys that will not do are refused, and none asks for a password")
+    @Test("unsuitable keys are refused, and none asks for a password")
     func unsuitable() throws {
         let keys = try TestKeys.shared.get()
         #expect(throws: SigningKey.Problem.unsuitable) { try SigningKey(pem: try keys.bytes("p384.p8")) }

@@ -5,7 +5,7 @@ import Testing
 
 /// Each kind of handler, and each way in which a stored handler can fail.
 struct ContractTests {
-    @Test("a class handler: a type with a stable name, bound values, and what the caller supplies (carbons enabling)")
+    @Test("a class handler: a type with a stable name, bound values, and the caller's input (carbons enabling)")
     func classHandler() throws {
         let app = try App()
         let stored = try App.handOver(StoredHandler(CarbonsEnabled()))
@@ -15,7 +15,7 @@ struct ContractTests {
         #expect(app.log == ["carbons on", "carbons refused"])
     }
 
-    @Test("an instance handler says which instance it works on, as a key path (bundle fetching, rid bound)")
+    @Test("an instance handler names its instance as a key path (bundle fetching, rid bound)")
     func instanceHandler() throws {
         let app = try App()
         let stored = try App.handOver(StoredHandler(BundleFetched(rid: 4711)))
@@ -34,7 +34,7 @@ struct ContractTests {
         #expect(app.log.isEmpty)
     }
 
-    @Test("a null where a value is mandatory is missing too, and one of another kind does not fit")
+    @Test("a null is a missing mandatory value, and a value of another kind does not fit")
     func wrongKind() throws {
         let app = try App()
         let stored = try StoredHandler(BundleFetched(rid: 1))
@@ -58,7 +58,7 @@ struct ContractTests {
         #expect(app.log == ["omemo: 1 fetched"])
     }
 
-    @Test("values bound at the call replace bound ones of the same name, by property name")
+    @Test("values given at the call replace bound values of the same name, by property name")
     func overriding() throws {
         let app = try App()
         let stored = try StoredHandler(Greeted(var1: "value", success: true))
@@ -88,7 +88,9 @@ struct ContractTests {
         #expect(app.log == ["invalidated value done=true because logout"])
     }
 
-    @Test("after invalidation it can neither be called nor invalidated again: with and without a method of its own")
+    @Test(
+        "after invalidation a handler can neither be called nor invalidated again: with and without a method for invalidation"
+    )
     func invalidated() throws {
         let app = try App()
         let greeted = try StoredHandler(Greeted(var1: "value", success: true))
@@ -108,7 +110,7 @@ struct ContractTests {
         #expect(app.log.count == 1)
     }
 
-    @Test("a handler that was read before it was invalidated is not called behind it")
+    @Test("a handler read before its invalidation is not called afterwards")
     func invalidatedBetween() throws {
         let app = try App()
         let stored = try StoredHandler(Silent())
@@ -117,7 +119,7 @@ struct ContractTests {
         #expect(throws: HandlerError(.invalidated, "example.silent", version: 1)) { try ready(app) }
     }
 
-    @Test("every data type of the documents, and any Codable value, comes back as it was bound")
+    @Test("every data type of the documents, and any Codable value, comes back unchanged")
     func types() throws {
         let app = try App()
         let handler = EverythingBound()
@@ -127,7 +129,7 @@ struct ContractTests {
         #expect(seen == handler)
     }
 
-    @Test("another handler is bound like any value, called and invalidated through the one that binds it")
+    @Test("another handler is bound like any value, called and invalidated through the binding handler")
     func nested() throws {
         let app = try App()
         let inner = try StoredHandler(Greeted(var1: "inner", success: false))
@@ -141,7 +143,7 @@ struct ContractTests {
         #expect(app.log == ["called inner false", "invalidated inner done=? because last", "omemo: 3 fetched"])
     }
 
-    @Test("an unknown name is an error, not a crash; so is an input that the handler does not take")
+    @Test("an unknown name is an error, not a crash; so is an input of the wrong type")
     func unknown() throws {
         let app = try App([Silent.self])
         let gone = try StoredHandler(BundleFetched(rid: 1))
@@ -155,7 +157,7 @@ struct ContractTests {
         #expect(throws: HandlerError(.duplicateName, "example.silent")) { _ = try App([Silent.self, Silent.self]) }
     }
 
-    @Test("an older version is migrated, a newer one and one that was never released are refused")
+    @Test("an older version is migrated, a newer version and a version never released are refused")
     func versions() throws {
         let app = try App()
         try app.registry.call(StoredHandler(bytes: try Fixture.bytes("counted-version1")), (), in: app)
@@ -172,7 +174,7 @@ struct ContractTests {
         }
     }
 
-    @Test("what the handler throws is passed on as it is")
+    @Test("a handler's error is passed on unchanged")
     func throwing() throws {
         struct Broken: Error {}
         struct Throwing: Handler {
@@ -183,7 +185,7 @@ struct ContractTests {
         #expect(throws: Broken.self) { try app.registry.call(try StoredHandler(Throwing()), (), in: app) }
     }
 
-    @Test("an invalidation that fails as a whole did not happen")
+    @Test("an invalidation that fails undoes everything")
     func failedInvalidation() throws {
         struct Stubborn: InvalidatableHandler {
             struct NotYet: Error {}

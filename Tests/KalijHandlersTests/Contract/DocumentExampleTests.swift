@@ -36,7 +36,7 @@ struct DocumentExampleTests {
         }
     }
 
-    @Test("enabling carbons: the answer, whenever it comes, turns them on, or its error is told")
+    @Test("enabling carbons: the answer, at any time, turns carbons on, or its error is reported")
     func carbons() throws {
         let account = Account()
         let registry = try HandlerRegistry<Account>([CarbonsEnabled.self])
@@ -82,7 +82,7 @@ struct DocumentExampleTests {
         }
     }
 
-    @Test("fetching bundles: rid is bound, what pubsub found is supplied, and it works on account.omemo")
+    @Test("fetching bundles: rid is bound, pubsub's result is supplied, and the handler works on account.omemo")
     func bundles() throws {
         let account = Account()
         let registry = try HandlerRegistry<Account>([BundleFetched.self])
@@ -117,7 +117,7 @@ struct DocumentExampleTests {
         }
     }
 
-    @Test("invalidation: it has what was bound, and `done` from who invalidates; once")
+    @Test("invalidation: with the bound values, and `done` from the caller; once")
     func invalidation() throws {
         let account = Account()
         let registry = try HandlerRegistry<Account>([WithInvalidation.self])

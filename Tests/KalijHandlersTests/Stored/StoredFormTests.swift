@@ -5,7 +5,7 @@ import Testing
 
 /// "Stored form: compact, versioned, canonical; fixtures of every stored form from now on."
 struct StoredFormTests {
-    @Test("the stored forms are those of the fixtures, byte for byte, and the fixtures read as what they were")
+    @Test("the stored forms equal the fixtures, byte for byte, and the fixtures read as the same values")
     func fixtures() throws {
         let app = try App()
         let callback = WithCallback(completion: try Callback(BundleFetched(rid: 4711, reason: "why")))
@@ -30,7 +30,7 @@ struct StoredFormTests {
         #expect(bytes.count == "omemo.bundle-fetched".utf8.count + "rid".utf8.count + 8)
     }
 
-    @Test("canonical: the same for the same values in whatever order they came")
+    @Test("canonical: the same for the same values in any order")
     func canonical() throws {
         var forward: [String: Int] = [:]
         var backward: [String: Int] = [:]
@@ -39,7 +39,7 @@ struct StoredFormTests {
         #expect(try StoredValue(encoding: forward).canonicalBytes == StoredValue(encoding: backward).canonicalBytes)
     }
 
-    @Test("addresses, the least and the greatest numbers, and what is no number come back")
+    @Test("addresses, the least and the greatest numbers, and values that are not numbers come back")
     func extremes() throws {
         let jid = try JID("juliet@example.org/balcony")
         #expect(try StoredValue(encoding: jid).decoded(as: JID.self) == jid)
@@ -58,7 +58,7 @@ struct StoredFormTests {
         #expect(try none.decoded(as: Double.self).isNaN)
     }
 
-    @Test("a value that the stored form does not know is refused when it is bound, with the name")
+    @Test("a value without a stored form is refused when bound, with the name")
     func notStorable() throws {
         struct Huge: Handler {
             struct Value: Codable {
@@ -73,7 +73,7 @@ struct StoredFormTests {
         #expect(throws: HandlerError(.notStorable, "example.huge", argument: "value")) { try StoredHandler(Huge()) }
     }
 
-    @Test("no bytes at all, cut ones, changed ones and random ones are an error or a handler, never a crash")
+    @Test("no bytes, cut bytes, changed bytes and random bytes are an error or a handler, never a crash")
     func garbage() throws {
         let app = try App()
         var generator = SystemRandomNumberGenerator()
@@ -95,7 +95,7 @@ struct StoredFormTests {
         }
     }
 
-    @Test("lengths that lie and values without end are refused at once")
+    @Test("false lengths and values without end are refused at once")
     func hostile() {
         for bytes: [UInt8] in [
             [0x9B, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],

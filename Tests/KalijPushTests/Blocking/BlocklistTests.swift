@@ -19,7 +19,7 @@ struct BlocklistTests {
         #expect(list.hit(key, extension: 600_000, now: 86_900_000) == nil)
     }
 
-    @Test("1,000,000 random steps against a simple model: cleanup removes what expired and nothing else")
+    @Test("1,000,000 random steps against a simple model: cleanup removes expired entries and nothing else")
     func model() {
         var list = Blocklist(limit: 150)
         var model: [UInt64: Milliseconds] = [:]
@@ -76,7 +76,7 @@ struct BlocklistTests {
         }
     }
 
-    @Test("bounded: what would be too many is not blocked")
+    @Test("bounded: a key beyond the limit is not blocked")
     func full() {
         var list = Blocklist(limit: 1)
         #expect(list.block(key, reason: .dead, for: 10, again: 10, now: 0) != nil)

@@ -37,7 +37,7 @@ struct SettingsTests {
 
     private func read(_ text: String) throws -> Settings { try Settings(json: Array(text.utf8)) }
 
-    @Test("relative paths begin at the settings file, because the working directory of a service is another one")
+    @Test("relative paths begin at the settings file, because a service has another working directory")
     func relative() throws {
         let text = Self.fpush
             .replacing("/etc/push.p12", with: "keys/push.p12")
@@ -93,7 +93,7 @@ struct SettingsTests {
         return fcm
     }
 
-    @Test("defaults as fpush and Operating.md have them")
+    @Test("defaults of fpush and Operating.md")
     func defaults() throws {
         let settings = try read(minimal())
         let module = try #require(settings.modules["m"])
@@ -114,7 +114,7 @@ struct SettingsTests {
         """
     }
 
-    @Test("strict: what is wrong is said with its key and place")
+    @Test("strict: a fault is reported with its key and place")
     func strict() {
         let cases: [(String, String)] = [
             ("{", "no valid JSON"),
@@ -167,7 +167,7 @@ struct SettingsTests {
         }
     }
 
-    @Test("a syntax error says where it is")
+    @Test("a syntax error gives the place")
     func syntax() throws {
         let text = minimal().replacing("\"pushModules\":", with: "\"pushModules\" ")
         #expect(problem(text) == "no valid JSON: \":\" is missing at line 2, column 17")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A table in parts")
 struct HashedTableTests {
-    @Test("it is what a dictionary is, and a round through the parts removes what is over and nothing else")
+    @Test("a table works like a dictionary, and a round through the parts removes expired entries and nothing else")
     func model() {
         var table = HashedTable<UInt64>()
         var model: [HashedKey: UInt64] = [:]

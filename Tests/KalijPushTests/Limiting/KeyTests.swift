@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Keyed hashes")
 struct KeyTests {
-    @Test("HMAC-SHA256(secret, kind, module, token), 16 bytes: as the openssl command computes it")
+    @Test("HMAC-SHA256(secret, kind, module, token), 16 bytes: the same as from the openssl command")
     func value() throws {
         let hasher = try KeyHasher(secret: Array("0123456789abcdef0123456789abcdef".utf8))
         // printf '\001m\000token' | openssl dgst -sha256 -hmac 0123456789abcdef0123456789abcdef

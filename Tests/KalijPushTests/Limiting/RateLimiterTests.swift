@@ -5,7 +5,7 @@ import Testing
 struct RateLimiterTests {
     private let key = HashedKey(high: 1, low: 2)
 
-    @Test("nothing sent in the last 20 s, send; a push just sent, queue one; one queued already, cover it")
+    @Test("nothing sent in the last 20 s: send; a push just sent: queue; a push already queued: cover")
     func rules() {
         var limiter = RateLimiter(RateSettings())
         #expect(limiter.decide(key, important: false, now: 1_000) == .send)
@@ -31,7 +31,7 @@ struct RateLimiterTests {
         #expect(queued == 1)
     }
 
-    @Test("a token whose window is over costs nothing; one for which a push waits is kept")
+    @Test("a token after its window costs nothing; a token with a waiting push is kept")
     func memory() {
         var limiter = RateLimiter(RateSettings())
         for number in UInt64(0)..<1000 { _ = limiter.decide(HashedKey(high: 0, low: number), important: false, now: 0) }

@@ -2,7 +2,7 @@ import KalijHTTP
 import KalijPush
 import Testing
 
-@Suite("What the providers' answers mean")
+@Suite("The meaning of the providers' answers")
 struct ProviderTableTests {
     @Test("every row of the table for APNs")
     func apns() {

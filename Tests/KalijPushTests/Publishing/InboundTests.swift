@@ -2,7 +2,7 @@ import KalijPush
 import KalijXML
 import Testing
 
-@Suite("What a stanza asks for")
+@Suite("The question in a stanza")
 struct InboundTests {
     private func read(_ text: String) throws -> Inbound {
         Inbound(try Element.parse(text), tokenBytes: 1_024)
@@ -73,7 +73,7 @@ struct InboundTests {
 
     struct Unexpected: Error {}
 
-    @Test("the field pushModule wherever it stands in the form; empty or absent: the default module")
+    @Test("the field pushModule at any place in the form; empty or absent: the default module")
     func module() throws {
         let field = "<field var='pushModule'><value>m</value></field>"
         let others = "<field var='secret'><value>s</value></field>"
@@ -137,7 +137,7 @@ struct InboundTests {
         for (text, expected) in cases { #expect(try read(text) == expected, "\(text)") }
     }
 
-    @Test("answers: the id is echoed exactly, and the type of an error says what the server is to do")
+    @Test("answers: the id is echoed exactly, and the type of an error gives the server's reaction")
     func answers() throws {
         let requester = Requester(id: "a+/='\"<", from: "example.org", to: "push.example.org")
         let types: [(Answer, String?, String?)] = [

@@ -14,7 +14,7 @@ struct CheckTests {
         }
     }
 
-    @Test("it looks at everything that is named, and makes nothing")
+    @Test("the check looks at every named file, and makes nothing")
     func nothingMade() throws {
         let scene = try Scene()
         let before = try FileManager.default.contentsOfDirectory(atPath: scene.folder).sorted()
@@ -25,7 +25,7 @@ struct CheckTests {
         #expect(try check(scene) == nil)
     }
 
-    @Test("a secret that is too short, a database of another program, no folder, a name for an address")
+    @Test("a secret too short, a database of another program, no folder, a name for an address")
     func wrong() throws {
         let scene = try Scene()
         let secret = URL(fileURLWithPath: scene.folder + "/secret")
@@ -45,7 +45,7 @@ struct CheckTests {
         #expect(try check(scene) == "cannot read: No such file or directory")
     }
 
-    @Test("a secret is made whole or not at all: what a kill has left of one is none")
+    @Test("a secret is made whole or not at all: a kill leaves no part of a secret")
     func draft() throws {
         let scene = try Scene()
         let path = scene.folder + "/secret"

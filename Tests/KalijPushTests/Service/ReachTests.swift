@@ -1,9 +1,9 @@
 import KalijPush
 import Testing
 
-@Suite("What is known of a module")
+@Suite("The state of a module")
 struct ReachTests {
-    @Test("a provider that does not answer for 10 s is out of reach: said once, and when it answers again")
+    @Test("a provider without an answer for 10 s is out of reach: reported once, and again after an answer")
     func reach() throws {
         var drill = try Drill()
         _ = drill.publish()
@@ -35,7 +35,7 @@ struct ReachTests {
         }
     }
 
-    @Test("other credentials, another app or place: what was learnt of the module before proves nothing")
+    @Test("other credentials, another app or place: state learnt before proves nothing")
     func identity() throws {
         var drill = try Drill()
         drill.core.identify(["m": HashedKey(high: 1, low: 1)])
@@ -57,7 +57,7 @@ struct ReachTests {
         #expect(drill.publish("e") == ["send 5"])
     }
 
-    @Test("a module's last success is kept over a restart, if it is the same provider still")
+    @Test("a module's last success is kept over a restart, if the provider is the same")
     func success() throws {
         let identity = HashedKey(high: 1, low: 1)
         var drill = try Drill()
@@ -77,7 +77,7 @@ struct ReachTests {
         }
     }
 
-    @Test("a publish that has to wait anyway takes no probe away")
+    @Test("a publish that has to wait anyway uses up no probe")
     func probe() throws {
         var drill = try Drill { $0.limits.probe = 1_000 }
         _ = drill.publish("a")
@@ -90,7 +90,7 @@ struct ReachTests {
         #expect(drill.publish("d") == ["answer 5 unavailable"])
     }
 
-    @Test("the limiter off: a push that the provider wants to rest covers the next ones all the same")
+    @Test("the limiter off: a push held by the provider covers the next pushes all the same")
     func unlimited() throws {
         var drill = try Drill { $0.modules["m"]?.rate.isEnabled = false }
         #expect(drill.publish() == ["send 1"])
@@ -101,7 +101,7 @@ struct ReachTests {
         #expect(drill.pass(60_000) == ["answer 2 unavailable", "keep 3 attempts 1 important", "send 3"])
     }
 
-    @Test("queued pushes that are due wait for those on their way, without being written again")
+    @Test("due pushes in the queue wait for pushes on their way, without being written again")
     func room() throws {
         var drill = try Drill { $0.limits.inFlight = 2 }
         let rows = (UInt64(1)...5).map {
@@ -116,7 +116,7 @@ struct ReachTests {
         #expect(drill.pass(0) == ["keep 3 attempts 1 important", "send 3"])
     }
 
-    @Test("a push that has become important is due when it was due before")
+    @Test("a push that has become important stays due at the same time")
     func upgrade() throws {
         var drill = try Drill()
         _ = drill.publish()
@@ -134,7 +134,7 @@ struct ReachTests {
         #expect(row.due == due)
     }
 
-    @Test("an attempt that could not be counted was none; after ten minutes it is given up")
+    @Test("an attempt that could not be counted was none; after ten minutes the push is given up")
     func postponed() throws {
         var drill = try Drill()
         _ = drill.publish()

@@ -10,7 +10,7 @@ struct RestartTests {
         return (drill, drill.words(actions))
     }
 
-    @Test("a queued push survives a restart, and goes out when it is due")
+    @Test("a queued push survives a restart, and goes out when due")
     func survives() throws {
         let now: Milliseconds = 1_700_000_000_000
         let row = QueuedPush(id: 7, module: "m", token: Drill.token, isImportant: true, due: now + 5_000)
@@ -22,7 +22,7 @@ struct RestartTests {
         #expect(drill.publish("other") == ["send 8"])
     }
 
-    @Test("those in flight may go out twice, never more")
+    @Test("pushes in flight may go out twice, never more")
     func twice() throws {
         let now: Milliseconds = 1_700_000_000_000
         let once = QueuedPush(id: 1, module: "m", token: "a", isImportant: true, due: now - 9, attempts: 1)
@@ -33,7 +33,7 @@ struct RestartTests {
         #expect(drill.deliver(.transient("reset"), 1) == ["drop 1"])
     }
 
-    @Test("a row from a clock that was far ahead is not kept for ever, one of an unknown module is dropped")
+    @Test("a row from a clock far ahead is not kept for ever, a row of an unknown module is dropped")
     func odd() throws {
         let now: Milliseconds = 1_700_000_000_000
         let future = QueuedPush(id: 1, module: "m", token: "a", isImportant: true, due: now * 2)
@@ -57,7 +57,7 @@ struct RestartTests {
         #expect(drill.publish("old") == ["answer 3 refused"])
     }
 
-    @Test("blocks survive, and one from a clock that was far ahead is shortened to what we would have made")
+    @Test("blocks survive, and a block from a clock far ahead is shortened to our longest block")
     func blocks() throws {
         var drill = try Drill()
         let hasher = try KeyHasher(secret: [UInt8](repeating: 7, count: 32))

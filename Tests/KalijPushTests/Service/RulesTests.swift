@@ -3,7 +3,7 @@ import Testing
 
 @Suite("For each publish")
 struct RulesTests {
-    @Test("send, queue one, cover the rest; important ones upgrade; the queued one goes out after 20 s")
+    @Test("send, queue one, cover the rest; important pushes upgrade; the queued push goes out after 20 s")
     func rate() throws {
         var drill = try Drill(background: true)
         #expect(drill.publish() == ["send 1"])
@@ -31,7 +31,7 @@ struct RulesTests {
         #expect(drill.publish() == ["send 2"])
     }
 
-    @Test("100 malformed ones spread over more than 10 minutes are forgiven")
+    @Test("100 malformed publishes spread over more than 10 minutes are forgiven")
     func spread() throws {
         var drill = try Drill()
         for _ in 0..<300 {
@@ -115,7 +115,7 @@ struct RulesTests {
         #expect(drill.deliver(.delivered, 1) == [])
     }
 
-    @Test("a rotated secret: a block made under the old one still holds, and goes over to the new one")
+    @Test("a rotated secret: a block under the old secret stays, and moves to the new secret")
     func rotation() throws {
         let old = try KeyHasher(secret: [UInt8](repeating: 1, count: 32))
         let new = try KeyHasher(secret: [UInt8](repeating: 2, count: 32))
@@ -137,7 +137,7 @@ struct RulesTests {
         #expect(actions.last == .answer(publish.requester, .dead))
     }
 
-    @Test("a rotated secret: a domain that was blocked under the old one still is, a token that was known is not new")
+    @Test("a rotated secret: a domain blocked under the old secret stays blocked, a known token is not new")
     func rotatedDomain() throws {
         let old = try KeyHasher(secret: [UInt8](repeating: 1, count: 32))
         let new = try KeyHasher(secret: [UInt8](repeating: 2, count: 32))
@@ -165,7 +165,7 @@ struct RulesTests {
         }
     }
 
-    @Test("limits of a domain hold from the moment that the configuration is read again")
+    @Test("limits of a domain hold as soon as the configuration is read again")
     func reload() throws {
         var drill = try Drill()
         _ = drill.publish("a")

@@ -44,7 +44,7 @@ struct ServerTests {
         #expect(scene.apns.requests(for: device(2)) == 1)
     }
 
-    @Test("the component connection lost with pushes in flight: connected again, and they are answered")
+    @Test("the component connection lost with pushes in flight: connected again, and the pushes are answered")
     func reconnect() throws {
         let scene = try Scene()
         try scene.start()
@@ -56,7 +56,7 @@ struct ServerTests {
         #expect(scene.xmpp.wait(for: id)?.type == "result")
     }
 
-    @Test("the XMPP server ends the stream in order: whatever it asked before is answered, before the end or after it")
+    @Test("the XMPP server ends the stream in order: earlier publishes are answered, before the end or after")
     func endedInOrder() throws {
         let scene = try Scene()
         try scene.start()
@@ -74,7 +74,7 @@ struct ServerTests {
         #expect(scene.xmpp.repeated == 0)
     }
 
-    @Test("configuration reloaded with errors: the old one stays; without errors the connection stays")
+    @Test("configuration reloaded with errors: the old configuration stays; without errors the connection stays")
     func reload() throws {
         let scene = try Scene()
         try scene.start()
@@ -90,7 +90,7 @@ struct ServerTests {
         #expect(scene.xmpp.connections == 1)
     }
 
-    @Test("SIGTERM drains: what is in flight is answered before the end")
+    @Test("SIGTERM drains: pushes in flight are answered before the end")
     func drain() throws {
         let scene = try Scene()
         try scene.start()
@@ -101,7 +101,7 @@ struct ServerTests {
         #expect(scene.xmpp.wait(for: id, seconds: 2)?.type == "result")
     }
 
-    @Test("the disk takes nothing: it goes on answering, says so, and has everything on the disk afterwards")
+    @Test("the disk takes nothing: the server goes on answering, says so, and has everything on the disk afterwards")
     func disk() throws {
         let scene = try Scene { Self.setWindow(&$0, "3s") }
         try scene.start()
@@ -133,7 +133,7 @@ struct ServerTests {
         #expect(scene.metrics()?.contains("kalij_push_last_success_seconds{module=\"apple\"}") == true)
     }
 
-    @Test("what is no publish is answered as the standards say, or not at all")
+    @Test("a stanza other than a publish is answered by the standards, or not at all")
     func garbage() throws {
         let scene = try Scene()
         try scene.start()

@@ -1,7 +1,7 @@
 import KalijPush
 import Testing
 
-@Suite("What the provider says: the token, again or not, the answer")
+@Suite("The provider's answer: the token, again or not, the answer")
 struct VerdictTests {
     /// A drill with a module that has had a success, and so proves something.
     private func proven(_ change: (inout Settings) -> Void = { _ in }) throws -> Drill {
@@ -11,7 +11,7 @@ struct VerdictTests {
         return drill
     }
 
-    @Test("dead: block 24 h, no repetition, cancel/item-not-found; the same with a module that proves nothing")
+    @Test("dead: block 24 h, no repetition, cancel/item-not-found; the same in a module that proves nothing")
     func dead() throws {
         var drill = try Drill()
         _ = drill.publish()
@@ -32,7 +32,8 @@ struct VerdictTests {
     }
 
     @Test(
-        "the breaker: many different tokens fail and none succeeds: blocks nothing, alarm, probes; a success closes it")
+        "the breaker: many different tokens fail and none succeeds: no blocks, alarm, probes; a success closes the breaker"
+    )
     func breaker() throws {
         var drill = try proven { $0.limits.newTokenFailures = 1_000 }
         for number in 2...10 {
@@ -66,7 +67,7 @@ struct VerdictTests {
         }
     }
 
-    @Test("stale credentials: once more with new ones; wait if that fails")
+    @Test("stale credentials: once more with new credentials; wait after another failure")
     func stale() throws {
         var drill = try proven()
         _ = drill.publish()
@@ -98,7 +99,7 @@ struct VerdictTests {
         #expect(drill.deliver(.delivered, 4) == ["alarm pushes are taken again (over)", "answer 5 done"])
     }
 
-    @Test("429 for a token: held for Retry-After, else 10 min; result, and further ones are covered")
+    @Test("429 for a token: held for Retry-After, else 10 min; result, and further pushes are covered")
     func tokenHeld() throws {
         var drill = try proven()
         _ = drill.publish()
@@ -156,7 +157,9 @@ struct VerdictTests {
         #expect(drill.publish() == ["send 3"])
     }
 
-    @Test("a push fails while one is queued for its token: that one goes on waiting, and covers what comes")
+    @Test(
+        "a push fails while another push is queued for its token: the queued push goes on waiting, and covers new pushes"
+    )
     func failedWhileQueued() throws {
         var drill = try proven()
         _ = drill.publish()
@@ -169,7 +172,7 @@ struct VerdictTests {
         #expect(drill.pass(200) == ["keep 3 attempts 1 important", "send 3"])
     }
 
-    @Test("a queued push: two attempts at most, then it is dropped")
+    @Test("a queued push: two attempts at most, then dropped")
     func attempts() throws {
         var drill = try proven()
         _ = drill.publish()
@@ -190,7 +193,7 @@ struct VerdictTests {
         #expect(drill.pass(20_000) == ["drop 3"])
     }
 
-    @Test("the provider down for an hour: nothing but wait, and it works again afterwards")
+    @Test("the provider down for an hour: nothing but wait, and afterwards pushes work again")
     func hour() throws {
         var drill = try proven()
         var next: UInt64 = 2
@@ -212,7 +215,7 @@ struct VerdictTests {
         #expect(drill.core.inFlight == 1)
     }
 
-    @Test("the provider down for an hour, and seven devices written to all the time: no registration is lost by it")
+    @Test("the provider down for an hour, and seven devices written to all the time: no registration is lost")
     func hourOfPublishes() throws {
         var drill = try proven()
         var (answers, flying, rows, alarms) = ([String: Int](), [UInt64](), 0, [String]())

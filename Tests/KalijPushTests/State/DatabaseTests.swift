@@ -3,7 +3,7 @@ import KalijPush
 import KalijStore
 import Testing
 
-@Suite("What survives the process")
+@Suite("The state that survives the process")
 struct DatabaseTests {
     private func withFolder(_ body: (String) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.path + "/kalij-push-\(UUID().uuidString)"
@@ -27,7 +27,7 @@ struct DatabaseTests {
     private let secret = [UInt8](repeating: 5, count: 32)
     private let token = "0123456789abcdef0123456789abcdef"
 
-    @Test("queued pushes and blocks come back as they were; what was dropped does not")
+    @Test("queued pushes and blocks come back unchanged; dropped ones do not")
     func roundTrip() throws {
         try withFolder { folder in
             let push = QueuedPush(id: 1, module: "m", token: token, isImportant: true, due: 500, attempts: 0)
@@ -54,7 +54,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("everything is read in parts: of successes the latest, and what was cleared away is cleared in parts")
+    @Test("everything is read in parts: the latest of the successes; and cleared in parts")
     func parts() throws {
         try withFolder { folder in
             let database = try PushDatabase(path: folder + "/push.db", seal: try Seal(secret: secret))
@@ -83,7 +83,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("rows with numbers that nobody has written do no harm")
+    @Test("rows with foreign numbers do no harm")
     func damage() throws {
         try withFolder { folder in
             let path = folder + "/push.db"
@@ -121,7 +121,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("when a module's pushes were taken last, and with what, is kept")
+    @Test("the time and identity of a module's last success are kept")
     func successes() throws {
         try withFolder { folder in
             let database = try PushDatabase(path: folder + "/push.db", seal: try Seal(secret: secret))
@@ -148,7 +148,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("two secrets during rotation: rows of the old one are read; with neither they are forgotten")
+    @Test("two secrets during rotation: rows of the old secret are read; with neither secret rows are forgotten")
     func rotation() throws {
         try withFolder { folder in
             let push = QueuedPush(id: 1, module: "m", token: token, isImportant: true, due: 500)
@@ -161,7 +161,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("a sealed row that was changed is not opened")
+    @Test("a changed sealed row is not opened")
     func tampering() throws {
         let seal = try Seal(secret: secret)
         let sealed = try seal.seal(Array("text".utf8))

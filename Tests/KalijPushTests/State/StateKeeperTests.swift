@@ -35,7 +35,7 @@ struct StateKeeperTests {
 
     private func many(_ ids: ClosedRange<UInt64>) -> [CoreAction] { ids.map { .keep(push($0)) } }
 
-    @Test("full: nothing of a batch is kept, it waits, and it is written when there is room again")
+    @Test("full: nothing of a batch is kept, the batch waits, and is written when there is room again")
     func full() throws {
         try withKeeper { keeper, database in
             #expect(keeper.keep([.keep(push(1)), .keep(push(2))], now: 0))
@@ -55,7 +55,7 @@ struct StateKeeperTests {
         }
     }
 
-    @Test("a push is sent without its attempt being counted only if it is nowhere on the disk")
+    @Test("a push is sent with its attempt uncounted only if nothing of the push is on the disk")
     func counted() throws {
         try withKeeper { keeper, database in
             #expect(keeper.keep([.keep(push(1))], now: 0))
@@ -74,7 +74,7 @@ struct StateKeeperTests {
         }
     }
 
-    @Test("what is kept later is not overwritten by what waits")
+    @Test("waiting changes do not overwrite later changes")
     func order() throws {
         try withKeeper { keeper, database in
             let key = HashedKey(high: 1, low: 1)

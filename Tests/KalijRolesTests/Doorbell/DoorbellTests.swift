@@ -60,7 +60,7 @@ import Testing
         #expect(Doorbell.bell(directory: try path()) == nil)
     }
 
-    @Test("A new driver listens in place of a dead one that left its socket behind")
+    @Test("A new driver listens in place of a dead driver whose socket is left")
     func replaces() throws {
         let dead = try Doorbell.Listener(directory: path())
         let living = try Doorbell.Listener(directory: path())

@@ -15,7 +15,7 @@ import Testing
 
     private func lock() throws -> String { try #require(directory).file("driver.lock") }
 
-    @Test("Only one owner at a time; the one refused is told who holds it")
+    @Test("Only one owner at a time; a refused process is told the owner")
     func exclusive() throws {
         let (one, two) = (try database(), try database())
         let (fence, previous) = try Fence.take(in: one, lockPath: lock(), role: .main, now: 5)
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("Let go, the next one takes it, with a number that is one higher, and knows that it was let go")
+    @Test("After letting go, the next owner takes the fence, with a number higher by one, and knows of the letting go")
     func handedOver() throws {
         let database = try database()
         let (first, _) = try Fence.take(in: database, lockPath: lock(), role: .main, now: 1)
@@ -39,7 +39,7 @@ import Testing
         #expect(previous?.letGo == true)
     }
 
-    @Test("An owner that is gone without letting go is replaced, and the next one knows that it has to be careful")
+    @Test("An owner that is gone without letting go is replaced, and the next owner knows to be careful")
     func died() throws {
         let database = try database()
         do { _ = try Fence.take(in: database, lockPath: lock(), role: .main, now: 1) }
@@ -63,7 +63,7 @@ import Testing
         #expect(try database.prepare("SELECT count(*) FROM t").first { $0.integer() } == 0)
     }
 
-    @Test("Asking who drives takes nothing")
+    @Test("Asking for the driver takes nothing")
     func asking() throws {
         let database = try database()
         #expect(try Fence.current(in: database, lockPath: lock()) == nil)

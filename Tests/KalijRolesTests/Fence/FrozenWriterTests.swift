@@ -37,7 +37,7 @@ struct FrozenWriterTests {
         """
 
     @Test(
-        "who keeps others from writing is killed: within a transaction, opening the database as the first, closing it as the last",
+        "a process that keeps others from writing is killed: within a transaction, first to open the database, last to close",
         arguments: [("kalij.db-shm", 120), ("kalij.db-shm", 128), ("kalij.db", 0x4000_0000), ("kalij.db", 0x4000_0002)])
     func isInTheWay(name: String, byte: Int) throws {
         let process = try locking(scratch.file(name), at: byte, isStopped: true)
@@ -47,7 +47,7 @@ struct FrozenWriterTests {
         #expect(process.terminationReason == .uncaughtSignal)
     }
 
-    @Test("who lives is left alone where only the stopped are meant; so is who only checkpoints")
+    @Test("a running process is left alone if only stopped processes are meant; a process in a checkpoint, always")
     func isLeftAlone() throws {
         let living = try locking(scratch.file("kalij.db-shm"), at: 120, isStopped: false)
         defer { kill(living.processIdentifier, SIGKILL) }
@@ -59,7 +59,7 @@ struct FrozenWriterTests {
     }
 
     /// "a process that is not of our user and not ours is never killed"
-    @Test("a stranger's file that has the same inode number on another file system is not taken for the database")
+    @Test("a stranger's file with the same inode number on another file system is not taken for the database")
     func inodeElsewhere() throws {
         // Two new file systems give the same numbers in the same order; both end with the process that made them.
         let script = """
@@ -85,7 +85,7 @@ struct FrozenWriterTests {
     }
 
     @Test(
-        "a process of another user is left alone, even if it has locked the database",
+        "a process of another user is left alone, even if the process has locked the database",
         .enabled(if: geteuid() == 0, "only root can be another user"))
     func anotherUser() throws {
         let file = scratch.file("kalij.db-shm")

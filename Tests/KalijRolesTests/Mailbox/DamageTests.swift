@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "it is set aside under a name that says so, and another one with what could be read is in its place",
+        "a damaged mailbox is set aside under a telling name, and a new mailbox with the readable parcels takes its place",
         arguments: Accident.allCases)
     func setAside(_ accident: Accident) throws {
         let place = try mailbox()
@@ -71,7 +71,7 @@ import Testing
         #expect(try Mailbox.setAsideIfDamaged(scratch.path, taken: nil, now: 1) == nil)
     }
 
-    @Test("what another process is writing to, and a directory that is full of rights for nobody, is not damaged")
+    @Test("a mailbox in use by another writer is not damaged, nor is a directory without rights")
     func notDamaged() throws {
         _ = try mailbox()
         let writer = try Database(path: path, durability: .process)
@@ -83,7 +83,7 @@ import Testing
         try writer.execute("ROLLBACK")
     }
 
-    @Test("who has the damaged one open still sees that it is not in its place any more")
+    @Test("a process with the damaged mailbox open sees that the mailbox has lost its place")
     func inPlace() throws {
         let place = try mailbox()
         let old = try ParcelShelf(directory: scratch.path)

@@ -30,21 +30,23 @@ import Testing
         #expect(try !other.takeBack(sent))
     }
 
-    @Test("What nobody wants expires")
+    @Test("A letter that nobody wants expires")
     func expires() throws {
         _ = try other.send(Notice("old", lifetime: 5), to: .driver, from: .share, now: 10)
         _ = try other.send(Notice("new", lifetime: 50), to: .driver, from: .share, now: 10)
         #expect(try mailbox.receive(.driver, as: 3, now: 15).map(\.name) == ["new"])
     }
 
-    @Test("Nothing is left for somebody who is not there")
+    @Test("Nothing is left for an absent receiver")
     func nobody() throws {
         #expect(try other.send(.pushArrived, to: .role(.wake), from: .wake, now: 1) == nil)
         #expect(try mailbox.withdraw(.driver, as: 3, now: 1).isEmpty)
         #expect(try other.send(.pushArrived, to: .driver, from: .wake, now: 1) == nil)
     }
 
-    @Test("Who takes over receives what waits; who was overtaken receives nothing, and cannot come back")
+    @Test(
+        "A process that takes over receives waiting letters; an overtaken process receives nothing, and cannot come back"
+    )
     func overtaken() throws {
         _ = try other.send(Notice("one"), to: .driver, from: .share, now: 1)
         try other.announce(.driver, number: 4)
@@ -54,14 +56,14 @@ import Testing
         #expect(try other.receive(.driver, as: 4, now: 1).map(\.name) == ["one"])
     }
 
-    @Test("The end of receiving and the last look are one: who ends has either no letters, or all of them")
+    @Test("The end of receiving and the last look are one: an ending receiver has either no letters, or all of them")
     func withdraws() throws {
         _ = try other.send(.pushArrived, to: .driver, from: .wake, now: 1)
         #expect(try mailbox.withdraw(.driver, as: 3, now: 1).map(\.name) == ["pushArrived"])
         #expect(try other.send(Notice("still there"), to: .driver, from: .wake, now: 1) != nil)
     }
 
-    @Test("A reply reaches the one who asked, once; too late it reaches nobody")
+    @Test("A reply reaches the asking process, once; too late the reply reaches nobody")
     func replies() throws {
         let sent = try #require(try other.send(.status, to: .driver, from: .wake, now: 1))
         let caller = try #require(listener.accept())
@@ -76,7 +78,7 @@ import Testing
         #expect(try other.reply(to: sent, within: 0) == nil)
     }
 
-    @Test("Who waits for a reply is told when the receiver dies")
+    @Test("A process that waits for a reply is told of the receiver's death")
     func receiverDies() throws {
         let sent = try #require(try other.send(.status, to: .driver, from: .wake, now: 1))
         close(try #require(listener.accept()))

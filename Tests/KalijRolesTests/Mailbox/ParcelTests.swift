@@ -31,7 +31,7 @@ import Testing
         #expect(try add("three").id > parcels[1].id)
     }
 
-    @Test("How far one mailbox was taken over says nothing of another one")
+    @Test("The place in one mailbox says nothing of another mailbox")
     func places() throws {
         let parcel = try add("one")
         let place = ParcelShelf.Place(mailbox: try shelf.name(), last: parcel.id)
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "A writer that is frozen within its transaction does not keep others from writing; it does not live on either")
+        "A writer frozen within its transaction does not keep others from writing, and does not live on")
     func frozen() throws {
         _ = try add("one")
         let process = Process()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct PlatformTests {
-    @Test("A directory is for its owner alone; one that is there stays as it is; a failure names it")
+    @Test("A directory is for its owner alone; an existing directory stays unchanged; a failure names the directory")
     func protection() throws {
         let scratch = try ScratchDirectory()
         let path = scratch.file("private")
@@ -16,7 +16,7 @@ import Testing
         #expect(failure?.path == path + "/a/b" && failure?.reason.isEmpty == false)
     }
 
-    @Test("A mailbox rings by whatever signals it is given")
+    @Test("A mailbox rings by the given signals")
     func signals() throws {
         let scratch = try ScratchDirectory()
         let signals = CountingSignals()

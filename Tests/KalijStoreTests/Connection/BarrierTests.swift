@@ -15,7 +15,7 @@ import Testing
         try database.prepare("PRAGMA synchronous").first { $0.integer() }
     }
 
-    @Test("Each barrier changes a page, because a FULL commit that changes nothing syncs nothing")
+    @Test("Each barrier changes a page, because a FULL commit without a change syncs nothing")
     func grows() throws {
         let directory = try ScratchDirectory()
         let database = try made(.process, in: directory)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("Its commit syncs (FULL is 2), those before and after it do not (NORMAL is 1)")
+    @Test("The barrier's commit syncs (FULL is 2), commits before and after do not (NORMAL is 1)")
     func syncs() throws {
         let directory = try ScratchDirectory()
         let database = try made(.process, in: directory)
@@ -37,7 +37,7 @@ import Testing
         #expect(try synchronous(database) == 1)
     }
 
-    @Test("After a barrier that failed the next one syncs, and the commits between them do not")
+    @Test("After a failed barrier the next barrier syncs, and the commits in between do not")
     func fails() throws {
         let directory = try ScratchDirectory()
         let database = try made(.process, in: directory)
@@ -54,7 +54,7 @@ import Testing
         #expect(try synchronous(database) == 2)
     }
 
-    @Test("In a transaction it is refused, because there nothing would be synced")
+    @Test("In a transaction a barrier is refused, because there nothing would be synced")
     func inTransaction() throws {
         let directory = try ScratchDirectory()
         let database = try made(.process, in: directory)

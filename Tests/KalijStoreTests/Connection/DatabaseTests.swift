@@ -25,7 +25,7 @@ import Testing
         #expect(try database.prepare("SELECT a FROM t").all { $0.integer() } == [2])
     }
 
-    @Test("What is bound comes back: text with NULs and any Unicode, blobs, integers, NULL, empty ones")
+    @Test("Bound values come back: text with NULs and any Unicode, blobs, integers, NULL, empty values")
     func values() throws {
         let database = try database()
         try database.execute("CREATE TABLE t(a, b, c, d, e, f)")
@@ -47,7 +47,7 @@ import Testing
         #expect(none == [])
     }
 
-    @Test("Columns are read by the names that the result gives them, in any order, row after row")
+    @Test("Columns are read by their names in the result, in any order, row after row")
     func names() throws {
         let database = try database()
         let statement = try database.statement(
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "What is bound is lent for one run: nothing of it is left for the next, whether that ends, throws or binds less"
+        "Bound values are lent for one run: none is left for the next run, after an end, an error or a smaller binding"
     )
     func lent() throws {
         struct Stop: Error {}
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(
-        "Opening a second connection does not take the locks of the first away, so that no other process deletes its log"
+        "Opening a second connection does not take the first connection's locks away, so no other process deletes its log"
     )
     func locks() throws {
         let first = try database()
@@ -164,7 +164,7 @@ import Testing
         #expect(try reader.prepare("SELECT a FROM t ORDER BY a").all { $0.integer() } == [1, 2])
     }
 
-    @Test("Garbage instead of a database is refused and left as it is")
+    @Test("Garbage instead of a database is refused and left unchanged")
     func garbage() throws {
         let path = try #require(directory).file("garbage.db")
         let bytes = Data((0..<8192).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -173,7 +173,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
     }
 
-    @Test("An error says what was being done")
+    @Test("An error names the attempted operation")
     func message() throws {
         let database = try database()
         do {

@@ -30,7 +30,7 @@ import Testing
         #expect(try database.prepare("SELECT x, y FROM a").first { $0.integer() } == 1)
     }
 
-    @Test("One that comes before others in the order is made in a database that has those")
+    @Test("A migration that is earlier in the order is made in a database with later migrations")
     func inBetween() throws {
         let database = try open()
         try Schema(applicationID: 77, migrations: [first.migrations[0], second.migrations[2]]).migrate(database)
@@ -39,7 +39,7 @@ import Testing
         #expect(try second.state(of: database) == .current)
     }
 
-    @Test("A database whose migrations have no names has those of its version")
+    @Test("A database whose migrations have no names has the migrations of its version")
     func unnamed() throws {
         func schema(_ migrations: [Migration]) -> Schema { Schema(applicationID: 77, migrations: migrations) }
         let released = schema([
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("A database of a newer version is refused, untouched, and the message says what is not known")
+    @Test("A database of a newer version is refused, untouched, and the message names the unknown migrations")
     func newer() throws {
         try second.migrate(try open())
         let before = try Data(contentsOf: URL(fileURLWithPath: path()))
@@ -91,7 +91,7 @@ import Testing
         #expect(throws: StoreError(.notOurs, "")) { _ = try first.check(path: path()) }
     }
 
-    @Test("A migration that fails leaves what was there")
+    @Test("A migration that fails leaves the old content")
     func failing() throws {
         let broken = Schema(
             applicationID: 77,

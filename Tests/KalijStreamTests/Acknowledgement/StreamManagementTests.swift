@@ -44,7 +44,7 @@ struct StreamManagementTests {
         #expect(HandledCount(.max).advanced(by: 3) == HandledCount(2))
     }
 
-    @Test("XEP-0198, 4: an acknowledgement that says nothing new")
+    @Test("XEP-0198, 4: an acknowledgement without news")
     func nothingNew() throws {
         var management = StreamManagement(acknowledged: HandledCount(7))
         let received = try receive(&management, "<a xmlns='urn:xmpp:sm:3' h='7'/>", unacknowledged: 3)
@@ -54,7 +54,7 @@ struct StreamManagementTests {
         }
     }
 
-    @Test("XEP-0198, 6: the server acknowledges more than it was sent, or takes something back")
+    @Test("XEP-0198, 6: the server acknowledges more than was sent, or takes something back")
     func tooHigh() throws {
         for (handled, unacknowledged) in [("10", 1), ("6", 1), ("4294967295", 100)] {
             var management = StreamManagement(acknowledged: HandledCount(7))
@@ -84,7 +84,7 @@ struct StreamManagementTests {
         }
     }
 
-    @Test("the rest of what a stream can bring")
+    @Test("the other elements of a stream")
     func others() throws {
         var management = StreamManagement()
         guard case .acknowledgementRequested = try receive(&management, "<r xmlns='urn:xmpp:sm:3'/>"),
@@ -103,7 +103,7 @@ struct StreamManagementTests {
         #expect(management.handled == .zero)
     }
 
-    @Test("a stanza that was skipped for its size counts as handled")
+    @Test("a stanza skipped for its size counts as handled")
     func skipped() {
         var management = StreamManagement()
         #expect(management.receiveSkipped(name: "message", namespace: "jabber:client") == HandledCount(1))
@@ -112,7 +112,7 @@ struct StreamManagementTests {
         #expect(management.handled == HandledCount(1))
     }
 
-    @Test("what we send")
+    @Test("our requests")
     func bytes() {
         #expect(String(decoding: StreamManagement.request, as: UTF8.self) == "<r xmlns='urn:xmpp:sm:3'/>")
         #expect(

@@ -61,7 +61,7 @@ struct SCRAMTests {
         #expect(scram.keys?.mechanism == exchange.mechanism && scram.keys?.iterations == 4096)
     }
 
-    @Test("a user name with characters that have a meaning, a password with an emoji (computed with Python's hashlib)")
+    @Test("a user name with special characters, a password with an emoji (computed with Python's hashlib)")
     func preparation() throws {
         var scram = try SCRAM(
             mechanism: .scramSHA256, username: "a,b=\u{2168}", credentials: .password("p\u{A0}🍺"), nonce: "abc")
@@ -108,7 +108,7 @@ struct SCRAMTests {
     }
 
     @Test(
-        "RFC 5802, 7: what a server's first message may not be",
+        "RFC 5802, 7: forbidden first messages of a server",
         arguments: [
             "", ",", "r", "r=", "r=ABCdef", "r=ABCdef,s=c2FsdA==", "s=c2FsdA==,r=ABCdef,i=4096",
             // The nonce is another's, ours alone, ours in other letters, or goes on with forbidden characters.
@@ -170,7 +170,7 @@ struct SCRAMTests {
         #expect(throws: AuthenticationError.self) { try scram.verify(exchange.serverFinal) }
     }
 
-    @Test("what cannot be used to start with")
+    @Test("unusable beginnings")
     func invalidStart() throws {
         for nonce in ["", "a,b", "a b", "é"] {
             #expect(throws: AuthenticationError.invalidNonce) {
@@ -208,7 +208,7 @@ struct SCRAMTests {
 struct MechanismTests {
     private let password = Credentials.password("pencil")
 
-    @Test("RFC 6120, 6.3.3: the strongest of those offered")
+    @Test("RFC 6120, 6.3.3: the strongest of the offered mechanisms")
     func strongest() throws {
         #expect(SASLMechanism.allCases.sorted() == [.plain, .scramSHA1, .scramSHA256, .scramSHA512])
         let offered = ["PLAIN", "SCRAM-SHA-1-PLUS", "SCRAM-SHA-1", "SCRAM-SHA-512", "SCRAM-SHA-256", "X-OAUTH2"]
@@ -223,7 +223,7 @@ struct MechanismTests {
         }
     }
 
-    @Test("a mechanism weaker than the one used before is refused")
+    @Test("a mechanism weaker than the mechanism used before is refused")
     func pinning() throws {
         let offered = ["PLAIN", "SCRAM-SHA-1"]
         #expect(throws: AuthenticationError.onlyWeakerMechanisms(offered: offered, pinned: .scramSHA256)) {
@@ -232,7 +232,7 @@ struct MechanismTests {
         #expect(try SASLMechanism.strongest(of: offered, credentials: password, pinned: .scramSHA1) == .scramSHA1)
     }
 
-    @Test("keys are of use for their mechanism alone")
+    @Test("keys fit their mechanism only")
     func keys() throws {
         let keys = Credentials.keys(try #require(try SCRAMExchange.sha1.complete()))
         let both = ["SCRAM-SHA-256", "SCRAM-SHA-1"]

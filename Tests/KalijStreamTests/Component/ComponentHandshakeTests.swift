@@ -51,7 +51,7 @@ struct ComponentHandshakeTests {
         #expect(throws: ComponentHandshake.Problem.self) { try handshake.handle(.connected) }
     }
 
-    @Test("what an operator reads: the key, a name that is taken, a name that is not known")
+    @Test("an operator's messages: the key, a name in use, an unknown name")
     func words() {
         let words = [StreamError(.notAuthorized), StreamError(.conflict), StreamError(.hostUnknown)]
             .map { ComponentHandshake.Problem.stream($0).description }

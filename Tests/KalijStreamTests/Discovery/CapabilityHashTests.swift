@@ -37,13 +37,13 @@ struct CapabilityHashTests {
         #expect(try softwareHash(info(exodus)) == "QgayPKawpkPSDYmwT/WM94uAlu0=")
     }
 
-    @Test("XEP-0115 5.3: the complex example, whatever the order of its parts")
+    @Test("XEP-0115 5.3: the complex example, in any order of its parts")
     func complex() throws {
         #expect(try softwareHash(info(psi)) == "q07IKJEyjvHSyhy//CH0CxmKi8w=")
     }
 
     @Test(
-        "XEP-0115 5.4: what is ill-formed has no hash",
+        "XEP-0115 5.4: ill-formed answers have no hash",
         arguments: [
             "<identity category='client' type='pc'/><identity category='client' type='pc'/>",
             "<feature var='a'/><feature var='a'/>",
@@ -66,7 +66,7 @@ struct CapabilityHashTests {
         #expect(try softwareHash(info(exodus + form)) == softwareHash(info(exodus)))
     }
 
-    @Test("the preimage of XEP-0115: a separator inside a part, so that two answers would have one hash")
+    @Test("the preimage of XEP-0115: a separator inside a part, so two answers would have one hash")
     func separatorInside() throws {
         let honest = try info("<identity category='client' type='pc'/><feature var='a'/><feature var='b'/>")
         let forged = try info("<identity category='client' type='pc' name='&lt;a'/><feature var='b'/>")
@@ -139,7 +139,7 @@ struct CapabilityHashTests {
     }
 
     @Test(
-        "XEP-0390 4.1: what no hash covers has none",
+        "XEP-0390 4.1: answers with uncovered parts have no hash",
         arguments: [
             "<other xmlns='urn:other'/>",
             "<x xmlns='jabber:x:data' type='result'><field var='a'><value>b</value></field></x>",
@@ -152,14 +152,14 @@ struct CapabilityHashTests {
         #expect(try structuredHash(info(parts), "sha-256") == nil)
     }
 
-    @Test("XEP-0390 4.1: the language that is in effect counts")
+    @Test("XEP-0390 4.1: the language in effect counts")
     func language() throws {
         let query = try Element.parse(
             "<query xmlns='http://jabber.org/protocol/disco#info'><identity category='c' type='t'/></query>")
         #expect(DiscoveryInfo(query, language: "en")?.identities.first?.language == "en")
     }
 
-    @Test("a presence offers its hashes, the structured first, and those of unknown functions not at all")
+    @Test("a presence offers its hashes, the structured hash first, and hashes of unknown functions not at all")
     func presence() throws {
         let presence = try Element.parse(
             """
@@ -172,7 +172,7 @@ struct CapabilityHashTests {
         #expect(nodes == ["urn:xmpp:caps#sha-256.kzBZ=", "http://psi-im.org#q07I="])
     }
 
-    @Test("XEP-0115 5.4: only what has the hash is believed")
+    @Test("XEP-0115 5.4: only an answer with the announced hash is believed")
     func verification() throws {
         let presence = try Element.parse(
             """

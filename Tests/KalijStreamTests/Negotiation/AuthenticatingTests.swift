@@ -65,7 +65,7 @@ struct AuthenticatingTests {
                 """)
     }
 
-    @Test("RFC 5802, 5: a success without the server's signature, or with a wrong one, is none")
+    @Test("RFC 5802, 5: a success without the server's signature, or with a wrong signature, is no success")
     func signatures() throws {
         for (data, error) in [
             ("", AuthenticationError.missingServerSignature), ("=", .missingServerSignature),
@@ -98,7 +98,7 @@ struct AuthenticatingTests {
         }
     }
 
-    @Test("a downgrade: whoever takes mechanisms out of the list gets no login after the first one")
+    @Test("a downgrade: an attacker who removes mechanisms from the list gets no login after the first")
     func downgrade() throws {
         let pinned = Transcript(.test(weakest: .scramSHA256))
         let offered = ["PLAIN", "SCRAM-SHA-1"]
@@ -123,7 +123,7 @@ struct AuthenticatingTests {
         }
     }
 
-    @Test("no mechanisms, empty ones, unknown ones")
+    @Test("no mechanisms, empty mechanisms, unknown mechanisms")
     func noMechanism() throws {
         for features in [
             "<stream:features/>",
@@ -153,7 +153,7 @@ struct AuthenticatingTests {
         #expect(error.isTemporary == (condition == .temporaryAuthFailure))
     }
 
-    @Test("a failure with a condition that nobody knows")
+    @Test("a failure with an unknown condition")
     func unknownFailure() throws {
         #expect(throws: NegotiationError.sasl(SASLError(nil))) {
             try Transcript().play(

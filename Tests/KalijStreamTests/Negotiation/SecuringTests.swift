@@ -40,7 +40,7 @@ struct SecuringTests {
             """)
     }
 
-    @Test("RFC 7590, 3.1: a server that offers no STARTTLS is left, whatever else it offers")
+    @Test("RFC 7590, 3.1: a server without STARTTLS is left, with any other offers")
     func notOffered() throws {
         #expect(throws: NegotiationError.tlsNotOffered) {
             try Transcript().play(
@@ -62,7 +62,7 @@ struct SecuringTests {
     }
 
     @Test(
-        "what is sent in the clear behind <proceed/> is not believed, not even an error",
+        "elements sent in the clear after <proceed/> are not believed, not even an error",
         arguments: [
             "<success xmlns='urn:ietf:params:xml:ns:xmpp-sasl'/>",
             "<stream:error><see-other-host xmlns='urn:ietf:params:xml:ns:xmpp-streams'>evil.example</see-other-host>"
@@ -83,7 +83,7 @@ struct SecuringTests {
         #expect(throws: NegotiationError.self, "after an error nothing works") { try negotiation.handle(.secured) }
     }
 
-    @Test("an authentication outside TLS is refused, though the server says that it succeeded")
+    @Test("an authentication outside TLS is refused, though the server reports a success")
     func successInTheClear() throws {
         for script in ["* connected\nC: HEADER\nS: HEADER\n", Script.startTLS] {
             #expect(throws: NegotiationError.self) {
@@ -93,7 +93,7 @@ struct SecuringTests {
     }
 
     @Test(
-        "RFC 6120, 4.7: what is wrong with a stream header",
+        "RFC 6120, 4.7: faults of a stream header",
         arguments: [
             ("from='example.net' version='1.0'", "it speaks for \"example.net\", not for \"example.org\""),
             ("from='a@example.org' version='1.0'", "it speaks for"), ("from='' version='1.0'", "it speaks for"),
@@ -129,12 +129,12 @@ struct SecuringTests {
         }
     }
 
-    @Test("something that is no XMPP stream", arguments: ["<html>", "<stream xmlns='jabber:client'>", "<a xmlns='b'>"])
+    @Test("a stream other than XMPP's", arguments: ["<html>", "<stream xmlns='jabber:client'>", "<a xmlns='b'>"])
     func noStream(header: String) throws {
         #expect(throws: NegotiationError.self) { try Transcript().play("* connected\nC: HEADER\nS: \(header)\n") }
     }
 
-    @Test("RFC 6120, 4.9: a stream error explains more than the header that came before it")
+    @Test("RFC 6120, 4.9: a stream error explains more than the header before")
     func streamErrors() throws {
         let error = StreamError(.hostUnknown, text: "No such host")
         #expect(throws: NegotiationError.stream(error)) {
@@ -150,7 +150,7 @@ struct SecuringTests {
         }
     }
 
-    @Test("the server closes the connection: the error says what we were doing")
+    @Test("the server closes the connection: the error names our activity")
     func closed() throws {
         for (script, words) in [
             ("* connected\nC: HEADER\n", "waiting for its stream header"), (Script.startTLS, "asking for encryption"),

@@ -48,7 +48,7 @@ struct SessionTests {
         }
     }
 
-    @Test("a second attempt to resume on one stream is the owner's mistake")
+    @Test("a second attempt to resume on the same stream is the owner's mistake")
     func resumeTwice() throws {
         #expect(throws: NegotiationError.self) {
             try Transcript().play(
@@ -63,7 +63,7 @@ struct SessionTests {
         }
     }
 
-    @Test("answers to <resume/> that cannot be believed")
+    @Test("incredible answers to <resume/>")
     func wrongResumed() throws {
         for answer in [
             "<resumed xmlns='urn:xmpp:sm:3' h='7' previd='other'/>", "<resumed xmlns='urn:xmpp:sm:3' h='7'/>",
@@ -77,7 +77,7 @@ struct SessionTests {
         }
     }
 
-    @Test("a connection that ends between <resume/> and its answer is told apart")
+    @Test("a connection that ends between <resume/> and its answer is distinguished")
     func closedWhileResuming() throws {
         var negotiation = try Transcript().play(Script.authenticated + "* resume id 3\nC: ANY\n").negotiation
         #expect(negotiation.isResumePending)
@@ -85,14 +85,14 @@ struct SessionTests {
         #expect(negotiation.isResumePending)
     }
 
-    @Test("a server that does not offer stream management is not asked to resume")
+    @Test("a server without stream management is not asked to resume")
     func resumeNotOffered() throws {
         try Transcript().play(
             Script.authenticated(features: "<bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'/>")
                 + "* resume id 3\n! resume failed unknown feature-not-implemented\n" + Self.bound + "! established\n")
     }
 
-    @Test("RFC 6120, 7, and XEP-0198, 3: a new session that can be resumed")
+    @Test("RFC 6120, 7, and XEP-0198, 3: a new resumable session")
     func enabled() throws {
         try Transcript().play(
             Script.authenticated + Self.bound
@@ -185,7 +185,7 @@ struct SessionTests {
         }
     }
 
-    @Test("answers to the binding that cannot be believed")
+    @Test("incredible answers to the binding")
     func wrongBind() throws {
         func result(_ jid: String) -> String {
             "<iq type='result' id='bind'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'><jid>\(jid)</jid></bind></iq>"

@@ -19,7 +19,7 @@ struct IQTests {
     }
 
     @Test(
-        "what is against the rules, and is to be answered with bad-request",
+        "iqs that break the rules, to be answered with bad-request",
         arguments: [
             ("<iq id='1'><q xmlns='u'/></iq>", StanzaFormatError.unknownType(stanza: "iq", type: nil)),
             ("<iq id='1' type='ask'><q xmlns='u'/></iq>", .unknownType(stanza: "iq", type: "ask")),
@@ -81,7 +81,7 @@ struct IQTests {
         #expect(request.error == nil && request.applicationCondition == nil)
     }
 
-    @Test("8.3.1: messages and presences are answered likewise, without an id if they have none")
+    @Test("8.3.1: messages and presences are answered likewise, without an id if there is none")
     func otherFailures() throws {
         let message = try MessageStanza(
             try #require(Element.parsed("<message from='a@b' to='c@d' type='chat'><body>x</body></message>")))

@@ -7,7 +7,7 @@ import Testing
 struct MessageTests {
     private func message(_ xml: String) throws -> MessageStanza { try MessageStanza(try #require(Element.parsed(xml))) }
 
-    @Test("5.2.2: the types; without one, or with an unknown one, a message is of type \"normal\"")
+    @Test("5.2.2: the types; without a type, or with an unknown type, a message is of type \"normal\"")
     func kinds() throws {
         for kind in MessageStanza.Kind.allCases {
             #expect(try message("<message type='\(kind.rawValue)'/>").kind == kind)
@@ -53,7 +53,7 @@ struct MessageTests {
         #expect(message.bodies.languages == [nil, "zh-Hant", "zh"])
     }
 
-    @Test("5.2.4 and 5.2.5: subject, thread and its parent")
+    @Test("5.2.4 and 5.2.5: subject, thread and the thread's parent")
     func parts() throws {
         let message = try message(
             """
@@ -69,7 +69,7 @@ struct MessageTests {
         #expect(try self.message("<message/>").body == nil)
     }
 
-    @Test("a view is a reference: what is set is in the element, once")
+    @Test("a view is a reference: a set value is in the element, once")
     func changes() throws {
         let message = MessageStanza(.chat, to: try JID("romeo@example.net"), id: "1", body: "a")
         message.body = "b"
@@ -95,7 +95,7 @@ struct MessageTests {
         #expect(message.body == nil && message.thread == nil && message.to == nil && message.subject == "")
     }
 
-    @Test("what is a message is one in any namespace of stanzas, and nothing else is")
+    @Test("messages are messages in any namespace of stanzas, and nothing else is")
     func otherElements() throws {
         for namespace in ["jabber:client", "jabber:server", "jabber:component:accept"] {
             let message = try MessageStanza(
@@ -113,7 +113,7 @@ struct MessageTests {
         }
     }
 
-    @Test("a body in another namespace is none (XEP-0071 has one)")
+    @Test("a body in another namespace does not count (XEP-0071 has such a body)")
     func foreignBody() throws {
         let message = try message("<message><body xmlns='http://www.w3.org/1999/xhtml'>x</body></message>")
         #expect(message.body == nil && message.bodies.languages == [])

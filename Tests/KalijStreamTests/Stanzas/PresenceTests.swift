@@ -9,7 +9,7 @@ struct PresenceTests {
         try PresenceStanza(try #require(Element.parsed(xml)))
     }
 
-    @Test("4.7.1: the types; none means available; another one is to be refused")
+    @Test("4.7.1: the types; no type means available; another type is to be refused")
     func kinds() throws {
         #expect(try presence("<presence/>").kind == .available)
         for kind in PresenceStanza.Kind.allCases where kind != .available {
@@ -53,7 +53,7 @@ struct PresenceTests {
         #expect(try presence("<presence><priority>\(text)</priority></presence>").priority == priority)
     }
 
-    @Test("what is set is in the element, once")
+    @Test("a set value is in the element, once")
     func changes() throws {
         let presence = PresenceStanza(.unavailable, to: try JID("room@muc.example.org/me"))
         presence.priority = -1
@@ -71,7 +71,7 @@ struct PresenceTests {
         #expect(presence.kind == .error)
     }
 
-    @Test("no show, or an unknown one, is none")
+    @Test("no show, or an unknown show, is none")
     func noShow() throws {
         #expect(try presence("<presence/>").show == nil)
         #expect(try presence("<presence><show>busy</show></presence>").show == nil)

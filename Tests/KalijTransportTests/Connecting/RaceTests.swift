@@ -62,7 +62,7 @@ import Testing
         withExtendedLifetime(four) {}
     }
 
-    @Test("Every address that was tried is named with its reason")
+    @Test("Every tried address is named with its reason")
     func refused() throws {
         let port = try freePort()
         let (dialogue, _) = try dial(port)
@@ -72,7 +72,7 @@ import Testing
         #expect(dialogue.failure?.attempts.map(\.host) == ["both.test", "both.test"])
     }
 
-    @Test("The families take turns, IPv6 first (RFC 8305 4), and IPv4 that is known first waits for IPv6 (RFC 8305 3)")
+    @Test("The families take turns, IPv6 first (RFC 8305 4), and IPv4 known first waits for IPv6 (RFC 8305 3)")
     func turns() throws {
         let port = try freePort()
         let loop = try EventLoop()
@@ -89,7 +89,7 @@ import Testing
         #expect(tried == ["::1", "127.0.0.1", "::ffff:127.0.0.4", "127.0.0.2", "127.0.0.3"])
     }
 
-    @Test("IPv4 that is known first waits 50 ms for IPv6, no longer (RFC 8305 3)")
+    @Test("IPv4 known first waits 50 ms for IPv6, no longer (RFC 8305 3)")
     func resolutionDelay() throws {
         let server = try Server { _ = $0.read() }
         let loop = try EventLoop()

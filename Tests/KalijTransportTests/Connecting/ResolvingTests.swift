@@ -64,7 +64,7 @@ import Testing
         bad.stop()
     }
 
-    @Test("Services that are not offered (target \".\")")
+    @Test("Services not offered (target \".\")")
     func notOffered() throws {
         let dns = try NameServer([
             "srv-host=_xmpp-client._tcp.example.test", "host-record=example.test,127.0.0.1",
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test("A DNS that is not there, or says nothing, is given up in time, and nothing is left running")
+    @Test("A DNS server that is absent or silent is given up in time, and nothing is left running")
     func deadDNS() throws {
         let silent = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
         let port = try #require(bound(silent, "127.0.0.1", 0))

@@ -32,7 +32,7 @@ import Testing
         #expect(plan(nil, .failure(.noRecords)) == [Route(host: "example.org", port: 5223, directTLS: true)])
     }
 
-    @Test("A target of \".\" means not offered, and that nothing may be fallen back to (RFC 2782, XEP-0368 5)")
+    @Test("A target of \".\" means not offered, and no falling back (RFC 2782, XEP-0368 5)")
     func notOffered() {
         let dot = record("", 0, 0)
         #expect(plan(.success([dot]), .failure(.noRecords)).isEmpty)

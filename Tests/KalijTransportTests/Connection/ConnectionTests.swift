@@ -54,7 +54,7 @@ import Testing
         server.stop()
     }
 
-    @Test("The peer's orderly end is no error; a reset is; TLS that is cut off is")
+    @Test("The peer's orderly end is no error; a reset is; a cut TLS connection is")
     func ends() throws {
         let identity = try Certificates.shared.get()["good"]
         func end(_ tls: Bool, _ how: @escaping @Sendable (Peer) -> Void) throws -> TransportError? {
@@ -145,7 +145,7 @@ import Testing
         server.stop()
     }
 
-    @Test("A paused connection whose peer hangs up costs no wake-ups")
+    @Test("A paused connection costs no wake-ups when its peer hangs up")
     func pausedHangUp() throws {
         let server = try Server { $0.resetOnClose() }
         let dialogue = try Dialogue(port: server.port)
@@ -178,7 +178,7 @@ import Testing
         server.stop()
     }
 
-    @Test("close() writes what is queued, ends TLS and TCP in order, and tells nothing more", arguments: [true, false])
+    @Test("close() writes queued bytes, ends TLS and TCP in order, and no event follows", arguments: [true, false])
     func close(tls: Bool) throws {
         let identity = try Certificates.shared.get()["good"]
         let got = Counter()
@@ -242,7 +242,7 @@ import Testing
         #expect(!dialogue.isClosed)
     }
 
-    @Test("What is sent before the connection stands, or during the handshake, waits for it; small sends go as one")
+    @Test("Bytes sent before the connection stands, or during the handshake, wait; small sends go together")
     func early() throws {
         let identity = try Certificates.shared.get()["good"]
         let server = try Server { peer in
@@ -259,7 +259,7 @@ import Testing
         server.stop()
     }
 
-    @Test("A connection that is dropped inside its own event is gone")
+    @Test("A connection dropped inside its own event is gone")
     func droppedInEvent() throws {
         let server = try Server {
             $0.write("x"); _ = $0.read()

@@ -3,7 +3,7 @@ import KalijTransport
 import Testing
 
 @Suite struct EventLoopTests {
-    @Test("Timers fire in the order in which they are due; those of one time in the order in which they were made")
+    @Test("Timers fire in the order of their times; timers of the same time in the order of making")
     func timerOrder() throws {
         let loop = try EventLoop()
         var fired: [String] = []
@@ -17,7 +17,7 @@ import Testing
         #expect(fired == ["a", "b", "c"])
     }
 
-    @Test("A timer can cancel another one that is due in the same turn")
+    @Test("A timer can cancel another timer due in the same turn")
     func timerCancelsTimer() throws {
         let loop = try EventLoop()
         var fired = 0
@@ -32,7 +32,7 @@ import Testing
         #expect(fired == 1)
     }
 
-    @Test("A loop that has nothing to do does not wake up")
+    @Test("A loop without work does not wake up")
     func idle() throws {
         let loop = try EventLoop()
         let before = loop.wakeUps
@@ -44,7 +44,7 @@ import Testing
         #expect(loop.now - start >= 0.5)
     }
 
-    @Test("What is queued during a turn runs in the next one, in order, and does not starve timers")
+    @Test("Work queued during a turn runs in the next turn, in order, and does not starve timers")
     func queue() throws {
         let loop = try EventLoop()
         var order: [Int] = []
@@ -64,7 +64,7 @@ import Testing
         #expect(order == [1, 2, 3])
     }
 
-    @Test("A stop that comes before the loop runs is not lost, and holds for one run")
+    @Test("A stop before the loop runs is not lost, and holds for one run")
     func stopFirst() throws {
         let loop = try EventLoop()
         loop.stop()
@@ -78,7 +78,7 @@ import Testing
         #expect(turned)
     }
 
-    @Test("Work from another thread wakes the loop, and none of it is lost")
+    @Test("Work from another thread wakes the loop, and none is lost")
     func waker() throws {
         let loop = try EventLoop()
         let waker = loop.waker
@@ -117,7 +117,7 @@ import Testing
         #expect(Set(seen) == [SIGUSR1, SIGUSR2])
     }
 
-    @Test("A watch that is cancelled in a turn is not called in that turn")
+    @Test("A watch cancelled in a turn is not called in that turn")
     func cancelInTurn() throws {
         let loop = try EventLoop()
         var ends: [Int32] = [0, 0]

@@ -2,7 +2,7 @@ import KalijTransport
 import Testing
 
 @Suite struct BackoffTests {
-    @Test("The bound doubles up to the limit; the wait is anything from nothing up to it")
+    @Test("The bound doubles up to the limit; the wait is between nothing and the bound")
     func bounds() {
         var backoff = Backoff()
         var bounds: [Double] = []
@@ -12,7 +12,7 @@ import Testing
         #expect(backoff.next(random: 0.5) == 150)
     }
 
-    @Test("It begins anew after a reset, and never overflows")
+    @Test("The back-off begins anew after a reset, and never overflows")
     func reset() {
         var backoff = Backoff(base: 0.5, limit: 10)
         for _ in 0..<5000 { #expect(backoff.next(random: 0.999) < 10) }

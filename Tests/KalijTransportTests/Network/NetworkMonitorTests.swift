@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.serialized) struct NetworkMonitorTests {
     // Addresses are really changed; only root may do so.
-    @Test("Addresses that come or go are told, once for what comes together", .enabled(if: geteuid() == 0))
+    @Test("Added and removed addresses are reported, once for simultaneous changes", .enabled(if: geteuid() == 0))
     func addresses() throws {
         let loop = try EventLoop()
         var changes = 0

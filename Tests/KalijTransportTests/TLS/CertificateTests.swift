@@ -49,7 +49,7 @@ import Testing
         #expect(try failure("early") == "certificate is not yet valid (from 2040-01-01)")
     }
 
-    @Test("Wrong host: with the names it has")
+    @Test("Wrong host: with the certificate's names")
     func wrong() throws {
         #expect(try failure("wrong") == "certificate is for other.example, 192.0.2.7, not for example.org")
     }
@@ -71,7 +71,7 @@ import Testing
         #expect(try failure("alone", kind: .untrusted) == "certificate is self-signed")
     }
 
-    @Test("Unknown issuer: with its name")
+    @Test("Unknown issuer: with the issuer's name")
     func unknownIssuer() throws {
         let stranger = try Certificates.shared.get()["stranger"].certificate
         #expect(
@@ -79,7 +79,7 @@ import Testing
                 == "certificate is from an unknown issuer (Kalij Test CA)")
     }
 
-    @Test("With a CA file the system's authorities are not asked, and a file that is none is said to be")
+    @Test("With a CA file the system's authorities are not asked, and a wrong file is reported")
     func caFile() throws {
         let dialogue = try Dialogue(port: 1, caFile: "/nonexistent.pem")
         let failure = try #require(dialogue.waitForFailure())

@@ -89,7 +89,9 @@ import Testing
         server.stop()
     }
 
-    @Test("A server that accepts and says nothing is given up, and one that hangs up too", arguments: [true, false])
+    @Test(
+        "A server that accepts and says nothing is given up, and so is a server that hangs up",
+        arguments: [true, false])
     func silence(staysOpen: Bool) throws {
         let server = try Server { peer in
             while staysOpen, !peer.read().isEmpty {}
@@ -109,7 +111,7 @@ import Testing
         server.stop()
     }
 
-    @Test("STARTTLS that fails says so with everything that was tried; no event follows")
+    @Test("A failed STARTTLS is reported with all attempts; no event follows")
     func startTLSFails() throws {
         let identity = try Certificates.shared.get()["expired"]
         let server = try Server { peer in
@@ -128,7 +130,7 @@ import Testing
         server.stop()
     }
 
-    @Test("Plaintext injected behind <proceed/> is never taken for what came in TLS (CVE-2011-0411)")
+    @Test("Plaintext injected after <proceed/> is never taken for TLS data (CVE-2011-0411)")
     func injection() throws {
         let identity = try Certificates.shared.get()["good"]
         let server = try Server { peer in
@@ -174,7 +176,7 @@ import Testing
         server.stop()
     }
 
-    @Test("Data that comes in one piece with a key update is not left lying in OpenSSL")
+    @Test("Data in one piece with a key update is not left in OpenSSL")
     func dataBehindKeyUpdate() throws {
         let identity = try Certificates.shared.get()["good"]
         let server = try Server { peer in
@@ -197,7 +199,7 @@ import Testing
         server.stop()
     }
 
-    @Test("Renegotiation in TLS 1.2 is refused, and the stream goes on or ends; it does not hang")
+    @Test("Renegotiation in TLS 1.2 is refused, and the stream goes on or ends, but does not hang")
     func renegotiation() throws {
         let identity = try Certificates.shared.get()["good"]
         let server = try Server { peer in

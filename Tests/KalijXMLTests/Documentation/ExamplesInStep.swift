@@ -3,7 +3,7 @@ import Testing
 
 /// "Every example compiled by a test."
 @Suite struct ExamplesInStepTests {
-    @Test("the tests of the documentation's examples are what Scripts/documentation-examples makes of it")
+    @Test("the tests of the documentation's examples equal the output of Scripts/documentation-examples")
     func inStep() throws {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")

@@ -27,7 +27,7 @@ import Testing
                 """)
     }
 
-    @Test("typed values are written as the field's type wants them")
+    @Test("typed values are written as the field's type requires")
     func typedValues() throws {
         var form = form
         try form.fill("lines", with: "a\r\nb\n\nc\rd")
@@ -55,7 +55,7 @@ import Testing
         #expect(form["new"]?.values == ["x", "y"], "of an unknown type nobody can tell")
     }
 
-    @Test("what a field does not take is refused, with the field's name, and changes nothing")
+    @Test("a value that does not fit is refused, with the field's name, and changes nothing")
     func refused() {
         var form = form
         #expect(throws: FormError.noSuchField("texts")) { try form.fill("texts", with: "a") }
@@ -71,7 +71,7 @@ import Testing
         #expect("\(FormError.notAnOption(field: "one", value: "c"))" == "the field \"one\" has no option \"c\"")
     }
 
-    @Test("a cleared field is submitted, so that it loses its value")
+    @Test("a cleared field is submitted, so the field loses its value")
     func clearing() throws {
         var form = form
         try form.clear("text")
@@ -82,7 +82,7 @@ import Testing
         #expect(throws: FormError.noSuchField("nothing")) { try form.clear("nothing") }
     }
 
-    @Test("a required field wants a value that is not empty")
+    @Test("a required field wants a value, and not an empty one")
     func required() throws {
         var form = form
         form.fields[3].isRequired = true
@@ -110,7 +110,7 @@ import Testing
         #expect(DataForm.cancellation.element.xml() == "<x xmlns='jabber:x:data' type='cancel'/>")
     }
 
-    @Test("an answer keeps what it leaves out, and what the form does not know is ignored")
+    @Test("fields missing in an answer keep their values, and fields missing in the form are ignored")
     func answers() throws {
         let answer = DataForm(.submit, fields: [.init("one", value: "b"), .init("stranger", value: 1)])
         let answered = try form.answered(by: answer)

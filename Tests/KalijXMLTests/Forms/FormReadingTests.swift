@@ -8,13 +8,13 @@ import Testing
         try DataForm(Element.parse("<x xmlns='jabber:x:data' type='\(type)'>\(inner)</x>"))
     }
 
-    @Test("what is no form is refused")
+    @Test("other elements than forms are refused")
     func noForm() throws {
         #expect(throws: FormError.notAForm("y")) { try DataForm(Element("y", xmlns: "jabber:x:data")) }
         #expect(throws: FormError.notAForm("x")) { try DataForm(Element("x", xmlns: "jabber:x:oob")) }
     }
 
-    @Test("the default type is text-single, also for a type that is not understood; both are kept as they came")
+    @Test("the default type is text-single, also for an unknown type; both are kept unchanged")
     func defaultType() throws {
         let form = try read("<field var='a'/><field var='b' type='urn:new'/><field var='c' type='boolean'/>")
         #expect(form.fields.map(\.effectiveType) == [.textSingle, .textSingle, .boolean])
@@ -50,7 +50,7 @@ import Testing
         #expect(try DataForm(form.element) == form)
     }
 
-    @Test("FORM_TYPE means something only if it is hidden, but in a submission (XEP-0068)")
+    @Test("FORM_TYPE has a meaning only if hidden, except in a submission (XEP-0068)")
     func formType() throws {
         let open = "<field var='FORM_TYPE'><value>u</value></field>"
         #expect(try read(open).formType == nil)
@@ -78,7 +78,7 @@ import Testing
         #expect(try DataForm(form.element) == form)
     }
 
-    @Test("what is in no namespace, or another one, does not become a part of the form by writing it again")
+    @Test("children in no namespace, or another, do not join the form when the form is written again")
     func foreignParts() throws {
         let form = try read(
             """
@@ -110,7 +110,7 @@ import Testing
         #expect(form["evt"]?.values == ["v"])
     }
 
-    @Test("media (XEP-0221) are readable, and kept as they came")
+    @Test("media (XEP-0221) are readable, and kept unchanged")
     func media() throws {
         let form = try read(
             """
@@ -136,7 +136,7 @@ import Testing
         #expect(field.extensions == [])
     }
 
-    @Test("values as Swift types; what does not convert is nil")
+    @Test("values as Swift types; nil if the text does not convert")
     func values() throws {
         let form = try read(
             """
@@ -154,7 +154,7 @@ import Testing
         #expect(form.value("n") as UUID? == nil)
     }
 
-    @Test("what the standard forbids is found")
+    @Test("forbidden forms are found")
     func problems() throws {
         #expect(try read("<field/>").problems() == [.namelessField(0)])
         #expect(try read("<field type='fixed'/>").problems() == [])

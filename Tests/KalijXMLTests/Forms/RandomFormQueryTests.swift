@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("whatever is read is written so that it reads the same, and no question traps")
+    @Test("every form is written so that it reads the same, and no question traps")
     func reading() throws {
         var generator = Generator()
         for _ in 0..<1_000 {
@@ -68,7 +68,7 @@ import Testing
         return form.items.first.flatMap { DataForm.Item(fields: form.describedFields(of: $0))[field] }
     }
 
-    @Test("a subquery gives what the form says")
+    @Test("a subquery gives the form's values")
     func queries() throws {
         var generator = Generator()
         var found = 0

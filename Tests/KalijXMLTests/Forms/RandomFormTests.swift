@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("what is written is read again, as a tree, as text, and as JSON")
+    @Test("a written form is read again, as a tree, as text, and as JSON")
     func roundTrip() throws {
         var generator = Generator()
         for _ in 0..<300 {
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("a submission of a random form is one that the standard allows, and that the form takes")
+    @Test("a submission of a random form is allowed by the standard, and accepted by the form")
     func submissions() throws {
         var generator = Generator()
         var submitted = 0

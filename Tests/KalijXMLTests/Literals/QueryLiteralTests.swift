@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test("the modules that use queries are looked at")
+    @Test("the modules with queries are checked")
     func modules() throws {
         let folders = Repository.modules.map(\.folder)
         for folder in [
@@ -60,7 +60,7 @@ import Testing
         ("}", nil),
     ]
 
-    @Test("a literal that does not compile, and one of the wrong type, are found where they stand")
+    @Test("a literal that does not compile, and a literal of the wrong type, are found at their places")
     func wrongLiterals() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "kalij-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -43,7 +43,7 @@ import Testing
         #expect(cut?.column == 1)
     }
 
-    @Test("what is wrong for another reason keeps its message")
+    @Test("errors for other reasons keep their messages")
     func other() {
         #expect(error("<a/><b/>", stream: false)?.text.contains("Extra content") == true)
         #expect(error("<a>\n</b>", stream: false)?.text.contains("mismatch") == true)

@@ -40,12 +40,12 @@ import Testing
         #expect(skipped.attributes == ["from": "x@y", "id": "1"])
     }
 
-    @Test("deeper nesting than that ends the stream, before it costs more than 12 times the stanza limit")
+    @Test("still deeper nesting ends the stream, before it costs more than 12 times the stanza limit")
     func tooDeep() {
         #expect(Heard(streamHeader + nested(164_000)).condition == "policy-violation")
     }
 
-    @Test("the depth limit itself is allowed, one more is not")
+    @Test("the depth limit itself is allowed, one level more is not")
     func exactDepth() {
         let limits = ParserLimits(depth: 3)
         #expect(Heard(streamHeader + "<m><a><b/></a></m>", limits: limits).events.last?.hasPrefix("<m") == true)
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(
-        "what is left out of a huge attribute is read nevertheless",
+        "the left out part of a huge attribute is read nevertheless",
         arguments: [
             ("<", "not-well-formed"), ("&foo;", "restricted-xml"), ("\u{1}", "not-well-formed"),
             ("& ", "not-well-formed"), ("&#0;", "not-well-formed"),
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("attributes after a huge one, and stanzas after both, are as they were sent")
+    @Test("attributes after a huge attribute, and stanzas after both, are unchanged")
     func afterHugeAttribute() throws {
         let value = String(repeating: "é&lt;>", count: 300_000)
         let tag = "<m a='\(value)' from='f@g' b=\"\(value)'\" c=''><d/></m>"
@@ -159,7 +159,7 @@ import Testing
         #expect(count <= 16 << 20)
     }
 
-    @Test("one million stanzas with names that never repeat: the stream stays alive")
+    @Test("one million stanzas without repeated names: the stream stays alive")
     func newNames() throws {
         let parser = StreamParser()
         try parser.feed(Array(streamHeader.utf8)) { _ in }

@@ -6,7 +6,7 @@ import Testing
     private static let long = String(repeating: "l\u{E9}ng ", count: 200)
 
     @Test(
-        "line ends in a CDATA section are line feeds: libxml2 leaves them as they are when it is fed in chunks",
+        "line ends in a CDATA section are line feeds: libxml2 leaves line ends unchanged when fed in chunks",
         arguments: [
             ("<![CDATA[x\r\ny\rz\n\r]]>", "x\ny\nz\n\n"),
             ("<![CDATA[\r]]>", "\n"),
@@ -41,7 +41,7 @@ import Testing
         for size in [1, 2, 3, 7] { #expect(Heard(chunks(bytes, of: size)) == whole, "by \(size)") }
     }
 
-    @Test("line ends in text are line feeds, in attributes spaces; references to them are what they name")
+    @Test("line ends in text are line feeds, in attributes spaces; character references stay")
     func elsewhere() throws {
         #expect(try Element.parse("<a>x\r\ny\rz\n&#13;&#10;</a>").text.utf8.elementsEqual("x\ny\nz\n\r\n".utf8))
         #expect(try Element.parse("<a b='x\r\ny\rz\n&#13;'/>")["b"] == "x y z \r")

@@ -8,7 +8,7 @@ import Testing
     @Suite(.serialized) struct MemoryTests {
         static let limit = 12 * 1_024
 
-        @Test("a stream of 24 MB costs no more than one of 1 MB, within 2 MB")
+        @Test("a stream of 24 MB costs no more than a stream of 1 MB, within 2 MB")
         func longStream() async {
             await #expect(processExitsWith: .success) {
                 let reader = Reader()
@@ -26,7 +26,7 @@ import Testing
             }
         }
 
-        @Test("100,000 stanzas with names that never repeat: memory is flat")
+        @Test("100,000 stanzas without repeated names: memory is flat")
         func newNames() async {
             await #expect(processExitsWith: .success) {
                 let reader = Reader()

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "what is not well-formed (11.3), namespaces included",
+        "XML that is not well-formed (11.3), namespaces included",
         arguments: [
             "<a>", "<a></b>", "<a b='1' b='2'/>", "<a b=1/>", "<a b='<'/>", "<a>]]></a>", "<a>\u{1}</a>", "<a>&#1;</a>",
             "<p:a/>", "<a p:b='1'/>", "<a xmlns:p='u' xmlns:q='u' p:b='1' q:b='2'/>", "<a xmlns:xml='u'/>",
@@ -94,7 +94,7 @@ import Testing
         #expect(Heard("<?xml encoding='UTF-8'?>" + stream).condition == "not-well-formed")
     }
 
-    @Test("any declared prefix is understood; one that is not declared is not well-formed (4.8.5, 4.9.3.13, 11.3)")
+    @Test("any declared prefix is understood; an undeclared prefix is not well-formed (4.8.5, 4.9.3.13, 11.3)")
     func prefixes() {
         let stream = "<foobar:stream xmlns:foobar='http://etherx.jabber.org/streams' xmlns:c='jabber:client'>"
         let heard = Heard(
@@ -137,7 +137,7 @@ import Testing
         #expect(Heard(streamHeader + "</stream:stream>", finishing: true).condition == nil)
     }
 
-    @Test("what was complete before the error is delivered; the error is thrown again")
+    @Test("everything complete before the error is delivered; the error is thrown again")
     func after() throws {
         let parser = StreamParser()
         var names: [String] = []

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "what is no date-time",
+        "texts that are not date-times",
         arguments: [
             "", "2002-09-10", "2002-02-30T00:00:00Z", "2002-13-01T00:00:00Z", "2002-09-10T24:00:00Z",
             "2002-09-10T23:08:25",
@@ -73,7 +73,7 @@ import Testing
         #expect(value("abc", "@v|uuidcast") == UUID(uuidString: "BA7816BF-8F01-4FEA-8141-40DE5DAE2223"))
     }
 
-    @Test("a query of unknown kind gives whatever it gives")
+    @Test("a query of unknown kind gives a result of any kind")
     func dynamic() throws {
         let element = try Element.parse("<a v='1' xmlns='u'>t</a>")
         func result(_ text: String) throws -> QueryResult? { element.findFirst(try Query<QueryResult>(parsing: text)) }

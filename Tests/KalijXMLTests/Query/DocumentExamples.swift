@@ -195,7 +195,7 @@ extension DocumentExamples {
         #expect(item == date)
     }
 
-    @Test("nodes without a namespace inherit that of their containing node")
+    @Test("nodes without a namespace inherit their containing node's")
     func creating() {
         let credentials = Element(
             "credentials", xmlns: "urn:xmpp:extdisco:2",

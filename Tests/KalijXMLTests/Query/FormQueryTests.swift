@@ -32,7 +32,7 @@ import Testing
 
     private func texts(_ query: Query<String>) -> [String] { room.find(query) }
 
-    @Test("without name and namespace that segment means {jabber:x:data}x")
+    @Test("without name and namespace the segment means {jabber:x:data}x")
     func segment() {
         #expect(texts("\\@occupants\\") == ["3"])
         #expect((room.find("\\\\") as [DataForm]).count == 2)
@@ -67,7 +67,7 @@ import Testing
         #expect(!room.check("\\submit\\"))
     }
 
-    @Test("FORM_TYPE is looked up among the form's own fields, not its items'")
+    @Test("FORM_TYPE is looked up among the form's own fields, not the items' fields")
     func formTypeOfItems() {
         #expect(!table.check("/\\{item}\\"))
         #expect(!table.check("/\\{no}\\"))
@@ -137,7 +137,7 @@ import Testing
         #expect(empty?.values == [])
     }
 
-    @Test("a field of an item has the type and label of the header, unless it has its own")
+    @Test("a field of an item has the header's type and label, unless it has its own")
     func describedFields() throws {
         let first: DataForm.Field? = table.findFirst("/\\&name\\")
         #expect(first == .init("name", .textSingle, label: "Name", values: ["one"]))
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test(
-        "syntax errors name the column and what was expected",
+        "syntax errors name the column and the expected text",
         arguments: [
             ("\\", 2, "\"[\", \"@\", \"&\" or \"\\\""), ("\\{", 3, "\"}\""), ("\\{}\\", 3, "the value of a FORM_TYPE"),
             ("\\{a", 4, "\"}\""), ("\\{a}", 5, "\"[\""), ("\\form", 6, "\"[\""), ("\\1\\", 2, "a form type"),
@@ -184,7 +184,7 @@ import Testing
     }
 
     @Test(
-        "what compiles",
+        "queries that compile",
         arguments: [
             "\\\\", "\\*\\", "\\{*}\\", "\\{*}*[0]&a\\", "a/b\\{a\\b}\\", "../\\@a\\", "a/..//\\@a\\", "/\\@a\\|base64",
             "a<b=c>\\form@%d\\", "\\@a|int\\",

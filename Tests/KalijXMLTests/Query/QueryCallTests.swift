@@ -15,7 +15,7 @@ import Testing
 
     private struct Refused: Error {}
 
-    @Test("bytes are lent for the first result and for each, in document order; what the closure throws comes out")
+    @Test("bytes are lent for the first result and for each, in document order; the closure's error comes out")
     func bytes() throws {
         #expect(root.withFirst("{urn:two}q/i#") { String(decoding: $0, as: UTF8.self) } == "threemore")
         #expect(root.withFirst("{urn:two}q/i<n=%@>#", "4") { $0.count } == 4)
@@ -34,7 +34,7 @@ import Testing
         #expect(calls == 2)
     }
 
-    @Test("an element that leads nowhere is left again: the next one on each level is tried")
+    @Test("an element that leads nowhere is left again: the next element on each level is tried")
     func backtracking() throws {
         let tree = try Element.parse("<a><b><c/></b><b><d/><c><d/></c></b><b><c><d n='1'/><d n='2'/></c></b></a>")
         #expect(tree.findFirst("b/c/d@n") == "1")
@@ -58,7 +58,7 @@ import Testing
         #expect(root.check("{*}q/i<n=%u>" as Query<Element>, UInt(4)))
     }
 
-    @Test("a filter compares all bytes of a value, however long it is")
+    @Test("a filter compares all bytes of a value of any length")
     func lengths() throws {
         for length in 1...40 {
             let value = (0..<length).map { Character(UnicodeScalar(UInt8(97 + $0 % 26))) }
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("a name that got its id after the tree was made is found, and one that never gets one")
+    @Test("a name that got its id after the tree was made is found, and so is a name without an id")
     func lateNames() throws {
         let tree = try Element.parse("<late><never1 never2='v' xmlns='never:3'><late4 late5='w'/></never1></late>")
         #expect(try tree.findFirst(Query<String>(parsing: "{never:3}never1@never2")) == "v")
@@ -82,7 +82,7 @@ import Testing
         #expect(tree.findFirst("{*}never1<never2=v>@never2") == "v")
     }
 
-    @Test("elements that a program built inherit their namespace, and queries see it")
+    @Test("elements built by a program inherit their namespace, and queries see the namespace")
     func built() {
         let stanza = Element("iq", xmlns: "jabber:client")
         let query = Element("query", xmlns: "urn:q")
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("a type of results from outside the module: what it does not convert is no result")
+    @Test("a type of results from outside the module: a failed conversion is no result")
     func custom() throws {
         let tree = try Element.parse("<a><n>1</n><n>2<x/></n><n>3</n><n>4</n></a>")
         #expect((tree.findFirst("n#") as Even?)?.number == 2)

@@ -62,7 +62,7 @@ import Testing
         #expect(attributes == ["xmlns": "jabber:client", "type": "result", "id": "1", "xml:lang": "en"])
     }
 
-    @Test("../rest is asked of the parent; what lies above the root gives nothing")
+    @Test("../rest is asked of the parent; nothing lies above the root")
     func ascending() throws {
         #expect(names("a/b/..") == ["1"])
         #expect(names("a/b/../") == ["1"])
@@ -94,7 +94,7 @@ import Testing
         #expect(texts("a/*$") == ["b", "b"])
     }
 
-    @Test("filters: to the letter, or a regular expression that is found")
+    @Test("filters: to the letter, or a regular expression")
     func filters() {
         #expect(names("{*}a/b<n=3>") == ["3"])
         #expect(names("{*}a<n~^[1-3]$>") == ["1"])
@@ -136,7 +136,7 @@ import Testing
         #expect(empty.check("/<b=%@>", ""))
     }
 
-    @Test("queries as Prosody writes them")
+    @Test("queries in Prosody's style")
     func prosody() throws {
         let message = try Element.parse(
             "<message xmlns='jabber:client'><body>hi</body><x xmlns='u' y='z'><w>v</w></x></message>")
@@ -146,7 +146,7 @@ import Testing
         #expect(message.findFirst("{u}x/w#") == "v")
     }
 
-    @Test("check needs no type, and a conversion that fails is no result")
+    @Test("check needs no type, and a failed conversion is no result")
     func checking() {
         #expect(root.check("a/b"))
         #expect(root.check("a/b@n"))
@@ -163,7 +163,7 @@ import Testing
         #expect(root.withFirst("a/nothing#") { _ in true } == nil)
     }
 
-    @Test("a query made before the tree, and one made after it, find names alike")
+    @Test("a query made before the tree, and a query made after, find names alike")
     func order() throws {
         let name = "name-\(UUID().uuidString.prefix(8))"
         let tree = try Element.parse("<r><\(name) v='1'/></r>")
@@ -172,7 +172,7 @@ import Testing
         #expect(try Element.parse("<r><\(name) v='2'/></r>").findFirst(query) == "2")
     }
 
-    @Test("a result is a reference: changing it changes the tree; a copy is decoupled")
+    @Test("a result is a reference: changing the result changes the tree; a copy is decoupled")
     func references() throws {
         let first: Element? = root.findFirst("a/b")
         let copy = first?.copy()

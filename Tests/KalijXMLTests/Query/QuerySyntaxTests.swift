@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "what compiles",
+        "queries that compile",
         arguments: [
             "", "/", "a", "..", "../", "../..", "..//a", "..//..", "/..", "a/..//@b", "*", "{*}", "{a}*", "{a}", "!a",
             "#", "$", "@@", "/#",
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("a type that the query cannot give is an error when it is compiled")
+    @Test("a type that the query cannot give is a compile error")
     func types() {
         #expect(throws: QuerySyntaxError.self) { try Query<Int>(parsing: "a#") }
         #expect(throws: QuerySyntaxError.self) { try Query<String>(parsing: "a") }

@@ -58,7 +58,7 @@ import Testing
         expect(QueryResult.self, givenBy: Set(Self.kinds))
     }
 
-    @Test("a type of one's own says what gives it")
+    @Test("a custom type says which kinds fit")
     func ownType() {
         struct Length: QueryValue {
             var count: Int

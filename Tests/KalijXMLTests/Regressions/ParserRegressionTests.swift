@@ -6,7 +6,7 @@ import Testing
     // RFC 6120, 4.9.3.22 <unsupported-encoding/>: "the initiating entity has encoded the stream in an encoding that is
     // not supported by the server or has otherwise improperly encoded the stream"
     @Test(
-        "a stream with the mark of UTF-16 that is none was accepted without an error",
+        "a stream with a false mark of UTF-16 was accepted without an error",
         arguments: [
             [0xFE, 0xFF, 0x00, 0x2C, 0xD8, 0xCC, 0x83, 0x12, 0x53], [0xFF, 0xFE, 0x3C, 0x00], [0x00, 0x3C, 0x00, 0x3F],
             [0x3C, 0x00, 0x3F, 0x00], [0x00, 0x00, 0x00, 0x3C],
@@ -27,7 +27,7 @@ import Testing
         #expect(Heard("x" + streamHeader).condition == "not-well-formed")
     }
 
-    @Test("whether a start tag had too many attributes depended on the chunk that it ended in")
+    @Test("whether a start tag had too many attributes depended on the chunk of its end")
     func tooManyAttributes() {
         let tag = "<a" + (0..<66_000).map { " a\($0)=''" }.joined() + "/>"
         let bytes = Array((streamHeader + tag).utf8)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("which limit a stanza was over depended on the chunks, if it was over several")
+    @Test("the reported limit of a stanza over several limits depended on the chunks")
     func severalLimits() {
         let stanza = "<a><b>" + String(repeating: "t", count: 400) + "</b></a>"
         let bytes = Array((streamHeader + stanza).utf8)
@@ -47,7 +47,7 @@ import Testing
     }
 
     // "over the hard limit the stream ends with policy-violation"
-    @Test("a stanza over the hard limit was skipped instead, if it came in one chunk")
+    @Test("a stanza over the hard limit was skipped instead, if received in one chunk")
     func hardLimitInOneChunk() {
         let bytes = Array((streamHeader + "<a>" + String(repeating: "t", count: 1_100) + "</a><b/>").utf8)
         for size in [1, 100, bytes.count] {

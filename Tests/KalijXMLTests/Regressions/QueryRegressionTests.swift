@@ -3,7 +3,7 @@ import Testing
 
 /// Faults in the query compiler found by the fuzzers.
 @Suite struct QueryRegressionTests {
-    @Test("a U+0000 in a text counted as an interpolated value, and the columns after it were too far right")
+    @Test("a U+0000 in a text counted as an interpolated value, and later columns were too far right")
     func zero() {
         let text = "<x=1\u{0}\u{0}#"
         for error in [

@@ -5,7 +5,7 @@ import Testing
 /// "Adding a child copies it in. Children and text keep their order (mixed content survives a round trip)"; "output is
 /// canonical (same tree, same bytes), and reading it back gives an equal tree."
 @Suite struct EditingTests {
-    @Test("every way to create an element that the documents show")
+    @Test("every documented way to create an element")
     func creating() {
         #expect(Element("a").xml() == "<a/>")
         #expect(Element("a", xmlns: "u").xml() == "<a xmlns='u'/>")
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("a reference changes the tree that it is part of, a copy does not")
+    @Test("a reference changes its tree, a copy does not")
     func references() throws {
         let element = try Element.parse("<a xmlns='u'>1<b x='1'><c/></b>2</a>")
         let reference = try #require(element.child("b"))
@@ -69,7 +69,7 @@ import Testing
         #expect(Element("r", xmlns: "v", children: [copy]).xml() == "<r xmlns='v'><b xmlns='u' x='3'><c/></b></r>")
     }
 
-    @Test("inserting at a place: the text around stays where it was")
+    @Test("inserting at a place: the text around stays in place")
     func inserting() throws {
         let element = try Element.parse("<a xmlns='u'>one<b/>two<c/>three</a>")
         let b = try #require(element.child("b"))
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(
-        "random edits: what is written reads back equal and is written the same",
+        "random edits: written XML reads back equal and is written the same",
         arguments: 1...40 as ClosedRange<UInt64>)
     func randomEdits(seed: UInt64) throws {
         var random = Seeded(seed)

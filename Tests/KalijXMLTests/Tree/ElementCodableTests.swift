@@ -43,7 +43,7 @@ import Testing
         #expect(read == body)
     }
 
-    @Test("an element that names no namespace takes its parent's once it has one, also after coding")
+    @Test("an element without a namespace takes the namespace of its later parent, also after coding")
     func inheriting() throws {
         let message = Element("message", xmlns: "jabber:client")
         let body = message.add(try coded(Element("body", children: [Element("b"), Element("c", xmlns: "u")])))
@@ -52,7 +52,7 @@ import Testing
         #expect(message.xml() == "<message xmlns='jabber:client'><body><b/><c xmlns='u'/></body></message>")
     }
 
-    @Test("limits that protect from strangers do not apply: deep, wide and long elements")
+    @Test("limits for strangers do not apply: deep, wide and long elements")
     func large() throws {
         let root = Element("root")
         var deepest = root
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(
-        "what is no element is a decoding error with line and column",
+        "text other than an element is a decoding error with line and column",
         arguments: [
             ("<a>\n  <b></a>", "line 2"), ("", "line 1"), ("<a/><b/>", "line 1"), ("a", "line 1"),
             ("<!DOCTYPE a><a/>", "line 1"), ("<a>\n\n<b", "line 3"),
@@ -82,7 +82,7 @@ import Testing
         #expect(context.underlyingError is XMLError)
     }
 
-    @Test("an element that is no form is a decoding error")
+    @Test("an element other than a form is a decoding error")
     func noForm() throws {
         let json = try JSONEncoder().encode(["<x xmlns='jabber:x:oob'/>"])
         let error = #expect(throws: DecodingError.self) { try JSONDecoder().decode([DataForm].self, from: json) }

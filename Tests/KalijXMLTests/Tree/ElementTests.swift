@@ -2,7 +2,7 @@ import KalijXML
 import Testing
 
 @Suite struct ElementTests {
-    @Test("an element created without a namespace takes its parent's, in whatever order the tree was put together")
+    @Test("an element created without a namespace takes its parent's, in any order of building the tree")
     func inheritance() {
         let outermost = Element(
             "credentials", xmlns: "urn:xmpp:extdisco:2",
@@ -20,7 +20,7 @@ import Testing
         #expect(added.namespace == nil)
     }
 
-    @Test("adding copies in; the reference that comes back is inside")
+    @Test("adding copies in; the returned reference is inside")
     func adding() {
         let child = Element("c", attributes: ["x": "1"])
         let root = Element("r")
@@ -50,7 +50,7 @@ import Testing
         #expect(built.copy().xml() == text)
     }
 
-    @Test("removing joins the text around; what is removed keeps its namespace")
+    @Test("removing joins the text around; the removed element keeps its namespace")
     func removing() throws {
         let element = try Element.parse("<a xmlns='u'>one<b>x</b>two<c/></a>")
         let b = try #require(element.child("b"))
@@ -86,7 +86,7 @@ import Testing
         #expect(child.namespace == "u")
     }
 
-    @Test("namespaces are written only where they change")
+    @Test("namespaces are written only at changes")
     func namespaces() throws {
         let element = try Element.parse(
             "<a xmlns='u'><b xmlns='u'/><p:c xmlns:p='v'><p:d/><e/></p:c><f xmlns=''><g xmlns='u'/></f></a>")
@@ -100,7 +100,7 @@ import Testing
         #expect(element.child("c", "v")?.xml() == "<c xmlns='v'><d/><e xmlns='u'/></c>")
     }
 
-    @Test("output is canonical: attributes in one order, and reading it gives an equal tree")
+    @Test("output is canonical: attributes in one order, and reading gives an equal tree")
     func canonical() throws {
         let one = Element("a", attributes: ["z": "1", "b": "2", "m": "3"])
         let two = Element("a")
@@ -115,7 +115,7 @@ import Testing
         #expect(read.text == "<&>'\"\t\n\r]]>\u{FFFD}\u{FFFD}")
     }
 
-    @Test("names that no XML document can hold are made into names")
+    @Test("names forbidden in XML are made into names")
     func names() throws {
         for name in ["", "a b", "<x>", "1", "-", "a:b", "é"] {
             let element = Element(name, attributes: [name + "x": "1"])

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(
-        "login: a wrong password is 77 with the server's condition; a right one is stored, as keys, for its user alone",
+        "login: a wrong password is 77 with the server's condition; a right password is stored, as keys, for its user alone",
         arguments: ServerKind.allCases)
     func login(kind: ServerKind) async throws {
         let (laboratory, server, kalij) = try await world(kind)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "run, send and history, from both sides; a second run is told who holds the directory and exits 75",
+        "run, send and history, from both sides; a second run is told the driver and exits 75",
         arguments: ServerKind.allCases)
     func conversation(kind: ServerKind) async throws {
         let (laboratory, server, kalij) = try await world(kind)

@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "wrong usage is 64, and the message says what is wrong",
+        "wrong usage is 64, and the message names the fault",
         arguments: [
             ([], "no command given"), (["fly"], "unknown command \"fly\""),
             (["run", "--fast"], "unknown option --fast"),
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "every command has a help that goes to standard output",
+        "every command prints its help to standard output",
         arguments: ["login", "run", "send", "history", "quarantine", "status", "query", "demo"])
     func help(command: String) throws {
         let outcome = try kalij(command, "--help")
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "help is found however it is asked for",
+        "help is found in every spelling",
         arguments: [
             ["help"], ["-h"], ["--help"], ["help", "send"], ["send", "-h"], ["-h", "send"], ["help", "help"],
         ])
@@ -89,11 +89,11 @@ import Testing
     }
 
     @Test(
-        "an address that is none is bad input, 65",
+        "an invalid address is bad input, 65",
         arguments: [["login", "@example.org"], ["send", "", "Hi"], ["login", "example.org"]])
     func addresses(arguments: [String]) throws { #expect(try run(arguments).status == 65) }
 
-    @Test("nothing listens: 69, and which address was tried and why it failed")
+    @Test("nothing listens: 69, with the tried address and the reason")
     func unreachable() throws {
         let outcome = try kalij(
             "login", "alice@localhost", "--server", "127.0.0.1:1", environment: ["KALIJ_PASSWORD": "secret"])
@@ -101,7 +101,7 @@ import Testing
         #expect(outcome.errors.contains("127.0.0.1:1: connection refused"))
     }
 
-    @Test("a name that does not exist: 69, saying so")
+    @Test("a name that does not exist: 69, and the message says so")
     func noSuchName() async throws {
         let port = try #require(await freeUDPPort())
         let dns = try Subprocess(

@@ -6,7 +6,7 @@ import Testing
 /// the same account.
 @Suite(.serialized) struct DiscoveryTests {
     @Test(
-        "ping and disco, with and without a process that drives: answers, refusals in words, exit statuses",
+        "ping and disco, with and without a driving process: answers, refusals in words, exit statuses",
         arguments: ServerKind.allCases)
     func asking(kind: ServerKind) async throws {
         let world = try await World(kind)
@@ -42,7 +42,7 @@ import Testing
         #expect(try world.kalij("ping", "localhost", "--count", "0").status == 64)
     }
 
-    @Test("a ping whose process is killed is pending, and answered by the next")
+    @Test("a ping of a killed process is pending, and the next process gets the answer")
     func killed() async throws {
         let world = try await World(.prosody)
         defer { world.close() }
@@ -64,7 +64,7 @@ import Testing
         #expect(results.map { $0["outcome"] as? String } == ["result", "result"])
     }
 
-    @Test("who waits is told at once, and goes on itself when the process that drives is killed")
+    @Test("a waiting command is told at once, and drives itself when the driving process is killed")
     func told() async throws {
         let world = try await World(.prosody)
         defer { world.close() }
@@ -94,7 +94,7 @@ import Testing
         await slow.quit()
     }
 
-    @Test("who has driven and waits for another process now is interrupted at once all the same")
+    @Test("a command that has driven and now waits for another process is interrupted at once all the same")
     func interrupted() async throws {
         let world = try await World(.prosody)
         defer { world.close() }
@@ -113,7 +113,8 @@ import Testing
         await slow.quit()
     }
 
-    @Test("another client's software is learned from its presence by one question, and it learns ours")
+    @Test(
+        "another client's software is learned from its presence by one question, and our software by the other client")
     func capabilities() async throws {
         let world = try await World(.prosody)
         defer { world.close() }
@@ -148,7 +149,7 @@ import Testing
         #expect(run.end(SIGTERM).status == 0)
     }
 
-    @Test("what another client of the account sends and gets is copied to this one", arguments: ServerKind.allCases)
+    @Test("messages of another client of the account are copied to this client", arguments: ServerKind.allCases)
     func carbons(kind: ServerKind) async throws {
         let world = try await World(kind)
         defer { world.close() }

@@ -44,7 +44,7 @@ import Testing
         """
 
     @Test(
-        "commands that only read work on a full disk and in a read-only directory: nothing is written to read",
+        "reading commands work on a full disk and in a read-only directory: nothing is written to read",
         arguments: ["read-only", "full"])
     func reading(kind: String) async throws {
         try await world { world, _ in
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "commands that write name the path and the reason, and no SQL: 75 for a full disk, 78 for a read-only directory"
+        "writing commands name the path and the reason, and no SQL: 75 for a full disk, 78 for a read-only directory"
     )
     func writing() async throws {
         try await world { world, server in

@@ -115,7 +115,7 @@ import Testing
         #expect(plain.status == 69 && plain.errors.contains("leave out --direct-tls"), "\(plain.errors)")
     }
 
-    @Test("run says of each line whose account it belongs to") func accounts() async throws {
+    @Test("run begins each line with its account") func accounts() async throws {
         let world = try await World()
         defer { world.close() }
         #expect(try world.kalij.login(world.server, as: "bob@localhost").status == 0)

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "the first login looks back as far as it is told; older messages are fetched page by page, with a driver and without",
+        "the first login looks back as far as told; older messages are fetched page by page, with a driver and without",
         arguments: ServerKind.allCases)
     func older(kind: ServerKind) async throws {
         let (laboratory, server, sent) = try await archived(250, on: kind)

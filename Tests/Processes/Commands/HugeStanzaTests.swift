@@ -5,7 +5,7 @@ import Testing
 /// A server that sends stanzas no server should send.
 @Suite(.serialized) struct HugeStanzaTests {
     /// "A stanza of 100 MB: a clear stream error, memory within limits, reconnect with back-off."
-    @Test("a stanza of 100 MB ends the stream long before all of it is in memory, and the account comes back")
+    @Test("a stanza of 100 MB ends the stream long before all of the stanza is in memory, and the account comes back")
     func memory() async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }

@@ -39,7 +39,7 @@ import Testing
         """
 
     @Test(
-        "one result a line: text as it is; with --json a JSON value",
+        "one result a line: text unchanged; with --json a JSON value",
         arguments: [
             ("body#", "Hi & bye", "\"Hi & bye\""), ("/@type", "chat", "\"chat\""), ("*$", "body\nv", "\"body\"\n\"v\""),
             ("body", "<body xmlns='jabber:client'>Hi &amp; bye</body>", nil),
@@ -73,7 +73,7 @@ import Testing
         #expect(value == "<body xmlns='jabber:client'>Hi &amp; bye</body>")
     }
 
-    @Test("a field: all its keys, null for what it does not have", arguments: [[], ["--json"]])
+    @Test("a field: all keys, null for missing parts", arguments: [[], ["--json"]])
     func fields(options: [String]) throws {
         let outcome = try kalij.run(options + ["query", "{urn:q}query/\\&size\\"], input: form)
         let field = try #require(try outcome.objects().first)
@@ -95,7 +95,7 @@ import Testing
         #expect(item["values"] as? [String] == ["2"])
     }
 
-    @Test("a form: all its keys, its fields and items as fields")
+    @Test("a form: all keys, its fields and items as fields")
     func forms() throws {
         let form = try #require(try kalij("query", "{urn:q}query/\\{urn:f}result\\", input: form).objects().first)
         #expect(form.keys.sorted() == ["fields", "form_type", "instructions", "items", "title", "type"])
@@ -122,7 +122,7 @@ import Testing
         #expect(try kalij("query", "{urn:q}query/\\[2]@n\\|int", input: form).status == 1)
     }
 
-    @Test("the first words after QUERY fill its specifiers, one more is FILE, -- ends options")
+    @Test("the first words after QUERY fill the specifiers, the next is FILE, -- ends options")
     func words() throws {
         let path = try file("message.xml", message)
         let odd = try file("odd.xml", "<a b='--json' c='x>y'/>")
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test("each stanza of a stream stands alone; its header is no stanza")
+    @Test("each stanza of a stream stands alone; the header is no stanza")
     func standingAlone() throws {
         let input = stream("\(message)\n<presence from='p'/>\n<stream:features/>\n")
         #expect(try kalij("query", "--stream", "/$", input: input).lines == ["message", "presence", "features"])
@@ -188,7 +188,7 @@ import Testing
         #expect(presence.output == "<presence xmlns='jabber:client' from='p'/>\n")
     }
 
-    @Test("a truncated stream prints what was found before, then the error, 65")
+    @Test("a truncated stream prints the earlier results, then the error, 65")
     func truncated() throws {
         let whole = stream("<a b='1'/>\n<a b='2'/>\n")
         for cut in ["<a b='3'", "<a b='3'></b>", "", "<!-- c -->"] {
@@ -213,7 +213,7 @@ import Testing
         #expect(try query.output == "1\n2\n3\n")
     }
 
-    @Test("when nobody reads any more it ends quietly, and does not read on")
+    @Test("when nobody reads any more the query ends quietly, and does not read on")
     func brokenPipe() throws {
         let errors = laboratory.path("errors")
         let (process, output) = try piped(["query", "--stream", "/@b"], input: try endless(), errors: errors)

@@ -29,7 +29,7 @@ import Testing
         #expect(try world.kalij("pending", "--results").lines.count == 3)
     }
 
-    @Test("an error exits 1 and is printed; what is no request exits 65; without an account it is 78")
+    @Test("an error exits 1 and is printed; a payload other than a request exits 65; without an account 78")
     func refused() async throws {
         let world = try await World()
         defer { world.close() }
@@ -64,7 +64,7 @@ import Testing
         #expect(run.end(SIGTERM).status == 0)
     }
 
-    @Test("killed between question and answer: pending lists it, and the next process gets the answer")
+    @Test("killed between question and answer: pending lists the question, and the next process gets the answer")
     func killed() async throws {
         let world = try await World()
         defer { world.close() }
@@ -89,7 +89,7 @@ import Testing
         await bob.quit()
     }
 
-    @Test("handlers that are gone, damaged or of the future: status lists them, everything else works")
+    @Test("handlers of a missing type, damaged or from a newer version: status lists them, everything else works")
     func deadLetters() async throws {
         let world = try await World()
         defer { world.close() }
@@ -122,7 +122,7 @@ import Testing
         #expect(run.end(SIGTERM).status == 0)
     }
 
-    @Test("logout: with and without a process that drives; the messages stay, or go with --remove")
+    @Test("logout: with and without a driving process; the messages stay, or go with --remove")
     func logout() async throws {
         let world = try await World()
         defer { world.close() }
@@ -167,7 +167,7 @@ import Testing
         #expect(try await world.sql("SELECT count(*) FROM request") == "0\n")
     }
 
-    @Test("logout without a server says so and is done all the same; --offline does not look for one")
+    @Test("logout without a server says so and succeeds all the same; --offline does not look for a server")
     func logoutOffline() async throws {
         let world = try await World()
         defer { world.close() }

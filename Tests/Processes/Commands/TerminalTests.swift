@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "the password prompt ignores Ctrl-C, Ctrl-\\ and Ctrl-D no more, and the terminal is left as it was",
+        "the password prompt ignores Ctrl-C, Ctrl-\\ and Ctrl-D no more, and the terminal is left unchanged",
         arguments: [(3, -SIGINT), (28, -SIGQUIT), (4, 65)] as [(UInt8, Int32)])
     func keys(key: UInt8, status: Int32) async throws {
         let laboratory = try Laboratory()
@@ -71,7 +71,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: kalij.data + "/kalij.db"))
     }
 
-    @Test("a password that is typed logs in, and is not shown") func password() async throws {
+    @Test("a typed password logs in, and is not shown") func password() async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }
         let server = try await makeServer(.prosody, in: laboratory)
@@ -88,7 +88,7 @@ import Testing
         #expect(session.out.contains("alice@localhost can log in") && !session.out.contains("secret"))
     }
 
-    @Test("query prints for a terminal what does not steer it, and for a program what is there")
+    @Test("query cleans its output for a terminal, and prints unchanged for a program")
     func query() async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }

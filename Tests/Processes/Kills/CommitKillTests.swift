@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "killed at a commit, whichever it is, nothing is lost, twice or out of order",
+        "killed at any commit, nothing is lost, twice or out of order",
         arguments: isWhole ? ServerKind.allCases : [.prosody])
     func kills(kind: ServerKind) async throws {
         let begin = ContinuousClock.now

@@ -3,7 +3,7 @@ import Testing
 
 /// The laboratory's proxy: some connections are cut somewhere, in each manner, and the rest gets through whole.
 @Suite struct ProxyTests {
-    @Test("connections are cut at different bytes with a reset, an end or a silence, once that is wanted")
+    @Test("connections are cut at different bytes with a reset, an end or a silence, once cutting is on")
     func cuts() async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }

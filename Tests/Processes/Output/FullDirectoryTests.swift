@@ -70,7 +70,7 @@ import Testing
         return try events.contains("waiting_for_storage") || run.errors.contains("cannot store")
     }
 
-    @Test("told to end while it waits for room, or while there is none any more, `run` ends in time")
+    @Test("told to end during or after the wait for room, `run` ends in time")
     func ends() async throws {
         let disk = try await SmallDisk()
         defer { disk.world.close() }
@@ -87,7 +87,7 @@ import Testing
         #expect(other.status == 0 && other.seconds < 1)
     }
 
-    @Test("`wake` on a full disk ends with 75 and `reopen`; with room the next one shows everything")
+    @Test("`wake` on a full disk ends with 75 and `reopen`; with room the next `wake` shows everything")
     func wake() async throws {
         let disk = try await SmallDisk()
         defer { disk.world.close() }

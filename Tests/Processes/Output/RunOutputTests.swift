@@ -24,7 +24,7 @@ import Testing
         #expect(try await world.sql("SELECT let_go FROM fence") == "1\n")
     }
 
-    @Test("what cannot be printed for another reason is said, with exit status 75")
+    @Test("a failure to print for another reason is reported, with exit status 75")
     func full() async throws {
         let world = try await World()
         defer { world.close() }
@@ -32,7 +32,7 @@ import Testing
         #expect(run.status == 75 && run.errors.contains("No space left"), "\(run.errors)")
     }
 
-    @Test("told to end while it waits for a reader that does not read, `run` ends")
+    @Test("told to end during the wait for a reader that does not read, `run` ends")
     func blocked() async throws {
         let world = try await World()
         defer { world.close() }
@@ -83,7 +83,7 @@ import Testing
         return events
     }
 
-    @Test("--since prints what came after a number, whoever drove, and goes on without a gap and nothing twice")
+    @Test("--since prints the events after a number, with any driver, and goes on without a gap and nothing twice")
     func since() async throws {
         let world = try await World()
         defer { world.close() }
@@ -117,7 +117,7 @@ import Testing
         #expect(run.end(SIGTERM).status == 0)
     }
 
-    @Test("a number that is no longer kept, or never was given, is refused in words, with exit status 65")
+    @Test("a number no longer kept, or never given, is refused in words, with exit status 65")
     func unknown() async throws {
         let world = try await World()
         defer { world.close() }
@@ -130,7 +130,7 @@ import Testing
         #expect(try world.kalij("run", "--since", "9").status == 64)
     }
 
-    @Test("a `send` with an id of its own is sent once, and answered with the message as it is by then")
+    @Test("a `send` with its own id is sent once, and answered with the message in its present state")
     func ownID() async throws {
         let world = try await World()
         defer { world.close() }
@@ -150,7 +150,7 @@ import Testing
         #expect(try world.kalij("send", "bob@localhost", "hi", "--id", "a b").status == 65)
     }
 
-    @Test("a command that was half read when `run` was told of a freeze is done when the rest comes")
+    @Test("a command half read at the notice of a freeze is done when the rest comes")
     func halfRead() async throws {
         let world = try await World()
         defer { world.close() }

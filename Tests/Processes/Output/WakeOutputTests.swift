@@ -6,7 +6,7 @@ import Testing
 /// fail: then the row stays owed and the exit status says so (75)."
 @Suite(.serialized) struct WakeOutputTests {
     @Test(
-        "what nobody reads is not shown: /dev/full, a closed output, a reader that ends at once or later without reading",
+        "unread notifications are not shown: /dev/full, a closed output, a reader that ends at once or later without reading",
         arguments: [">/dev/full", ">&-", "| true", "| sleep 3", "| (sleep 1.5; kill -9 $BASHPID)"])
     func unread(_ rest: String) async throws {
         let world = try await World()
@@ -47,7 +47,7 @@ import Testing
         #expect(next.status == 0)
     }
 
-    @Test("a reader that is killed at random loses nothing that it had not read")
+    @Test("a reader killed at random loses nothing unread")
     func killedReader() async throws {
         let world = try await World()
         defer { world.close() }

@@ -15,7 +15,7 @@ struct ComponentTests {
     }
 
     @Test(
-        "a wrong key, and a name that is taken: said in log and readiness, tried again, and in as soon as it can be",
+        "a wrong key, and a name in use: reported in log and readiness, tried again, and in as soon as possible",
         arguments: ServerKind.allCases)
     func refused(kind: ServerKind) async throws {
         let laboratory = try Laboratory()

@@ -154,7 +154,8 @@ struct EndToEndTests {
     }
 
     @Test(
-        "the XMPP server restarted, with a push in flight and one queued: both go out, and further ones are asked for")
+        "the XMPP server restarted, with a push in flight and a push queued: both go out, and further pushes are asked for"
+    )
     func restart() async throws {
         try await withBoth(window: "4s") { setting in
             let stage = setting.stage

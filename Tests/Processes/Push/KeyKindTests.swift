@@ -132,7 +132,7 @@ struct KeyKindTests {
     }
 
     @Test(
-        "check takes a key that the provider takes, and a push goes out with it, wherever the command runs",
+        "check takes a key that the provider takes, and a push goes out with the key, in any working directory",
         arguments: Kind.allCases)
     func push(kind: Kind) throws {
         try with(kind) { scene, xmpp in
@@ -169,7 +169,7 @@ struct KeyKindTests {
         }
     }
 
-    @Test("keys that will not do are refused by check, with the reason")
+    @Test("unsuitable keys are refused by check, with the reason")
     func refused() throws {
         try with(.p8) { scene, _ in
             try PushStage.shell(

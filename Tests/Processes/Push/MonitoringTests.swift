@@ -45,7 +45,8 @@ struct MonitoringTests {
         #expect(problem.text.contains("component: not connected"))
     }
 
-    @Test("SIGHUP: with errors in it the old configuration stays, without any the new one holds; always connected")
+    @Test(
+        "SIGHUP: with errors the old configuration stays, without errors the new configuration holds; always connected")
     func reload() throws {
         let folder = try TemporaryDirectory(prefix: "kalij-push")
         defer { folder.remove() }
@@ -82,7 +83,7 @@ struct MonitoringTests {
         #expect(xmpp.connections == 1)
     }
 
-    @Test("check says what is wrong with the key's place; serve does not start with it")
+    @Test("check reports a wrong key with its place; serve does not start with such a key")
     func check() throws {
         let folder = try TemporaryDirectory(prefix: "kalij-push")
         defer { folder.remove() }

@@ -26,7 +26,7 @@ struct OperatorPageTests {
         for id in ids { #expect(xmpp.wait(for: id) != nil) }
     }
 
-    @Test("in Chromium: what its script draws, nothing from elsewhere, no scrolling to the side on a phone")
+    @Test("in Chromium: the script's drawings, nothing from elsewhere, no scrolling to the side on a phone")
     func page() throws {
         let folder = try TemporaryDirectory(prefix: "kalij-push")
         defer { folder.remove() }

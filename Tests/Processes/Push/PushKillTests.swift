@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The push server is killed", .serialized)
 struct PushKillTests {
-    @Test("SIGKILL at any moment: no queued push is lost; those in flight go out twice at most")
+    @Test("SIGKILL at any moment: no queued push is lost; pushes in flight go out twice at most")
     func kills() throws {
         let folder = try TemporaryDirectory(prefix: "kalij-push")
         defer { folder.remove() }
@@ -46,7 +46,7 @@ struct PushKillTests {
         #expect(tooMany.isEmpty)
     }
 
-    @Test("an idle server is small, and SIGTERM ends it with 0")
+    @Test("an idle server is small, and ends with 0 after SIGTERM")
     func idle() throws {
         let folder = try TemporaryDirectory(prefix: "kalij-push")
         defer { folder.remove() }

@@ -4,7 +4,7 @@ import Testing
 
 /// "`kalij wake --listen SOCKET` waits to be started by a push from a local stand-in of the push service."
 @Suite(.serialized) struct ListenTests {
-    @Test("each push to the socket starts a run; pushes that come together are one")
+    @Test("each push to the socket starts a run; simultaneous pushes are one")
     func pushes() async throws {
         let world = try await World()
         defer { world.close() }
@@ -40,7 +40,7 @@ import Testing
     }
 
     /// "It must refuse anything that is not a socket of ours that nobody listens on."
-    @Test("what is there already is left alone: a file, a folder, a link to a socket, a socket where somebody listens")
+    @Test("existing files are left alone: a file, a folder, a link to a socket, a socket with a listener")
     func refuses() async throws {
         let world = try await World()
         defer { world.close() }
@@ -66,7 +66,7 @@ import Testing
         #expect(next.isRunning)
     }
 
-    @Test("a push that cannot be taken, because the process has no descriptors left, is said, and served later")
+    @Test("a push refused because the process has no descriptors left is reported, and served later")
     func shortage() async throws {
         let world = try await World()
         defer { world.close() }
@@ -87,7 +87,7 @@ import Testing
     }
 
     /// EAGAIN of fork, which root never sees.
-    @Test("a run that cannot be started is said, and started later")
+    @Test("a run that cannot be started is reported, and started later")
     func noProcess() async throws {
         let world = try await World()
         defer { world.close() }

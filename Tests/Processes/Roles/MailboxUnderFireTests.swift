@@ -19,7 +19,7 @@ import Testing
     private static let environment = ProcessInfo.processInfo.environment
     private static let isStrict = environment["MAILBOX_STRICT"] != nil
 
-    @Test("Letters between four processes, three of which are killed again and again")
+    @Test("Letters between four processes, three of them killed again and again")
     func underFire() async throws {
         var best = Double.infinity
         for _ in 0..<(Self.isStrict ? 1 : 3) where best > 20 { best = min(best, try await round()) }

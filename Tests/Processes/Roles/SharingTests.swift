@@ -4,7 +4,7 @@ import Testing
 
 /// "What `share` commits is a row of the mailbox database; the driver moves it over in a step."
 @Suite(.serialized) struct SharingTests {
-    @Test("what is shared waits in the mailbox, is shown as queued, and nobody who sends waits for a frozen writer")
+    @Test("shared messages wait in the mailbox, are shown as queued, and no sender waits for a frozen writer")
     func waits() async throws {
         let world = try await World()
         defer { world.close() }
@@ -32,7 +32,7 @@ import Testing
     }
 
     /// `SHARING_ROUNDS=200` gives the long form.
-    @Test("who drives is killed while it moves messages over, again and again: each is sent once, in order")
+    @Test("the driver is killed while moving messages over, again and again: each message is sent once, in order")
     func killed() async throws {
         let rounds = Int(ProcessInfo.processInfo.environment["SHARING_ROUNDS"] ?? "") ?? 12
         let world = try await World()

@@ -17,7 +17,7 @@ import Testing
     /// The least possible budget.
     private static let budget = 5.0
 
-    @Test("wherever the server stalls, `wake` ends within its budget, lets go, and the next one gets everything")
+    @Test("wherever the server stalls, `wake` ends within its budget, lets go, and the next `wake` gets everything")
     func everywhere() async throws {
         let world = try await World()
         defer { world.close() }

@@ -23,7 +23,7 @@ import Testing
     }
 
     /// 100 owed notifications of 200 kB once took 37 MB.
-    @Test("nor do long messages take more: a hundred owed ones of 200 kB")
+    @Test("nor do long messages take more: a hundred owed notifications of 200 kB")
     func long() async throws {
         let world = try await World()
         defer { world.close() }

@@ -4,7 +4,7 @@ import Testing
 
 /// `kalij wake`, `kalij flush` and their work beside others, against a real server.
 @Suite(.serialized) struct WakeTests {
-    @Test("a wake run prints what is new and ends by itself; without anything new it prints nothing")
+    @Test("a wake run prints new messages and ends by itself; without news it prints nothing")
     func fetches() async throws {
         let world = try await World()
         defer { world.close() }
@@ -21,7 +21,7 @@ import Testing
         #expect(try world.kalij("history").lines.count == 2)
     }
 
-    @Test("while `run` drives, a wake run tells it of the push and ends without a word")
+    @Test("while `run` drives, a wake run reports the push and ends silently")
     func handsOver() async throws {
         let world = try await World()
         defer { world.close() }
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "who is frozen within a transaction, or while it closes a database, is killed; `run` starts nevertheless",
+        "a process frozen within a transaction, or while closing a database, is killed; `run` starts nevertheless",
         arguments: [("kalij.db", false), ("kalij.db", true), ("mailbox.db", false), ("mailbox.db", true)])
     func frozenWriter(name: String, exclusively: Bool) async throws {
         let world = try await World()
@@ -88,7 +88,7 @@ import Testing
         #expect(writer.process.ended() == .killed(SIGKILL))
     }
 
-    @Test("who freezes within a transaction beside a `run` is killed, and what has arrived meanwhile is stored")
+    @Test("a process frozen within a transaction beside a `run` is killed, and messages received meanwhile are stored")
     func frozenBesideRun() async throws {
         let world = try await World()
         defer { world.close() }
@@ -101,7 +101,7 @@ import Testing
         #expect(main.end(SIGTERM).status == 0)
     }
 
-    @Test("told that it will be frozen, `run` lets go within a second, and takes over again when it goes on")
+    @Test("before a freeze `run` lets go within a second, and afterwards takes over again")
     func freezes() async throws {
         let world = try await World()
         defer { world.close() }
@@ -120,7 +120,7 @@ import Testing
         #expect(main.end(SIGTERM).status == 0)
     }
 
-    @Test("flush sends what `send --queue-only` has left, and ends")
+    @Test("flush sends the messages of `send --queue-only`, and ends")
     func flushes() async throws {
         let world = try await World()
         defer { world.close() }
