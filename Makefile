@@ -31,26 +31,26 @@ STRICT := -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check
 OPTIMIZED := -c release -Xswiftc -enable-testing --scratch-path .build/optimized $(STRICT)
 CONFIGURATION := $(STRICT)
 
-help:  ## this list
-	@echo "make demo     the main job: kills on a real server, compared with its archive"
+help:
+	@echo "make demo     show the main job: kills on a real server, compared with the archive"
 	@echo "              KILLS=$(KILLS) MESSAGES=$(MESSAGES) SERVER=$(SERVER) SEED=... (SERVER: prosody or ejabberd)"
-	@echo "make push-demo  a push server on Prosody: a push is triggered, queued, discarded (half a minute)"
-	@echo "make test     everything: build without warnings, lint, unit tests, real servers, real kills"
-	@echo "make sanitize  unit tests with AddressSanitizer and with ThreadSanitizer, real servers and kills with the commands built"
-	@echo "              with AddressSanitizer; optimized builds, takes most of an hour"
-	@echo "make build    debug build"
-	@echo "make release  the commands $(RELEASE) and $(PUSH), linked with Swift's library statically"
-	@echo "make format   formats the sources"
-	@echo "make lint     checks format and style, and compiles every query in the sources (after a build, 10 s)"
-	@echo "make simulate  the engine over simulated servers, networks, clocks and disks: SEEDS=$(SEEDS) FIRST=$(FIRST) TRACE=1"
-	@echo "make mutations  breaks a rule at a time; the simulator is to find each"
-	@echo "make model    checks the models of handing over (Documentation/Models) with spin, a minute or two"
-	@echo "make docs     the documentation of the libraries that have a catalog in .build/docs; no warning, no symbol without a comment"
-	@echo "make examples  builds Examples/"
-	@echo "make bench    compares with other programs (release build, takes minutes)"
-	@echo "make fuzz     fuzzes what reads input, MINUTES=$(MINUTES) CPU minutes for each target; TARGET=parser for one"
-	@echo "make fuzz-coverage  what the committed inputs of the fuzzers reach of KalijXML"
-	@echo "make clean    removes what was built"
+	@echo "make push-demo  show a push server on Prosody: a push is triggered, queued, discarded (half a minute)"
+	@echo "make test     test everything: build without warnings, lint, unit tests, real servers, real kills"
+	@echo "make sanitize  run unit tests with AddressSanitizer and with ThreadSanitizer, real servers and kills with the commands"
+	@echo "              built with AddressSanitizer; optimized builds, takes most of an hour"
+	@echo "make build    build for debugging"
+	@echo "make release  build the commands $(RELEASE) and $(PUSH), linked with Swift's library statically"
+	@echo "make format   format the sources"
+	@echo "make lint     check format and style, and compile every query in the sources (after a build, 10 s)"
+	@echo "make simulate  run the engine over simulated servers, networks, clocks and disks: SEEDS=$(SEEDS) FIRST=$(FIRST) TRACE=1"
+	@echo "make mutations  break a rule at a time; the simulator has to find each break"
+	@echo "make model    check the models of handing over (Documentation/Models) with spin, a minute or two"
+	@echo "make docs     build the documentation of libraries with a catalog in .build/docs; no warning, no symbol without a comment"
+	@echo "make examples  build Examples/"
+	@echo "make bench    compare with other programs (release build, takes minutes)"
+	@echo "make fuzz     fuzz all readers of input, MINUTES=$(MINUTES) CPU minutes for each target; TARGET=parser for a single target"
+	@echo "make fuzz-coverage  measure the coverage of KalijXML by the committed inputs of the fuzzers"
+	@echo "make clean    remove all build products"
 
 install:
 	@Scripts/install-packages build test

@@ -7,10 +7,10 @@ import KalijTransport
 @main
 enum KalijPushCommand {
     private static let usage: PrintedText = """
-        usage: kalij-push serve CONFIG    runs the push server until SIGTERM; SIGHUP reads CONFIG again
-               kalij-push check CONFIG    says whether CONFIG, and what it names, can be used
+        usage: kalij-push serve CONFIG    run the push server until SIGTERM; SIGHUP reads CONFIG again
+               kalij-push check CONFIG    check CONFIG and the files named there
 
-        CONFIG is a settings.json as fpush has it; Documentation/Operating.md explains every key.
+        CONFIG is a settings.json in fpush's format; Documentation/Operating.md explains every key.
         """
 
     // The numbers of <sysexits.h>.

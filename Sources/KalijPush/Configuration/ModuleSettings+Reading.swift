@@ -4,7 +4,7 @@ extension ModuleSettings {
         case "apple": provider = .apns(try APNsSettings(&entry))
         case "google": provider = .fcm(try FCMSettings(&entry))
         case "demo", "log": provider = .log
-        default: throw SettingsError(entry.path(of: "type"), "one of apple, google and log is wanted")
+        default: throw SettingsError(entry.path(of: "type"), "must be apple, google or log")
         }
         rate = try RateSettings(&entry)
         blocking = try BlockingSettings(&entry)

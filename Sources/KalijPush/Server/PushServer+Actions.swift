@@ -95,7 +95,7 @@ extension PushServer {
         guard let keeper, (keeper.failure != nil) != toldStoreFailure else { return }
         toldStoreFailure = keeper.failure != nil
         if let failure = keeper.failure {
-            report(.alarm, "the database cannot be written, what is to be kept waits in memory: \(failure)")
+            report(.alarm, "the database cannot be written, changes wait in memory: \(failure)")
         } else {
             report(.notice, "the database can be written again")
         }

@@ -3,8 +3,8 @@ extension PushServer {
     public var metrics: String {
         var text = MetricsText()
         let counters = core.counters
-        text.single("kalij_push_publishes_total", "counter", "Publishes that have come.", counters.publishes)
-        text.family("kalij_push_refused_total", "counter", "Publishes that nothing was sent for, by reason.")
+        text.single("kalij_push_publishes_total", "counter", "Publishes received.", counters.publishes)
+        text.family("kalij_push_refused_total", "counter", "Publishes without a push, by reason.")
         for (reason, count) in [
             ("malformed", counters.malformed), ("domain_blocked", counters.domainBlocked),
             ("new_tokens", counters.refusedNewTokens), ("limit", counters.overLimit), ("late", counters.answeredLate),
@@ -12,7 +12,7 @@ extension PushServer {
         addPushes(&text)
         text.single("kalij_push_in_flight", "gauge", "Pushes on their way.", core.inFlight)
         text.single("kalij_push_queued", "gauge", "Pushes that wait.", core.queueLength)
-        text.single("kalij_push_blocked", "gauge", "Tokens and domains that are blocked.", core.blocklist.count)
+        text.single("kalij_push_blocked", "gauge", "Blocked tokens and domains.", core.blocklist.count)
         text.single("kalij_push_limited_tokens", "gauge", "Tokens within their window.", core.limitedTokens)
         text.single("kalij_push_known_tokens", "gauge", "Tokens with a success not long ago.", core.knownTokens)
         text.single("kalij_push_domains", "gauge", "Domains with publishes not long ago.", core.knownDomains)
@@ -20,13 +20,13 @@ extension PushServer {
         text.single(
             "kalij_push_database_up", "gauge", "Whether the database can be used.", databaseProblem == nil ? 1 : 0)
         text.single(
-            "kalij_push_database_backlog", "gauge", "Changes that the database has not taken.", keeper?.backlog ?? 0)
+            "kalij_push_database_backlog", "gauge", "Changes that wait for the database.", keeper?.backlog ?? 0)
         addModules(&text)
         return text.text
     }
 
     private func addPushes(_ text: inout MetricsText) {
-        text.family("kalij_push_pushes_total", "counter", "What came of publishes and pushes, by module.")
+        text.family("kalij_push_pushes_total", "counter", "Outcomes of publishes and pushes, by module.")
         for name in core.settings.modules.keys.sorted() {
             let module = core.counters.modules[name] ?? Counters.Module()
             let outcomes = [

@@ -132,7 +132,7 @@ public final class PushServer {
             planTick()
             report(.notice, "configuration read again")
         } catch {
-            report(.alarm, "the configuration stays as it was: \(error)")
+            report(.alarm, "the configuration is unchanged: \(error)")
         }
     }
 

@@ -44,17 +44,17 @@ extension AuthenticationError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .noMechanism(let offered):
-            "the server offers no login mechanism that is known here (\(Self.list(offered)))"
+            "the server offers no login mechanism known here (\(Self.list(offered)))"
         case .onlyWeakerMechanisms(let offered, let pinned):
             "the server offers only login mechanisms weaker than \(pinned), used before (\(Self.list(offered)))"
         case .passwordNeeded(.mechanismNotOffered):
-            "the password is needed: the server no longer offers the mechanism that the stored keys are for"
+            "the password is needed: the server no longer offers the mechanism of the stored keys"
         case .passwordNeeded(.serverChangedSalt):
-            "the password is needed: the server stores it in another way than when the keys were made"
+            "the password is needed: the server's salt or iteration count has changed since the keys were made"
         case .passwordNeeded(.keysDamaged): "the password is needed: the stored keys are damaged"
         case .invalidUsername(let failure): "the user name cannot be used: \(failure)"
-        case .invalidPassword: "the password is empty or has characters that are not allowed"
-        case .invalidNonce: "the nonce has characters that are not allowed"
+        case .invalidPassword: "the password is empty or has forbidden characters"
+        case .invalidNonce: "the nonce has forbidden characters"
         case .invalidMessage(let what): "the server's login message is invalid: \(what)"
         case .iterationsOutOfBounds(let count):
             "the server asks for \(count) iterations; "

@@ -47,13 +47,13 @@ final class TLSChannel: Channel {
             parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
         if SocketAddress.isLiteral(name) {
             guard X509_VERIFY_PARAM_set1_ip_asc(parameters, SocketAddress.withoutBrackets(name)) == 1 else {
-                throw TLSProblem(.configuration, "\(name) is no address that a certificate can be for")
+                throw TLSProblem(.configuration, "no certificate can be for the address \(name)")
             }
         } else {
             guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }),
                 X509_VERIFY_PARAM_set1_host(parameters, name, name.utf8.count) == 1,
                 kalij_ssl_set_sni(ssl, name) == 1
-            else { throw TLSProblem(.configuration, "\(name) is no host name that a certificate can be for") }
+            else { throw TLSProblem(.configuration, "no certificate can be for the host name \(name)") }
         }
     }
 
@@ -95,7 +95,7 @@ final class TLSChannel: Channel {
         }
         switch ERR_GET_REASON(ERR_peek_last_error()) {
         case SSL_R_WRONG_VERSION_NUMBER, SSL_R_PACKET_LENGTH_TOO_LONG, SSL_R_HTTP_REQUEST:
-            return TLSProblem(.tls, "what answers does not speak TLS")
+            return TLSProblem(.tls, "the peer does not speak TLS")
         case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
             return TLSProblem(.tls, "the server speaks no TLS version of 1.2 or newer")
         case SSL_R_UNEXPECTED_EOF_WHILE_READING:

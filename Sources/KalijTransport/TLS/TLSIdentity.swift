@@ -21,10 +21,10 @@ public final class TLSIdentity: @unchecked Sendable {
         public var description: String {
             switch self {
             case .malformed: "it is no PKCS #12 file"
-            case .wrongPassword: "the password does not open it"
+            case .wrongPassword: "the password is wrong"
             case .unsupported: "OpenSSL does not support its encryption"
             case .noLegacyProvider:
-                "its encryption is an old one, and OpenSSL's legacy provider (legacy.so) is missing here"
+                "its encryption is old, and OpenSSL's legacy provider (legacy.so) is missing here"
             case .incomplete: "it does not hold a certificate with its private key"
             }
         }

@@ -49,7 +49,7 @@ enum FlushCommand: Command {
     ) throws -> ExitStatus {
         if ending == .handedOver {
             let driver = try StatusReader(shared.directory, try shared.directory.read()).driver()
-            Output.note("\(driver.map { "process \($0.pid)" } ?? "another process") drives, and sends what is queued")
+            Output.note("\(driver.map { "process \($0.pid)" } ?? "another process") drives, and sends the rest")
             return .done
         }
         let left = try StatusReader(shared.directory, try shared.directory.read()).accounts()

@@ -49,7 +49,7 @@ enum HistoryCommand: Command {
         let account = try AccountTable(try shared.directory.read()).account(jid, in: shared.directory)
         let reader = try HistoryReader(shared.directory)
         if let damage = reader.mailboxDamage {
-            Output.note("what other processes have left in the mailbox is not shown: \(damage)")
+            Output.note("messages that other processes left in the mailbox are not shown: \(damage)")
         }
         let entries = try reader.entries(of: account, with: conversation, limit: limit)
         var isEmpty = true
@@ -88,6 +88,6 @@ struct Fetching {
         guard let outcome = try reader.fetching(of: account) else { return }
         Output.note("\(outcome.messages) older messages fetched")
         if let problem = outcome.problem { Output.note("not everything could be fetched: \(problem)") }
-        guard outcome.isDone else { throw Failure(.tryAgain, "not everything has come yet; it is still being fetched") }
+        guard outcome.isDone else { throw Failure(.tryAgain, "some messages have not come yet; fetching goes on") }
     }
 }

@@ -73,7 +73,7 @@ enum LogoutCommand: Command {
             until: {
                 if try isDone() { return true }
                 guard Clock.system.monotonic() < deadline else {
-                    throw Failure(.tryAgain, "the process that drives has not done it yet; it will")
+                    throw Failure(.tryAgain, "the driving process has not logged out yet, but will")
                 }
                 return false
             }, next: { deadline }, drive: { report = try Engine.logOutLeaving(shared.directory, online: online) })

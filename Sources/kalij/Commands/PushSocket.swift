@@ -68,7 +68,7 @@ struct PushSocket {
             let status = start()
             isPushed = status != 0
             if isPushed {
-                Output.error("starting a run: \(String(cString: strerror(status))); it is tried again in a second")
+                Output.error("starting a run: \(String(cString: strerror(status))); next attempt in a second")
             }
         }
     }
@@ -87,7 +87,7 @@ struct PushSocket {
             return true
         }
         guard ![EINTR, ECONNABORTED, EAGAIN].contains(errno) else { return false }
-        Output.error("taking a push: \(String(cString: strerror(errno))); it is tried again in a second")
+        Output.error("taking a push: \(String(cString: strerror(errno))); next attempt in a second")
         // The push waits in the socket's queue.
         usleep(UInt32(Self.pause) * 1000)  // fits: a second
         return false

@@ -59,7 +59,7 @@ final class Sending {
         try Waiting(directory: shared.directory).wait(until: isOver, next: { deadline }) {
             _ = Background.send(shared, Progress(of: account.jid.description, endsUnreached: false))
         }
-        failure = Failure(.tryAgain, "the process that drives has not sent it within \(Int(Background.budget)) s")
+        failure = Failure(.tryAgain, "the driving process has not sent the message within \(Int(Background.budget)) s")
     }
 
     private func see(_ event: EngineEvent) {

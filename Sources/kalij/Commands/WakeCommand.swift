@@ -80,7 +80,7 @@ enum WakeCommand: Command {
         var isTold = false
         options.onNotification = { notification in
             do { try printer.print(notification) } catch {
-                if !isTold { Output.error("\(Failure(error).message); what was not shown is shown by the next `wake`") }
+                if !isTold { Output.error("\(Failure(error).message); the next `wake` shows the rest") }
                 isTold = true
                 throw error
             }

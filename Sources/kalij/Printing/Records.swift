@@ -65,12 +65,12 @@ struct GapRecord: Encodable {
             separator: ", ")
         let place: PrintedText = "\(room.map { " of \($0)" } ?? "")\(times.isEmpty ? "" : " " + times)"
         switch reason {
-        case "lost": return "messages\(place) may be missing: the archive does not have them any more"
+        case "lost": return "messages\(place) may be missing: no longer in the archive"
         case "reading": return "messages\(place): the archive is being read"
         case "unread": return "messages\(place) were not read from the archive: \(problem ?? "")"
         default:
             let how = after == nil ? "--older N" : "--fill"
-            return "messages\(place) were not fetched from the archive; `kalij history \(how)` does it"
+            return "messages\(place) were not fetched from the archive; `kalij history \(how)` fetches them"
         }
     }
 }

@@ -100,7 +100,7 @@ struct StatusRecord: Encodable {
         for letter in deadLetters {
             lines.append(
                 letter.origin == DeadLetter.Origin.share.rawValue
-                    ? "not taken over \(letter.at): what \(letter.account) was given to send: \(letter.reason)"
+                    ? "not taken over \(letter.at): a message of \(letter.account): \(letter.reason)"
                     : "not called \(letter.at): a callback of \(letter.account) for a \(letter.origin): \(letter.reason)"
             )
         }
@@ -115,7 +115,7 @@ struct StatusRecord: Encodable {
         lines.append(
             "  session: \(account.jid ?? "none")" + (account.resumable ? ", can be resumed" : "")
                 + (account.lastOnline.map { ", last online \($0)" } ?? "")
-                + (account.carbons ? ", with copies of what other clients see" : ""))
+                + (account.carbons ? ", with copies of other clients' messages" : ""))
         let catchUp = account.catchUpProblem ?? (account.catchUp == "done" ? "read to its end" : "being read")
         lines.append("  archive: \(account.archive ? catchUp : "none known")")
         lines.append(
@@ -129,7 +129,7 @@ struct StatusRecord: Encodable {
         }
         lines += account.gaps.map { "  missing: \($0.words)" }
         if account.unsettled > 0 {
-            lines.append("  outcome unknown: \(account.unsettled) messages sent in a session that is lost")
+            lines.append("  outcome unknown: \(account.unsettled) messages sent in a lost session")
         }
         return lines
     }

@@ -120,7 +120,7 @@ struct SettingsTests {
             ("{", "no valid JSON"),
             ("[]", "is an array, an object is wanted"),
             ("{}", "component: is missing"),
-            (minimal(module: #""type": "windows""#), "pushModules.m.type: one of apple, google and log is wanted"),
+            (minimal(module: #""type": "windows""#), "pushModules.m.type: must be apple, google or log"),
             (
                 minimal(module: #""type": "log", "isDefaultModule": true"#),
                 "pushModules.m.isDefaultModule: is no key known here; \"is_default_module\" is"

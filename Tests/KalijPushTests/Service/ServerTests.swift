@@ -80,7 +80,7 @@ struct ServerTests {
         try scene.start()
         try Data("{".utf8).write(to: URL(fileURLWithPath: scene.configuration))
         scene.reload()
-        #expect(scene.log.contains { $0.hasPrefix("the configuration stays as it was: no valid JSON") })
+        #expect(scene.log.contains { $0.hasPrefix("the configuration is unchanged: no valid JSON") })
         #expect(scene.xmpp.wait(for: scene.xmpp.publish(device(1)))?.type == "result")
         scene.settings["limits"] = ["inFlight": 5]
         try scene.writeSettings()

@@ -84,7 +84,7 @@ import Testing
         }
         let dialogue = try Dialogue(port: server.port, directTLS: .only)
         let failure = try #require(dialogue.waitForFailure())
-        #expect(failure.description == "127.0.0.1:\(server.port): what answers does not speak TLS")
+        #expect(failure.description == "127.0.0.1:\(server.port): the peer does not speak TLS")
         #expect(failure.kind == .tls)
         server.stop()
     }

@@ -158,7 +158,7 @@ import Testing
         for _ in 0..<500 where try await world.sql("SELECT carbons FROM session") != "1\n" {
             try await Task.sleep(for: .milliseconds(20))
         }
-        #expect(try world.kalij("status").output.contains("with copies of what other clients see"))
+        #expect(try world.kalij("status").output.contains("with copies of other clients' messages"))
         // Past the last reading of the archive: from now on only copies can show anything.
         try await Task.sleep(for: .seconds(7))
         let phone = try await world.peer("alice").chat(

@@ -160,7 +160,7 @@ struct KeyKindTests {
             try scene.setAPNs("certPassword", "wrong")
             let wrong = try scene.stage.check()
             #expect(wrong.status == 78)
-            #expect(wrong.words.contains("key.p12: the password does not open it"))
+            #expect(wrong.words.contains("key.p12: the password is wrong"))
         }
         // Files exported today need no legacy provider.
         try with(.p12) { scene, _ in

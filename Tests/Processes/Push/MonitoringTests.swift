@@ -73,7 +73,7 @@ struct MonitoringTests {
         try stage.writeSettings()
         stage.hangUp()
         #expect(
-            xmpp.wait(seconds: 5) { stage.log.contains("the configuration stays as it was: pushModules.second.type") })
+            xmpp.wait(seconds: 5) { stage.log.contains("the configuration is unchanged: pushModules.second.type") })
         #expect(push("a")?.contains("New Message") == true)
         stage.settings["pushModules"] = try title("Another")
         try stage.writeSettings()
