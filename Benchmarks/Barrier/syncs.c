@@ -1,5 +1,6 @@
 /* Counts the syncs of a process, and how long each of its SQLite transactions in WAL mode keeps the write lock; a
- * checkpoint behind one belongs to it. To be preloaded; the counts are in the file SYNCS names, however the process ends. */
+ * checkpoint after a transaction belongs to the transaction. To be preloaded; the counts are in the file of SYNCS,
+ * however the process ends. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@ The client comes with STARTTLS; the server is spoken to over direct TLS. POINT i
   handshake        STARTTLS is agreed to, and the handshake not begun
   mechanisms       on the secured stream, no features
   challenge, success, session-features, resumed, bound, enabled
-                   what the server would say next in the negotiation
+                   the server's next element in the negotiation
   page             in the middle of the first page of an archive
   stanza           in the middle of the first message
   acknowledgement  nothing that acknowledges is passed on, everything else is

@@ -3,10 +3,10 @@
 
 peer.py chat      numbered messages without pause, everything received is reported
 peer.py archive   the whole archive of an account, in the server's order
-peer.py raw       the bytes of standard input, sent as they are
+peer.py raw       the bytes of standard input, sent unchanged
 peer.py push      has the server push to a device (XEP-0357), and goes away
-peer.py answer    answers each <question xmlns='urn:example:question'/>, some time later; with --caps it announces what it
-                  can do in its presence, and answers who asks
+peer.py answer    answers each <question xmlns='urn:example:question'/>, some time later; with --caps announces its features
+                  in presence, and answers questions about them
 
 The password comes from PEER_PASSWORD. One JSON object a line on standard output.
 Exit status: 0 done, 69 no connection, 70 the server answered with an error, 77 authentication refused.
@@ -74,7 +74,7 @@ class Peer(slixmpp.ClientXMPP):
         self.finished.set_result(None)
 
     def note_discovery(self, stanza):
-        """Says who asks what this client can do, and what is learned of others by the hash in their presence."""
+        """Reports entities that ask for this client's features, and features learned by the hash in presence."""
         query = stanza.xml.find("{%s}query" % DISCO)
         if query is not None and stanza["type"] in ("get", "result"):
             say("asked about itself" if stanza["type"] == "get" else "told", sender=str(stanza["from"]),
@@ -90,7 +90,7 @@ class Peer(slixmpp.ClientXMPP):
             self.end(69, "no connection: %s" % why)
 
     def come_back(self, why):
-        """With --reconnect: tries to connect again in a moment, until it works."""
+        """With --reconnect: tries to connect again in a moment, until connected."""
         if not getattr(self.options, "reconnect", False) or self.stopping or not self.begun:
             return False
         if self.online.is_set():
@@ -210,7 +210,7 @@ async def chat(peer):
 
 
 def archived(result):
-    """One line of an archive as the server holds it."""
+    """A message of the server's archive."""
     forwarded = result.find("{%s}forwarded" % FORWARD)
     delay = forwarded.find("{%s}delay" % DELAY)
     message = forwarded.find("{%s}message" % CLIENT)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A scripted XMPP server, for what real servers cannot be made to do. One client at a time, direct TLS on loopback.
+"""A scripted XMPP server, for behaviour that real servers cannot be made to show. One client at a time, direct TLS on loopback.
 
 usage: scripted.py --port N --cert FILE --key FILE MODE [ARG]
 
@@ -11,9 +11,9 @@ modes:
   silent        takes connections and never says anything
   garbage, dtd, huge (100 MB in one stanza), header-only, wrong-namespace
                 what it sends instead of a stream, or, with `--late`, inside an established session
-With --on-resume it refuses resumptions (refuse, the default), or closes the connection (close), or ends the stream with an
-error (error), as real servers do. With --linger it takes that many seconds to end a connection that the client has ended.
-Prints "ready" when it listens and "closed" for each connection that ends.
+--on-resume refuses resumptions (refuse, the default), or closes the connection (close), or ends the stream with an error
+(error), like real servers. --linger waits so many seconds before ending a connection that the client has ended.
+Prints "ready" when listening and "closed" for each ended connection.
 """
 import argparse, json, os, re, select, socket, ssl, sys, time
 
@@ -100,7 +100,7 @@ def negotiate(client):
 
 
 def answer_iqs(client):
-    """Answers what asks for features with an error, until the client announces its presence; returns how many."""
+    """Answers questions for features with an error, until the client announces its presence; returns how many."""
     answered = 0
     while True:
         match = client.until(rb"<iq [^>]*>.*?</iq>|<presence[^>]*>")
@@ -149,7 +149,7 @@ def replay(client, path):
 
 
 def acknowledge_forever(client):
-    """An idle session: answers requests for acknowledgement, counts what the client sends."""
+    """An idle session: answers requests for acknowledgement, counts the client's stanzas."""
     client.connection.settimeout(None)
     handled = 0
     while True:
@@ -166,8 +166,8 @@ def acknowledge_forever(client):
 
 
 def acknowledge_unasked(client):
-    """Answers a question to romeo only at a request for an acknowledgement that comes later, and acknowledges once more what it has
-    acknowledged before, just when that request is on its way."""
+    """Answers a question to romeo only at a later request for an acknowledgement, and repeats an earlier acknowledgement just
+    when the request is on its way."""
     handled, held, since = 0, None, 0
     while True:
         piece = client.connection.recv(65536)

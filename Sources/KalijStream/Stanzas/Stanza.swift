@@ -10,7 +10,7 @@ import KalijXML
 /// if message.kind == .chat, let body = message.body { show(body, from: message.from) }
 /// ```
 public protocol Stanza: Equatable, CustomStringConvertible {
-    /// The element behind the view.
+    /// The viewed element.
     var element: Element { get }
 
     /// A view of an element.
