@@ -81,7 +81,7 @@ public struct DomainRecords: Sendable {
         } ?? false
     }
 
-    /// Forgets domains without any counting mistake, in one of 256 parts of the table.
+    /// Forgets domains without a publish in the window, in one of 256 parts of the table.
     /// - Returns: whether a round through all parts is complete.
     mutating func cleanUp(_ now: Milliseconds) -> Bool {
         let window = limits.window

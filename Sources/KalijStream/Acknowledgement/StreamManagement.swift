@@ -11,7 +11,7 @@ public struct StreamManagement: Hashable, Sendable {
         case stanza(HandledCount)
         /// `<r/>`: an `<a/>` is owed, after the disk's barrier.
         case acknowledgementRequested
-        /// `<a/>`: the server took so many more of our stanzas, the oldest first; 0 for an old count.
+        /// `<a/>`: the server took so many more of our stanzas, the oldest first; 0 for an unchanged count.
         case acknowledged(newly: UInt32)
         /// The server ends the stream.
         case streamError(StreamError)
