@@ -1,19 +1,19 @@
 /* Loaded into `kalij` (LD_PRELOAD) by the tests of handing over.
 
-   Freezes the process, as SIGSTOP from outside would, at the point that KALIJ_FREEZE names, the COUNTth time that it comes
-   by: "POINT:COUNT", POINT being
+   Freezes the process, as SIGSTOP from outside would, at the point in KALIJ_FREEZE, at the COUNTth pass:
+   "POINT:COUNT", POINT being
 
      inside     within a transaction of the accounts' database, all of it done but the commit
-     unwritten  between a commit and the next thing that is written to the server
-     unsent     the same, where what is to be written is a message
+     unwritten  between a commit and the next write to the server
+     unsent     the same, before the write of a message
      fence      right after the commit of the fence
      resume     before <resume/> is written; `asked`: after it
      resumed    <resumed/> was read, and nothing was done about it
 
-   A file with the log's name and ".off" calls that off for those that have not come by yet.
+   A file with the log's name and ".off" calls the freeze off for processes that have not passed yet.
 
-   And, frozen or not, looks into each transaction that the process commits after it has taken the fence: whether the fence
-   is still its own. Both is written to KALIJ_FREEZE_LOG, a line each: PID WHAT [NUMBER OTHER].                              */
+   And, frozen or not, looks into each transaction committed after the process has taken the fence: whether the fence is
+   still the process's own. Both is written to KALIJ_FREEZE_LOG, a line each: PID WHAT [NUMBER OTHER]. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 
 static char point[32];
 static int left;
-static sqlite3_int64 own;        /* the fence that this process took last */
+static sqlite3_int64 own;        /* the last fence of this process */
 static int takes_fence, committed;
 
 static int (*real_step)(sqlite3_stmt *);
@@ -87,7 +87,7 @@ static int commit(sqlite3_stmt *statement, sqlite3 *database) {
     at("inside");
     int result = real_step(statement);
     if (result == SQLITE_DONE) {
-        /* Read in the transaction that is now committed: nobody else could have raised it meanwhile. */
+        /* Read in the transaction that is now committed: nobody else could have raised the fence meanwhile. */
         if (own && now != own) say("stale", own, now);
         committed = 1;
         if (takes_fence) {

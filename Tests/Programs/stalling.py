@@ -4,7 +4,7 @@ while its connection stays open.
 
 usage: stalling.py --port N --cert FILE --key FILE --server PORT POINT
 
-The client comes with STARTTLS; the server is spoken to over direct TLS. POINT is one of
+The client comes with STARTTLS; the server is connected over direct TLS. POINT is one of
   greeting         a connection is taken, and nothing said
   features         the stream is opened, without features
   proceed          STARTTLS is not answered
@@ -14,7 +14,7 @@ The client comes with STARTTLS; the server is spoken to over direct TLS. POINT i
                    the server's next element in the negotiation
   page             in the middle of the first page of an archive
   stanza           in the middle of the first message
-  acknowledgement  nothing that acknowledges is passed on, everything else is
+  acknowledgement  acknowledgements are not passed on, everything else is
 Prints "ready" when listening, and "stalled" when stalled.
 """
 import argparse, re, select, socket, ssl, sys, threading, time
