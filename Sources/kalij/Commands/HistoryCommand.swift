@@ -10,8 +10,8 @@ enum HistoryCommand: Command {
     static let summary = "print stored messages, fetch older ones"
     static let details = """
         Prints the newest stored messages, oldest first, of all conversations or of the conversation with JID, and the places
-        with missing messages: messages before the first reading of the archive, lost with an expired archive, or not read
-        yet. Reads the database only; a running process is not disturbed. Exit status 1 if there are no messages.
+        with missing messages: messages older than the first reading of the archive, lost with an expired archive, or not
+        read yet. Reads the database only; a running process is not disturbed. Exit status 1 if there are no messages.
 
         With --older N, first fetches N messages before the oldest stored message; with --fill, first fetches the missing
         messages in between. The driving process (`kalij run`) fetches; without one, this process does. If this process ends
