@@ -116,8 +116,6 @@ extension Engine {
             drivers.values.forEach { $0.queueChanged() }
             return false
         }
-        let reading = try? database.statement("SELECT count(*) FROM catchup WHERE phase <> 'done'")
-            .first { $0.integer() }
-        return reading == 0
+        return (try? ArchiveStatus.isReading(in: database)) == false
     }
 }

@@ -277,13 +277,13 @@ public final class Engine {
 
     /// A task waits for a promise: the promise may be settled already.
     private func answer(_ promise: Int64) {
-        let bytes = try? database.statement("SELECT result FROM promise WHERE id = ?")
-            .first([.integer(promise)]) { $0.optionalBlob() }
-        switch bytes {
-        case nil: if let gone = try? StoredOutcome.rejected(.forgotten).stored { awaiter.settled(promise, gone) }
-        case .some(let bytes?): if let outcome = StoredValue(canonical: bytes) { awaiter.settled(promise, outcome) }
-        case .some(nil): break
+        let outcome: StoredValue?
+        do {
+            outcome = try Promises.outcome(of: promise, in: database)
+        } catch {
+            outcome = try? StoredOutcome.rejected(.forgotten).stored
         }
+        if let outcome { awaiter.settled(promise, outcome) }
     }
 
     func startDrivers() throws {

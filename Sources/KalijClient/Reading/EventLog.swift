@@ -17,6 +17,7 @@ import KalijStore
 public struct EventLog {
     private let database: Database
     private let isThere: Bool
+    private var stored: StoredEvents { StoredEvents(database: database) }
 
     /// The largest total size of the bodies in a page, in bytes, and the largest number of events.
     private static let pageBytes = 1 << 20
@@ -33,8 +34,7 @@ public struct EventLog {
     /// The last number given; 0 if there is none. A reader that begins with this number gets the events from now on.
     public var last: Int64 {
         get throws {
-            guard isThere else { return 0 }
-            return try database.statement("SELECT max(number) FROM event").first { $0.optionalInteger() ?? 0 } ?? 0
+            isThere ? try stored.last : 0
         }
     }
 
@@ -51,18 +51,24 @@ public struct EventLog {
             let last = try last
             guard number <= last else { throw EventLogError.unknown(number, last: last) }
             guard isThere else { return [] }
-            let forgotten = try database.statement("SELECT number FROM event_forgotten").first { $0.integer() } ?? 0
+            let forgotten = try stored.forgotten
             guard number >= forgotten else { throw EventLogError.forgotten(through: forgotten) }
             return try page(after: number, limit: min(limit, Self.pageLimit))
         }
     }
 
     private func page(after number: Int64, limit: Int) throws -> [EngineEvent] {
+        let addresses = try AccountTable(database).addresses()
         var (events, bytes, last): ([EngineEvent], Int, Int64) = ([], 0, number)
-        while events.count < limit, bytes < Self.pageBytes, let (event, size) = try next(after: last) {
-            events.append(event)
-            bytes += size
-            last = event.number ?? last
+        while events.count < limit, bytes < Self.pageBytes, let row = try stored.next(after: last) {
+            last = row.number
+            guard let address = addresses[row.account], let message = try Message.load(row.message, from: database)
+            else { continue }
+            bytes += message.body?.utf8.count ?? 0
+            events.append(
+                EngineEvent(
+                    account: .received(address), at: row.at, content: Self.content(row.kind, message),
+                    number: row.number))
         }
         return events
     }
@@ -71,24 +77,6 @@ public struct EventLog {
     private static func content(_ kind: String, _ message: Message) -> any MessageEvent {
         for feature in Features.own { if let event = feature.event(kind, of: message) { return event } }
         return MessageStored(message)
-    }
-
-    private func next(after number: Int64) throws -> (event: EngineEvent, size: Int)? {
-        try database.statement(
-            """
-            SELECT m.id, m.direction, m.stanza_id, m.origin_id, m.sender, m.recipient, m.type, m.body, m.sent_at, m.state,
-                m.error, m.settled, e.number, e.at, e.kind, a.jid
-            FROM event e JOIN message m ON m.id = e.message JOIN account a ON a.id = e.account
-            WHERE e.number > ? ORDER BY e.number LIMIT 1
-            """
-        ).first([.integer(number)]) { row in
-            let message = Message(row)
-            let event = EngineEvent(
-                account: .received(row.text("jid")), at: row.integer("at"),
-                content: Self.content(row.text("kind"), message),
-                number: row.integer("number"))
-            return (event, message.body?.utf8.count ?? 0)
-        }
     }
 }
 

@@ -37,27 +37,23 @@ public struct HistoryGap: Sendable, Equatable {
 extension HistoryReader {
     /// The gaps in the history of an account, in order.
     public func gaps(of account: Account) throws -> [HistoryGap] {
-        let archives = try database.prepare("SELECT archive, phase, problem, since FROM catchup WHERE account = ?")
-            .all([.integer(account.id)]) {
-                ($0.text("archive"), $0.text("phase"), $0.optionalText("problem"), $0.integer("since"))
-            }
         let hasArchive = try SessionRow.load(account.id, from: database).archive
         var gaps: [HistoryGap] = []
-        for (archive, phase, problem, since) in archives where hasArchive || !archive.isEmpty {
-            let ranges = try ArchiveRanges(
-                database: database, account: account.id, archive: Archive(key: archive)
-            ).all()
+        for status in try ArchiveStatus.all(of: account.id, in: database) where hasArchive || !status.archive.isOwn {
+            let archive = status.archive.key
+            let ranges = try ArchiveRanges(database: database, account: account.id, archive: status.archive).all()
             gaps += Self.gaps(between: ranges, in: archive)
             let end = ranges.first
-            if end == nil, since > 0 {
+            if end == nil, status.since > 0 {
                 gaps.append(
-                    HistoryGap(after: nil, before: since, reason: .notFetched, archive: archive, position: .min))
+                    HistoryGap(after: nil, before: status.since, reason: .notFetched, archive: archive, position: .min))
             }
-            if phase != Round.Phase.done.rawValue || problem != nil {
+            if status.phase != .done || status.problem != nil {
                 gaps.append(
                     HistoryGap(
-                        after: end?.lastAt ?? since, before: nil, reason: problem.map { .unread($0) } ?? .reading,
-                        archive: archive, position: (end?.lastPosition ?? 0) + 1))
+                        after: end?.lastAt ?? status.since, before: nil,
+                        reason: status.problem.map { .unread($0) } ?? .reading, archive: archive,
+                        position: (end?.lastPosition ?? 0) + 1))
             }
         }
         return gaps.sorted { $0.position < $1.position }
@@ -85,13 +81,8 @@ extension HistoryReader {
 
     /// The state of the last backfill from the account's own archive; nil if there was none.
     public func fetching(of account: Account) throws -> Fetching? {
-        try database.prepare("SELECT outcome, stored FROM filling WHERE account = ? AND archive = ''")
-            .first([.integer(account.id)]) { row in
-                let outcome = row.optionalText("outcome")
-                return Fetching(
-                    isDone: outcome != nil, messages: Int(row.integer("stored")),
-                    problem: outcome.flatMap { $0.isEmpty ? nil : $0 }
-                )
-            }
+        try ArchiveStatus.fetching(of: account.id, in: database).map { messages, outcome in
+            Fetching(isDone: outcome != nil, messages: messages, problem: outcome.flatMap { $0.isEmpty ? nil : $0 })
+        }
     }
 }

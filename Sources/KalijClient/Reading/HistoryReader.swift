@@ -47,69 +47,9 @@ public struct HistoryReader {
         return try messages.filter { try JID($0.to).bare == conversation.bare }
     }
 
-    private func placed(
-        of account: Account, with conversation: JID?, limit: Int
-    ) throws -> [(message: Message, position: Int64)] {
-        guard let conversation else { return try newest(limit, of: account) }
-        let newestFirst = try database.statement(
-            """
-            SELECT id, direction, stanza_id, origin_id, sender, recipient, type, body, sent_at, state, error, settled,
-                position
-            FROM message WHERE account = ? AND conversation = ? AND body IS NOT NULL ORDER BY position DESC LIMIT ?
-            """
-        ).all([.integer(account.id), .text(conversation.bare.description), .integer(Int64(limit))]) {
-            (Message($0), $0.integer("position"))
-        }
-        return newestFirst.reversed()
-    }
-
-    // MARK: All conversations
-
-    /// The newest message of a conversation that was not taken yet.
-    private struct Head {
-        let conversation: String
-        let order: (position: Int64, id: Int64)
-    }
-
-    /// The newest messages of all conversations: takes the newest of the conversations' next messages, again and again.
-    /// An index of the common order would cost another write per message.
-    private func newest(_ limit: Int, of account: Account) throws -> [(message: Message, position: Int64)] {
-        var heads = try database.statement(
-            """
-            WITH RECURSIVE c(name) AS (SELECT min(conversation) FROM message WHERE account = ?1
-                UNION ALL SELECT (SELECT min(conversation) FROM message WHERE account = ?1 AND conversation > name)
-                    FROM c WHERE name IS NOT NULL)
-            SELECT name FROM c WHERE name IS NOT NULL
-            """
-        ).all([.integer(account.id)]) { $0.text() }
-            .compactMap { try head(of: $0, before: (.max, .max), account) }
-        var found: [(message: Message, position: Int64)] = []
-        while found.count < limit, let place = heads.indices.max(by: { heads[$0].order < heads[$1].order }) {
-            let head = heads[place]
-            if let message = try Message.load(head.order.id, from: database) {
-                found.append((message, head.order.position))
-            }
-            if let next = try self.head(of: head.conversation, before: head.order, account) {
-                heads[place] = next
-            } else {
-                heads.remove(at: place)
-            }
-        }
-        return found.reversed()
-    }
-
-    private func head(
-        of conversation: String, before order: (position: Int64, id: Int64), _ account: Account
-    ) throws -> Head? {
-        try database.statement(
-            """
-            SELECT position, id FROM message
-            WHERE account = ? AND conversation = ? AND (position, id) < (?, ?) AND body IS NOT NULL
-            ORDER BY position DESC, id DESC LIMIT 1
-            """
-        ).first([.integer(account.id), .text(conversation), .integer(order.position), .integer(order.id)]) {
-            Head(conversation: conversation, order: ($0.integer("position"), $0.integer("id")))
-        }
+    private func placed(of account: Account, with conversation: JID?, limit: Int) throws -> [StoredMessages.Placed] {
+        try StoredMessages(database: database, account: account.id)
+            .newest(limit, with: conversation?.bare.description)
     }
 
     /// A message, or a place with missing messages.

@@ -79,78 +79,24 @@ public struct StatusReader {
     public func quarantined() throws -> [Quarantine.Stanza] { try Quarantine(database).stanzas() }
 
     /// The newest handlers that could not be called, newest first.
-    public func deadLetters() throws -> [DeadLetter] {
-        try database.prepare(
-            """
-            SELECT d.id, a.jid, d.at, d.origin, d.name, d.reason, d.handler
-            FROM dead_letter d JOIN account a ON a.id = d.account
-            ORDER BY d.id DESC LIMIT 100
-            """
-        ).all { row in
-            DeadLetter(
-                id: row.integer("id"), account: row.text("jid"), at: row.integer("at"),
-                origin: DeadLetter.Origin(rawValue: row.text("origin")) ?? .request, name: row.text("name"),
-                reason: row.text("reason"),
-                handler: row.blob("handler"))
-        }
-    }
+    public func deadLetters() throws -> [DeadLetter] { try DeadLetters.newest(in: database) }
 
     /// The kinds of steps with a step of more than a second.
     public func slowSteps() throws -> [SlowStep] {
-        try database.prepare("SELECT kind, count, longest FROM slow_step ORDER BY kind").all { row in
-            SlowStep(kind: row.text("kind"), count: Int(row.integer("count")), longest: Int(row.integer("longest")))
-        }
+        try StepRunner.slow(in: database).map { SlowStep(kind: $0.kind, count: $0.count, longest: $0.longest) }
     }
 
     private func status(of account: Account, inMailbox: Int) throws -> AccountStatus {
         let gaps = try HistoryReader(database).gaps(of: account)
-        let counts = try MessageCounts(of: account, in: database)
-        let status = try database.prepare(
-            """
-            SELECT s.jid, s.resume_id IS NOT NULL AS resumable, s.online_at, s.archive, c.phase, c.problem,
-                s.messages, s.carbons, (SELECT count(*) FROM queue WHERE account = s.account) AS queued,
-                (SELECT count(*) FROM notification INDEXED BY notification_pending
-                    WHERE account = s.account AND done = 0) AS notifications
-            FROM session s LEFT JOIN catchup c ON c.account = s.account AND c.archive = ''
-            WHERE s.account = ?
-            """
-        ).first([.integer(account.id)]) { row in
-            AccountStatus(
-                account: account, boundJID: row.optionalText("jid"), isResumable: row.bool("resumable"),
-                lastOnline: row.optionalInteger("online_at"), hasCarbons: row.bool("carbons") && !row.isNull("jid"),
-                hasArchive: row.bool("archive"),
-                catchUp: row.optionalText("phase"),
-                catchUpProblem: row.optionalText("problem"), storedMessages: Int(row.integer("messages")),
-                queuedMessages: counts.queued + inMailbox, messagesInMailbox: inMailbox, sentMessages: counts.sent,
-                unsettledMessages: counts.unsettled, failedMessages: counts.failed,
-                queuedStanzas: Int(row.integer("queued")), pendingNotifications: Int(row.integer("notifications")),
-                gaps: gaps)
-        }
-        guard let status else { throw StoreError(.corrupt, "\(account.jid) has no session row") }
-        return status
-    }
-}
-
-/// How many messages of an account are not settled well.
-private struct MessageCounts {
-    private(set) var (queued, sent, unsettled, failed) = (0, 0, 0, 0)
-
-    init(of account: Account, in database: Database) throws {
-        try database.prepare(
-            """
-            SELECT state, settled, count(*) AS number FROM message
-            WHERE account = ? AND state IN ('queued', 'sent', 'failed') GROUP BY state, settled
-            """
-        ).each([.integer(account.id)]) { row in
-            let count = Int(row.integer("number"))
-            switch MessageState(rawValue: row.text("state")) {
-            case .queued: queued += count
-            case .sent:
-                sent += count
-                if !row.bool("settled") { unsettled += count }
-            case .failed: failed += count
-            case .acked, nil: break
-            }
-        }
+        let counts = try MessageCounts(of: account.id, in: database)
+        let session = try SessionStatus.load(account.id, from: database)
+        let archive = try ArchiveStatus.all(of: account.id, in: database).first(where: \.archive.isOwn)
+        return AccountStatus(
+            account: account, boundJID: session.boundJID, isResumable: session.isResumable,
+            lastOnline: session.lastOnline, hasCarbons: session.hasCarbons, hasArchive: session.hasArchive,
+            catchUp: archive?.storedPhase, catchUpProblem: archive?.problem, storedMessages: session.storedMessages,
+            queuedMessages: counts.queued + inMailbox, messagesInMailbox: inMailbox, sentMessages: counts.sent,
+            unsettledMessages: counts.unsettled, failedMessages: counts.failed, queuedStanzas: session.queuedStanzas,
+            pendingNotifications: try NotificationOutbox(database: database).pendingCount(of: account.id), gaps: gaps)
     }
 }

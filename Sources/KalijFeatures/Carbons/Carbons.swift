@@ -14,9 +14,6 @@ extension Step {
 /// Messages from before the server's answer are in the archive, so the archive is read again after the answer.
 struct Carbons {
     package let step: Step
-    private static let patience = Duration.seconds(30)
-    /// How many requests are sent if the server does not answer.
-    private static let attempts = 3
 
     /// The previous session is lost: its request is void.
     package func sessionLost() throws {
@@ -25,10 +22,10 @@ struct Carbons {
     }
 
     func enable(attempt: Int) throws {
-        guard attempt <= Self.attempts else { return }
+        guard attempt <= Limits.serverAttempts else { return }
         try step.send(
             .request(.set, Element("enable", xmlns: CarbonCopy.namespace)), then: CarbonsEnabled(attempt: attempt),
-            within: Self.patience)
+            within: Limits.serverPatience)
     }
 
     /// The server copies from now on. Earlier messages are in the archive.
@@ -38,9 +35,7 @@ struct Carbons {
     }
 
     private func note(enabled: Bool) throws {
-        try step.database.run(
-            "UPDATE session SET carbons = ? WHERE account = ?",
-            [.integer(enabled ? 1 : 0), .integer(step.account.id)])
+        try SessionRow.set(carbons: enabled, of: step.account.id, in: step.database)
     }
 }
 

@@ -14,7 +14,6 @@ struct Subscribers {
     private var account: Value { .integer(step.account.id) }
 
     private static let roster = "jabber:iq:roster"
-    private static let patience = Duration.seconds(30)
     /// How many requests may wait for the roster, and how many bytes each may have.
     private static let mostWaiting: Int64 = 20
     private static let longestWaiting = 10_000
@@ -26,18 +25,10 @@ struct Subscribers {
     func mayKnow(_ sender: JID?) throws -> Verdict {
         guard let sender else { return .may }
         if sender.bare == step.account.jid || sender.description == step.account.jid.domain { return .may }
-        let (isKnown, isSubscribed) =
-            try database.statement(
-                """
-                SELECT subscribers, EXISTS (SELECT 1 FROM subscriber WHERE account = ?1 AND jid = ?2) AS subscribed
-                FROM session
-                WHERE account = ?1
-                """
-            ).first([account, .text(sender.bare.description)]) { ($0.bool("subscribers"), $0.bool("subscribed")) } ?? (
-                false, false
-            )
-        guard isKnown else { return .unknown }
-        return isSubscribed ? .may : .mayNot
+        guard try SessionRow.knowsSubscribers(step.account.id, in: database) else { return .unknown }
+        let isSubscribed = try database.statement("SELECT 1 FROM subscriber WHERE account = ? AND jid = ?")
+            .first([account, .text(sender.bare.description)]) { _ in true }
+        return isSubscribed ?? false ? .may : .mayNot
     }
 
     /// Keeps `iq` until the roster is known, and requests the roster.
@@ -51,7 +42,7 @@ struct Subscribers {
         try database.run("INSERT INTO asker(account, stanza) VALUES (?, ?)", [account, .blob(bytes)])
         guard try !Requests(step: step).isWaiting([RosterTold.name]) else { return true }
         try step.send(
-            .request(.get, Element("query", xmlns: Self.roster)), then: RosterTold(), within: Self.patience)
+            .request(.get, Element("query", xmlns: Self.roster)), then: RosterTold(), within: Limits.serverPatience)
         return true
     }
 
@@ -60,7 +51,7 @@ struct Subscribers {
         if let iq {
             try database.run("DELETE FROM subscriber WHERE account = ?", [account])
             for item in iq.child("query", Self.roster)?.children("item") ?? [] { try apply(item) }
-            try database.run("UPDATE session SET subscribers = 1 WHERE account = ?", [account])
+            try SessionRow.set(subscribers: true, of: step.account.id, in: database)
         }
         let waiting = try database.statement("DELETE FROM asker WHERE account = ? RETURNING id, stanza")
             .all([account]) { ($0.integer("id"), $0.blob("stanza")) }
@@ -81,7 +72,7 @@ struct Subscribers {
 
     /// In a new session the roster is unknown.
     package func sessionLost() throws {
-        try database.run("UPDATE session SET subscribers = 0 WHERE account = ?", [account])
+        try SessionRow.set(subscribers: false, of: step.account.id, in: database)
         try database.run("DELETE FROM asker WHERE account = ?", [account])
     }
 

@@ -30,9 +30,8 @@ struct Announcements {
     /// know, and contacts to whom we have written. Other senders of presence learn nothing.
     private func mayAsk(_ jid: JID) throws -> Bool {
         if jid.bare == step.account.jid { return true }
-        return try step.database.statement(
-            "SELECT 1 FROM message WHERE account = ? AND conversation = ? AND direction = 'out' LIMIT 1"
-        ).first([.integer(step.account.id), .text(jid.bare.description)]) { _ in true } ?? false
+        return try StoredMessages(database: step.database, account: step.account.id)
+            .hasWritten(to: jid.bare.description)
     }
 
     private func learn(_ announced: Announced, of jid: JID) throws {

@@ -31,7 +31,7 @@ struct Entities {
             INSERT INTO entity(account, jid, hash, node, state) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT (account, jid) DO UPDATE SET hash = excluded.hash, node = excluded.node, state = excluded.state,
                 asked_at = 0, info = NULL
-            """, [account, .text(jid.description), .text(hash), .text(node), .integer(state.rawValue)])
+            """, [account, .text(jid.description), .text(hash), .text(node), .state(state)])
         try removeOld()
     }
 
@@ -40,27 +40,35 @@ struct Entities {
     func spoke(_ jid: JID, _ info: [UInt8]?, for hash: String? = nil) throws {
         if let hash {
             try database.run(
-                "UPDATE entity SET state = 3, info = ? WHERE account = ? AND jid = ? AND hash = ? AND state < 2",
-                [.optional(info), account, .text(jid.description), .text(hash)])
+                "UPDATE entity SET state = ?, info = ? WHERE account = ? AND jid = ? AND hash = ? AND state IN (?, ?)",
+                [
+                    .state(State.ownWord), .optional(info), account, .text(jid.description), .text(hash),
+                    .state(State.wanted), .state(State.asked),
+                ])
         } else {
             try database.run(
                 """
-                INSERT INTO entity(account, jid, hash, node, state, info) VALUES (?, ?, '', '', 3, ?)
-                ON CONFLICT (account, jid) DO UPDATE SET state = 3, info = excluded.info WHERE state <> 2
-                """, [account, .text(jid.description), .optional(info)])
+                INSERT INTO entity(account, jid, hash, node, state, info) VALUES (?, ?, '', '', ?, ?)
+                ON CONFLICT (account, jid) DO UPDATE SET state = excluded.state, info = excluded.info WHERE state <> ?
+                """,
+                [
+                    account, .text(jid.description), .state(State.ownWord), .optional(info), .state(State.byHash),
+                ])
             try removeOld()
         }
         guard info != nil else { return }
         try database.run(
             """
-            UPDATE entity SET info = NULL, state = 4 WHERE id IN (SELECT id FROM entity
+            UPDATE entity SET info = NULL, state = ? WHERE id IN (SELECT id FROM entity
                 WHERE account = ? AND info IS NOT NULL ORDER BY id DESC LIMIT -1 OFFSET ?)
-            """, [account, .integer(Self.ownWords)])
+            """, [.state(State.givenUp), account, .integer(Self.ownWords)])
     }
 
     /// The hash was verified: all entities with this hash are known.
     func verified(_ hash: String) throws {
-        try database.run("UPDATE entity SET state = 2 WHERE hash = ? AND state IN (0, 1, 4)", [.text(hash)])
+        try database.run(
+            "UPDATE entity SET state = ? WHERE hash = ? AND state IN (?, ?, ?)",
+            [.state(State.byHash), .text(hash), .state(State.wanted), .state(State.asked), .state(State.givenUp)])
     }
 
     /// The entity is gone.

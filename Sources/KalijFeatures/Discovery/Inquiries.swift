@@ -24,32 +24,36 @@ struct Inquiries {
     package func begin(_ hash: String) throws {
         guard
             try number(
-                "SELECT count(*) FROM entity WHERE hash = ? AND state = 1 AND asked_at > ?", [.text(hash), current])
+                "SELECT count(*) FROM entity WHERE hash = ? AND state = ? AND asked_at > ?",
+                [.text(hash), .state(Entities.State.asked), current])
                 == 0,
+            // The number is that of the index of open questions, which is used only if it is named.
             try number(
-                "SELECT count(*) FROM entity WHERE account = ? AND state < 2 AND state = 1 AND asked_at > ?",
-                [account, current])
+                "SELECT count(*) FROM entity WHERE account = ? AND state < 2 AND state = ? AND asked_at > ?",
+                [account, .state(Entities.State.asked), current])
                 < Self.mostOpen
         else { return }
         guard
             try number(
-                "SELECT count(*) FROM entity WHERE hash = ? AND account = ? AND state = 3", [.text(hash), account])
+                "SELECT count(*) FROM entity WHERE hash = ? AND account = ? AND state = ?",
+                [.text(hash), account, .state(Entities.State.ownWord)])
                 < Self.mostAttempts
         else {
             return try database.run(
-                "UPDATE entity SET state = 4 WHERE hash = ? AND account = ? AND state = 0", [.text(hash), account])
+                "UPDATE entity SET state = ? WHERE hash = ? AND account = ? AND state = ?",
+                [.state(Entities.State.givenUp), .text(hash), account, .state(Entities.State.wanted)])
         }
         let next = try database.statement(
-            "SELECT jid, node FROM entity WHERE hash = ? AND account = ? AND state = 0 ORDER BY id DESC LIMIT 1"
-        ).first([.text(hash), account]) { ($0.text("jid"), $0.text("node")) }
+            "SELECT jid, node FROM entity WHERE hash = ? AND account = ? AND state = ? ORDER BY id DESC LIMIT 1"
+        ).first([.text(hash), account, .state(Entities.State.wanted)]) { ($0.text("jid"), $0.text("node")) }
         guard let (jid, node) = next else { return }
         try ask(JID.received(jid), node: node, about: hash)
     }
 
     private func ask(_ jid: JID, node: String, about hash: String) throws {
         try database.run(
-            "UPDATE entity SET state = 1, asked_at = ? WHERE account = ? AND jid = ?",
-            [.integer(step.steady.now), account, .text(jid.description)])
+            "UPDATE entity SET state = ?, asked_at = ? WHERE account = ? AND jid = ?",
+            [.state(Entities.State.asked), .integer(step.steady.now), account, .text(jid.description)])
         let query = Element("query", xmlns: DiscoveryInfo.namespace, attributes: ["node": node])
         try step.send(
             .request(.get, query, to: jid), then: CapabilitiesTold(jid: jid, hash: hash), within: Self.patience)
@@ -74,12 +78,13 @@ struct Inquiries {
 
     /// Asks about the hash that has waited longest for a free question.
     private func goOn() throws {
+        // The number is that of the index of open questions, which is used only if it is named.
         let hash = try database.statement(
             """
-            SELECT hash FROM entity e WHERE account = ? AND state < 2 AND state = 0 AND NOT EXISTS
-                (SELECT 1 FROM entity o WHERE o.hash = e.hash AND o.state = 1 AND o.asked_at > ?) ORDER BY id LIMIT 1
+            SELECT hash FROM entity e WHERE account = ? AND state < 2 AND state = ? AND NOT EXISTS
+                (SELECT 1 FROM entity o WHERE o.hash = e.hash AND o.state = ? AND o.asked_at > ?) ORDER BY id LIMIT 1
             """
-        ).first([account, current]) { $0.text() }
+        ).first([account, .state(Entities.State.wanted), .state(Entities.State.asked), current]) { $0.text() }
         if let hash { try begin(hash) }
     }
 

@@ -9,12 +9,6 @@ import KalijXML
 struct ServerFeatures {
     package let step: Step
 
-    /// How long an answer may take. Presence and held messages wait for the account's answer.
-    private static let patience = Duration.seconds(30)
-    private static let accountPatience = Duration.seconds(120)
-    /// How many questions are sent if the server does not answer.
-    private static let attempts = 3
-
     /// A session begins.
     package func ask() throws {
         try askServer(attempt: 1)
@@ -39,16 +33,17 @@ struct ServerFeatures {
     var isAwaited: Bool { get throws { try Requests(step: step).isWaiting([AccountFeaturesTold.name]) } }
 
     func askServer(attempt: Int) throws {
-        guard attempt <= Self.attempts, let server = try? JID(step.account.jid.domain) else { return }
+        guard attempt <= Limits.serverAttempts, let server = try? JID(step.account.jid.domain) else { return }
         try step.send(
             .discovery(DiscoveryInfo.namespace, of: server), then: ServerFeaturesTold(attempt: attempt),
-            within: Self.patience)
+            within: Limits.serverPatience)
     }
 
+    /// Presence and held messages wait for the answer.
     private func askAccount() throws {
         try step.send(
             .request(.get, Element("query", xmlns: DiscoveryInfo.namespace)), then: AccountFeaturesTold(),
-            within: Self.accountPatience)
+            within: Limits.archivePatience)
     }
 
     /// The server has answered.

@@ -24,7 +24,7 @@ struct ArchiveBegin {
         let question = ArchiveQuestion(
             archive: archive, place: .before(first?.firstID), end: first == nil ? since : nil, size: 1)
         try step.send(
-            question.element, then: BeginKnown(room: archive.isOwn ? nil : archive.key), within: CatchUp.patience)
+            question.element, then: BeginKnown(room: archive.isOwn ? nil : archive.key), within: Limits.archivePatience)
     }
 
     package func answered(_ iq: Element) throws {

@@ -7,30 +7,16 @@ struct ArchiveEvidence {
     package let step: Step
     private var database: Database { step.database }
     private var account: Value { .integer(step.account.id) }
+    private var messages: StoredMessages { StoredMessages(database: database, account: step.account.id) }
 
-    /// A message that left in a lost session, and that the archive has not shown.
-    struct Waiting {
-        package let row: Int64
-        package let conversation: String
-        /// The newest known message of the archive at the time when the message left.
-        package let anchor: String?
-    }
-
-    /// All such messages, in the order in which they left.
-    package func waiting() throws -> [Waiting] {
-        try database.statement(
-            """
-            SELECT m.id, m.conversation, m.anchor FROM queue q JOIN message m ON m.id = q.message
-            WHERE q.account = ? AND m.state = 'sent' ORDER BY q.id
-            """
-        ).all([account]) {
-            Waiting(row: $0.integer("id"), conversation: $0.text("conversation"), anchor: $0.optionalText("anchor"))
-        }
+    /// Messages that left in a lost session, and that the archive has not shown, in the order in which they left.
+    package func waiting() throws -> [OutboundQueue.Sent] {
+        try OutboundQueue(database: database, account: step.account.id).sent()
     }
 
     /// Waiting messages with an outcome that the archive cannot tell, after the archive was read to its end.
     package func unknown() throws -> [Int64] {
-        try waiting().filter { try !keeps($0.conversation) || !reachesBack(before: $0) }.map(\.row)
+        try waiting().filter { try !keeps($0.conversation) || !reachesBack(before: $0) }.map(\.message)
     }
 
     /// A new session begins to read: messages shown before may be gone from the archive (simulation, seed 1032899).
@@ -47,28 +33,22 @@ struct ArchiveEvidence {
     /// message accepted by the server has to be in the archive.
     private func keeps(_ conversation: String) throws -> Bool {
         if let keeps = try ArchivePreferences(step: step).keeps(conversation) { return keeps }
-        return try database.statement(
-            """
-            SELECT catchup > 0 FROM (SELECT direction, state, catchup, position FROM message INDEXED BY message_order
-                WHERE account = ? AND conversation = ? ORDER BY position DESC LIMIT 500)
-            WHERE direction = 'out' AND state = 'acked' ORDER BY position DESC LIMIT 1
-            """
-        ).first([account, .text(conversation)]) { $0.bool() } ?? false
+        return try messages.isNewestTakenArchived(in: conversation) ?? false
     }
 
     /// Whether the archive still has all messages from the time when the message left. Archives remove the oldest
     /// messages first. So the proof is an older message shown by the archive in this session: the anchor, or another
     /// own message that left earlier.
-    private func reachesBack(before message: Waiting) throws -> Bool {
-        let isAnchorThere = try database.statement(
-            """
-            SELECT 1 FROM message m JOIN archive_shown s ON s.account = m.account AND s.own IN (0, 1) AND s.message = m.id
-            WHERE m.account = ? AND m.archive = '' AND m.stanza_id = ? LIMIT 1
-            """
-        ).first([account, .optional(message.anchor)]) { _ in true }
-        if isAnchorThere ?? false { return true }
+    private func reachesBack(before sent: OutboundQueue.Sent) throws -> Bool {
+        let anchors = try sent.anchor.map { try messages.rows(of: $0, in: .own) } ?? []
+        if try anchors.contains(where: isShown) { return true }
         return try database.statement(
             "SELECT 1 FROM archive_shown WHERE account = ? AND own = 1 AND message < ? LIMIT 1"
-        ).first([account, .integer(message.row)]) { _ in true } ?? false
+        ).first([account, .integer(sent.message)]) { _ in true } ?? false
+    }
+
+    private func isShown(_ row: Int64) throws -> Bool {
+        try database.statement("SELECT 1 FROM archive_shown WHERE account = ? AND own IN (0, 1) AND message = ?")
+            .first([account, .integer(row)]) { _ in true } ?? false
     }
 }

@@ -9,7 +9,6 @@ import KalijXML
 struct ArchivePreferences {
     package let step: Step
     private var account: Value { .integer(step.account.id) }
-    private static let patience = Duration.seconds(30)
 
     /// Whether the answer is still missing.
     var isAwaited: Bool { get throws { try Requests(step: step).isWaiting([PreferencesTold.name]) } }
@@ -18,7 +17,8 @@ struct ArchivePreferences {
         try step.database.run("DELETE FROM archive_preference WHERE account = ?", [account])
         guard try !isAwaited else { return }
         try step.send(
-            .request(.get, Element("prefs", xmlns: "urn:xmpp:mam:2")), then: PreferencesTold(), within: Self.patience)
+            .request(.get, Element("prefs", xmlns: "urn:xmpp:mam:2")), then: PreferencesTold(),
+            within: Limits.serverPatience)
     }
 
     /// Whether messages to `conversation` are archived; nil if the preferences do not decide: the server has none, or

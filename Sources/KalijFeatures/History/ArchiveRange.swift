@@ -42,6 +42,7 @@ package struct ArchiveRanges {
         self.archive = archive
     }
     private var values: [Value] { [.integer(account), .text(archive.key)] }
+    private var messages: StoredMessages { StoredMessages(database: database, account: account) }
 
     /// The order numbers left free before a range that follows a gap.
     package static let room: Int64 = 1 << 24
@@ -88,25 +89,13 @@ package struct ArchiveRanges {
     /// The place of the message with the archive's id `id`, the time of archiving, and the last round that has shown
     /// the message.
     package func place(of id: String) throws -> (position: Int64, at: Int64, catchup: Int64)? {
-        try database.statement(
-            """
-            SELECT position, sent_at, catchup FROM message WHERE account = ? AND archive = ? AND stanza_id = ?
-            ORDER BY position LIMIT 1
-            """
-        ).first(values + [.text(id)]) { ($0.integer("position"), $0.integer("sent_at"), $0.integer("catchup")) }
+        try messages.place(of: id, in: archive)
     }
 
     /// The message before the message with the archive's id `id`, among messages stored at about the same time; nil if
     /// there is none in `range`.
     package func place(before id: String, in range: ArchiveRange) throws -> (id: String, position: Int64)? {
-        try database.statement(
-            """
-            SELECT m.stanza_id, m.position FROM message a JOIN message m NOT INDEXED ON m.id BETWEEN a.id - 50 AND a.id + 50
-            WHERE a.account = ?1 AND a.archive = ?2 AND a.stanza_id = ?3 AND m.account = ?1 AND m.archive = ?2
-                AND m.stanza_id IS NOT NULL AND m.catchup > 0 AND m.position < a.position AND m.position >= ?4
-            ORDER BY m.position DESC LIMIT 1
-            """
-        ).first(values + [.text(id), .integer(range.firstPosition)]) { ($0.text("stanza_id"), $0.integer("position")) }
+        try messages.place(before: id, in: archive, from: range.firstPosition)
     }
 
     /// One end of a range.

@@ -27,8 +27,6 @@ package struct CatchUp {
         self.archive = archive
     }
 
-    /// The longest time for an answer while presence and held messages wait.
-    package static let patience = Duration.seconds(120)
     /// How many messages are read before presence is announced. If there are more, live messages are shown at once, and
     /// get their places when the archive shows them.
     static let longestSilence: Int64 = 500
@@ -123,9 +121,7 @@ package struct CatchUp {
     private func note(_ info: DiscoveryInfo) throws {
         let hasArchive = info.supports("urn:xmpp:mam:2")
         let stamps = hasArchive || info.supports("urn:xmpp:sid:0")
-        try database.run(
-            "UPDATE session SET archive = ?, stamps = ? WHERE account = ?",
-            [.integer(hasArchive ? 1 : 0), .integer(stamps ? 1 : 0), .integer(step.account.id)])
+        try SessionRow.set(archive: hasArchive, stamps: stamps, of: step.account.id, in: database)
     }
 
     private func isWaiting(_ round: Round) throws -> Bool {
@@ -154,7 +150,7 @@ package struct CatchUp {
                 again_seen = 0, problem = NULL
             """,
             key + [
-                .text(phase.rawValue), .integer(try since), .optional(range?.id),
+                .state(phase), .integer(try since), .optional(range?.id),
                 .optional(begin?.id), .integer(begin?.position ?? 0), .optional(begin?.start),
                 .optional(unfinished?.changedBehind),
             ])
@@ -201,7 +197,7 @@ package struct CatchUp {
     ) throws -> Cursor {
         let id = unfinished?.cursor ?? range.againID
         let begin = (id: id, position: try ranges.place(of: id)?.position ?? range.lastPosition)
-        guard archive.isOwn, try queue.holding() != .none, let anchor = try queue.firstAnchor(),
+        guard archive.isOwn, try queue.holding() != .none, let anchor = try queue.firstSent()?.anchor,
             let place = try ranges.place(of: anchor),
             // Messages shown by the unfinished round have their places already.
             try place.position <= unfinished?.changedBehind ?? .max || place.catchup == round()?.number,
@@ -248,7 +244,7 @@ package struct CatchUp {
             archive: archive, place: .after(round.cursor), start: round.cursor == nil ? round.start : nil)
         let request = try step.send(
             question.element, then: PageRead(query: question.id, room: archive.isOwn ? nil : archive.key),
-            within: Self.patience)
+            within: Limits.archivePatience)
         try database.run(
             "UPDATE catchup SET query_id = ?3, request = ?4, shown = 0 WHERE account = ?1 AND archive = ?2",
             key + [.text(question.id), .text(request)])
@@ -269,9 +265,9 @@ package struct CatchUp {
     func postponed(_ round: Round, problem: String) throws {
         try database.run(
             """
-            UPDATE catchup SET phase = 'after-presence', query_id = NULL, request = NULL, problem = ?3
+            UPDATE catchup SET phase = ?3, query_id = NULL, request = NULL, problem = ?4
             WHERE account = ?1 AND archive = ?2
-            """, key + [.text(problem)])
+            """, key + [.state(Round.Phase.afterPresence), .text(problem)])
         if archive.isOwn { try step.announcePresence() }
         tell(problem: problem)
         guard archive.isOwn else { return }
@@ -284,25 +280,16 @@ package struct CatchUp {
     /// unsent messages, messages never archived. Without a change all messages stay in their places.
     private func settleOrder(_ round: Round) throws {
         guard let changed = round.changedBehind else { return }
-        let rows = try database.statement(
-            """
-            WITH RECURSIVE c(name) AS (SELECT min(conversation) FROM message WHERE account = ?1
-                UNION ALL SELECT (SELECT min(conversation) FROM message WHERE account = ?1 AND conversation > name)
-                    FROM c WHERE name IS NOT NULL)
-            SELECT m.id FROM c CROSS JOIN message m INDEXED BY message_order
-                ON m.account = ?1 AND m.conversation = c.name AND m.position > ?3
-            WHERE m.archive = ?2 AND m.catchup < ?4 ORDER BY m.position
-            """
-        ).all(key + [.integer(changed), .integer(round.number)]) { $0.integer() }
-        for row in rows {
-            try database.run(
-                "UPDATE message SET position = ? WHERE id = ?", [.integer(try step.nextPosition()), .integer(row)])
-        }
+        let rows = try StoredMessages(database: database, account: step.account.id)
+            .unshown(by: round.number, of: archive, after: changed)
+        for row in rows { try Messages(step: step).move(row, to: try step.nextPosition()) }
     }
 
     /// Announces presence; messages read from here on may have been archived before or after the presence.
     func goOnline() throws {
-        try database.run("UPDATE catchup SET phase = 'after-presence' WHERE account = ?1 AND archive = ?2", key)
+        try database.run(
+            "UPDATE catchup SET phase = ?3 WHERE account = ?1 AND archive = ?2",
+            key + [.state(Round.Phase.afterPresence)])
         if archive.isOwn { try step.announcePresence() }
     }
 
@@ -317,9 +304,9 @@ package struct CatchUp {
     private func finish(problem: String?) throws {
         try database.run(
             """
-            UPDATE catchup SET phase = 'done', query_id = NULL, request = NULL, problem = ?3
+            UPDATE catchup SET phase = ?3, query_id = NULL, request = NULL, problem = ?4
             WHERE account = ?1 AND archive = ?2
-            """, key + [.optional(problem)])
+            """, key + [.state(Round.Phase.done), .optional(problem)])
         if archive.isOwn { try step.announcePresence() }
         tell(problem: problem)
         if archive.isOwn { try release(problem: problem) }

@@ -76,7 +76,7 @@ struct Filling {
         let question = ArchiveQuestion(archive: archive, place: .before(cursor), start: start, end: stop)
         let request = try step.send(
             question.element, then: PageFilled(query: question.id, room: archive.isOwn ? nil : archive.key),
-            within: CatchUp.patience)
+            within: Limits.archivePatience)
         try database.run(
             """
             UPDATE filling SET range = ?3, query_id = ?4, request = ?5, cursor = ?6, stop = ?7, base = ?8, shown = 0,

@@ -59,18 +59,18 @@ struct ServerTime {
         let (ahead, overflow) = time.subtractingReportingOverflow(step.steady.now)
         guard !overflow else { return }
         let isQuick = step.roundTrip.map { $0 <= Self.longestRoundTrip } ?? false
+        guard let storedAt = try AccountTable(step.database).storedAt(step.account.id) else { return }
         try step.database.run(
             """
-            INSERT INTO server_time SELECT id, ?2, ?4, created_at + ?2 - ?5 FROM account WHERE id = ?1
+            INSERT INTO server_time VALUES (?1, ?2, ?4, ?6 + ?2 - ?5)
             ON CONFLICT (account) DO UPDATE SET ahead = excluded.ahead, base = excluded.base,
                 -- How long the machine was off a clock may not tell.
-                since = coalesce(since, (SELECT created_at FROM account WHERE id = ?1) + ?2
-                    - CASE base WHEN ?4 THEN 0 ELSE ?5 END)
+                since = coalesce(since, ?6 + ?2 - CASE base WHEN ?4 THEN 0 ELSE ?5 END)
                 WHERE ?3 OR ahead IS NULL OR base <> excluded.base
             """,
             [
                 account, .integer(ahead), .integer(isQuick ? 1 : 0), .integer(step.steady.base),
-                .integer(Self.error),
+                .integer(Self.error), .integer(storedAt),
             ])
     }
 
@@ -88,14 +88,11 @@ struct ServerTime {
     /// seconds.
     package var since: Int64 {
         get throws {
-            if let known = step.since { return known }
-            let since = try step.database.statement(
-                """
-                SELECT coalesce((SELECT since FROM server_time WHERE account = ?1), created_at - ?2) FROM account
-                WHERE id = ?1
-                """
-            ).first([account, .integer(Self.error)]) { $0.integer() }
-            let time = since ?? 0
+            if let found = step.since { return found }
+            let known =
+                try step.database.statement("SELECT since FROM server_time WHERE account = ?")
+                .first([account]) { $0.optionalInteger() } ?? nil
+            let time = try known ?? AccountTable(step.database).storedAt(step.account.id).map { $0 - Self.error } ?? 0
             let whole = time - time % 1000
             step.since = whole
             return whole

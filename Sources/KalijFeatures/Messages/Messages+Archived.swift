@@ -11,7 +11,7 @@ extension Messages {
         /// Whether a page has shown the message.
         let isConfirmed: Bool
         /// The state of a message accepted here; nil for others.
-        package var state: String?
+        package var state: MessageState?
     }
 
     /// Stores an archived message if the message is certainly new, as most are: a row with the same archive's id would
@@ -95,5 +95,10 @@ extension Messages {
                 ])
         }
         return false
+    }
+
+    /// Moves the message in `row` to the order number `position`.
+    func move(_ row: Int64, to position: Int64) throws {
+        try database.run("UPDATE message SET position = ? WHERE id = ?", [.integer(position), .integer(row)])
     }
 }

@@ -31,7 +31,10 @@ package struct Messages {
     package func acknowledged(_ messages: [Int64]) throws {
         for id in messages {
             try database.run(
-                "UPDATE message SET state = 'acked' WHERE id = ? AND state IN ('queued', 'sent')", [.integer(id)])
+                "UPDATE message SET state = ? WHERE id = ? AND state IN (?, ?)",
+                [
+                    .state(MessageState.acked), .integer(id), .state(MessageState.queued), .state(MessageState.sent),
+                ])
             guard database.changes > 0 else { continue }
             try emitState(of: id)
             step.tailGrew()
@@ -87,7 +90,7 @@ package struct Messages {
         ).first([account, .text(origin), .text(received.archive), .optional(received.stanzaID)]) {
             Place(
                 row: $0.integer("id"), position: $0.integer("position"), isConfirmed: $0.bool("confirmed"),
-                state: $0.optionalText("state"))
+                state: $0.optionalText("state").flatMap(MessageState.init))
         }
     }
 
@@ -96,14 +99,15 @@ package struct Messages {
             """
             UPDATE OR IGNORE message SET archive = ?, stanza_id = coalesce(?, stanza_id), position = coalesce(?, position),
                 catchup = coalesce(?, catchup), sent_at = coalesce(?, sent_at), settled = 1,
-                state = CASE WHEN state IN ('queued', 'sent') THEN 'acked' ELSE state END
+                state = CASE WHEN state IN (?, ?) THEN ? ELSE state END
             WHERE id = ?
             """,
             [
                 .text(received.archive), .optional(received.stanzaID), .optional(place?.position),
-                .optional(place?.catchup), .optional(own.isConfirmed ? nil : received.archivedAt), .integer(own.row),
+                .optional(place?.catchup), .optional(own.isConfirmed ? nil : received.archivedAt),
+                .state(MessageState.queued), .state(MessageState.sent), .state(MessageState.acked), .integer(own.row),
             ])
-        if own.state == "queued" || own.state == "sent" { try emitState(of: own.row) }
+        if own.state == .queued || own.state == .sent { try emitState(of: own.row) }
     }
 
     /// An error in answer to one of our messages (RFC 6120 8.3). The error counts only from the recipient, from a
@@ -117,10 +121,11 @@ package struct Messages {
             """
             SELECT id FROM message
             WHERE account = ?1 AND direction = 'out' AND origin_id = ?2 AND received_at IS NULL
-                AND (conversation = ?3 OR ?4) AND state <> 'failed'
+                AND (conversation = ?3 OR ?4) AND state <> ?5
             """
         ).first([
             account, .text(id), .text(sender?.bare.description ?? ""), .integer(isOurs ? 1 : 0),
+            .state(MessageState.failed),
         ]) { $0.integer() }
         if let row { try fail(row, reason) }
     }
@@ -128,7 +133,8 @@ package struct Messages {
     /// The message in `row` will not arrive.
     package func fail(_ row: Int64, _ reason: String) throws {
         try database.run(
-            "UPDATE message SET state = 'failed', error = ?, settled = 1 WHERE id = ?", [.text(reason), .integer(row)])
+            "UPDATE message SET state = ?, error = ?, settled = 1 WHERE id = ?",
+            [.state(MessageState.failed), .text(reason), .integer(row)])
         try emitState(of: row)
     }
 

@@ -113,11 +113,13 @@ package struct OutgoingText {
             """
             INSERT INTO message(account, direction, conversation, position, archive, message_id, origin_id, sender,
                 recipient, type, body, sent_at, state)
-            VALUES (?, 'out', ?, ?, '', ?, ?, ?, ?, 'chat', ?, ?, 'queued')
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'chat', ?, ?, ?)
             """,
             [
-                .integer(account.id), .text(recipient.bare.description), .integer(try step.nextPosition()), .text(id),
-                .text(id), .text(account.jid.description), .text(recipient.description), .text(body), .integer(sentAt),
+                .integer(account.id), .state(Direction.outgoing), .text(recipient.bare.description),
+                .integer(try step.nextPosition()), .text(Archive.own.key), .text(id), .text(id),
+                .text(account.jid.description), .text(recipient.description), .text(body), .integer(sentAt),
+                .state(MessageState.queued),
             ])
         let row = step.database.lastInsertedRow
         try step.messageStored()

@@ -8,6 +8,9 @@ package struct Unsettled {
 
     package init(step: Step) { self.step = step }
     private var account: Value { .integer(step.account.id) }
+    private var queue: OutboundQueue { OutboundQueue(database: step.database, account: step.account.id) }
+
+    // The states in words are those of the index `message_unfinished`, which is used only if they are named.
 
     /// Reports all messages that were sent and not acknowledged; the messages leave the queue.
     package func reportAll() throws {
@@ -15,14 +18,9 @@ package struct Unsettled {
             try step.database.statement(
                 """
                 SELECT id FROM message
-                WHERE account = ? AND state IN ('queued', 'sent', 'failed') AND state = 'sent' AND settled = 1 ORDER BY id
+                WHERE account = ? AND state IN ('queued', 'sent', 'failed') AND state = ? AND settled = 1 ORDER BY id
                 """))
-        try step.database.run(
-            """
-            DELETE FROM queue WHERE account = ?1 AND message IS NOT NULL
-                AND message NOT IN (SELECT id FROM message
-                    WHERE account = ?1 AND state IN ('queued', 'sent', 'failed') AND state = 'queued')
-            """, [account])
+        try queue.removeSent()
     }
 
     /// Reports messages that are not in the queue: without stream management no message stays in the queue after
@@ -32,21 +30,20 @@ package struct Unsettled {
             try step.database.statement(
                 """
                 SELECT id FROM message
-                WHERE account = ?1 AND state IN ('queued', 'sent', 'failed') AND state = 'sent' AND settled = 1
+                WHERE account = ?1 AND state IN ('queued', 'sent', 'failed') AND state = ?2 AND settled = 1
                     AND id NOT IN (SELECT message FROM queue WHERE account = ?1 AND message IS NOT NULL) ORDER BY id
                 """))
     }
 
     private func report(_ statement: Statement) throws {
-        try report(try statement.all([account]) { $0.integer() })
+        try report(try statement.all([account, .state(MessageState.sent)]) { $0.integer() })
     }
 
     /// Reports the messages in `rows`; the messages leave the queue.
     package func report(_ rows: [Int64]) throws {
         for id in rows {
             try step.database.run("UPDATE message SET settled = 0 WHERE id = ?", [.integer(id)])
-            try step.database.run(
-                "DELETE FROM queue WHERE account = ? AND message = ?", [account, .integer(id)])
+            try queue.remove(message: id)
             guard let message = try Message.load(id, from: step.database) else { continue }
             try Telling(step: step).tell(MessageUnsettled(message))
         }

@@ -11,7 +11,6 @@ struct DisplayedElsewhere {
 
     static let node = "urn:xmpp:mds:displayed:0"
     private static let pubsub = "http://jabber.org/protocol/pubsub"
-    private static let patience = Duration.seconds(30)
 
     /// The items of an event of the node; nil for any other message and for forged events: only the account itself
     /// publishes there (XEP-0163 section 4.3).
@@ -32,7 +31,7 @@ struct DisplayedElsewhere {
                 Element(
                     "pubsub", xmlns: Self.pubsub,
                     children: [Element("items", xmlns: Self.pubsub, attributes: ["node": Self.node])])),
-            then: DisplayedTold(), within: Self.patience)
+            then: DisplayedTold(), within: Limits.serverPatience)
     }
 
     package func told(_ iq: Element) throws {

@@ -39,6 +39,7 @@ package struct NotificationOutbox {
 
     package struct Entry: Sendable {
         package let id: Int64
+        let account: Int64
         package let message: Int64
         package let notification: Notification
     }
@@ -49,29 +50,32 @@ package struct NotificationOutbox {
     /// The oldest notifications that are not done: at most `limit`, fewer if they are long, at least one if there is
     /// any.
     package func pending(limit: Int) throws -> [Entry] {
+        let addresses = try AccountTable(database).addresses()
         var (entries, bytes): ([Entry], Int) = ([], 0)
         try database.statement(
-            """
-            SELECT n.id, n.kind, n.message, a.jid, n.conversation, m.sender, m.body, m.sent_at
-            FROM notification n JOIN message m ON m.id = n.message JOIN account a ON a.id = n.account
-            WHERE n.done = 0 ORDER BY n.id LIMIT ?
-            """
-        ).prefix(
-            [.integer(Int64(limit))],
-            while: { row in
-                let entry = Entry(
-                    id: row.integer("id"), message: row.integer("message"),
-                    notification: Notification(
-                        kind: Notification.Kind(rawValue: row.text("kind")) ?? .show,
-                        identifier: "\(row.integer("message"))",
-                        account: row.text("jid"), conversation: row.text("conversation"), sender: row.text("sender"),
-                        body: row.text("body"),
-                        at: row.integer("sent_at")))
-                entries.append(entry)
-                bytes += entry.notification.body.utf8.count
-                return bytes < Self.portion
-            })
+            "SELECT id, kind, account, message, conversation FROM notification WHERE done = 0 ORDER BY id LIMIT ?"
+        ).prefix([.integer(Int64(limit))]) { row in
+            guard let message = try Message.load(row.integer("message"), from: database) else { return true }
+            let notification = Notification(
+                kind: Notification.Kind(rawValue: row.text("kind")) ?? .show, identifier: "\(message.id)",
+                account: addresses[row.integer("account")] ?? "", conversation: row.text("conversation"),
+                sender: message.from, body: message.body ?? "", at: message.sentAt)
+            entries.append(
+                Entry(
+                    id: row.integer("id"), account: row.integer("account"), message: message.id,
+                    notification: notification))
+            bytes += notification.body.utf8.count
+            return bytes < Self.portion
+        }
         return entries
+    }
+
+    /// How many of an account are not done.
+    package func pendingCount(of account: Int64) throws -> Int {
+        let count = try database.prepare(
+            "SELECT count(*) FROM notification INDEXED BY notification_pending WHERE account = ? AND done = 0"
+        ).first([.integer(account)]) { $0.integer() }
+        return Int(count ?? 0)
     }
 
     /// Notes that `entries`, the oldest, are going to be shown. Call this in a transaction, and show the notifications
@@ -87,13 +91,13 @@ package struct NotificationOutbox {
     package func done(_ entries: [Entry]) throws {
         for entry in entries {
             // An entry of a changed kind still has to be shown as the new kind.
-            try database.run(
-                "DELETE FROM notification WHERE id = ? AND kind = 'withdraw' AND ? = 'withdraw'",
-                [.integer(entry.id), .text(entry.notification.kind.rawValue)])
-            try database.run(
-                "UPDATE notification SET done = 1 WHERE id = ? AND kind = ?",
-                [.integer(entry.id), .text(entry.notification.kind.rawValue)])
-            if entry.notification.kind == .show, database.changes == 0 { try withdraw(entry) }
+            let values: [Value] = [.integer(entry.id), .state(entry.notification.kind)]
+            switch entry.notification.kind {
+            case .withdraw: try database.run("DELETE FROM notification WHERE id = ? AND kind = ?", values)
+            case .show:
+                try database.run("UPDATE notification SET done = 1 WHERE id = ? AND kind = ?", values)
+                if database.changes == 0 { try withdraw(entry) }
+            }
         }
         try database.run(
             "DELETE FROM notification WHERE done = 1 AND id <= (SELECT max(id) FROM notification) - ?",
@@ -102,12 +106,17 @@ package struct NotificationOutbox {
 
     /// The message was read on another device while the notification was being shown here, and the row was deleted.
     private func withdraw(_ entry: Entry) throws {
+        // Meanwhile the account may have been removed, and the message with it.
+        guard try Message.load(entry.message, from: database) != nil else { return }
         try database.run(
             """
             INSERT INTO notification(account, message, conversation, kind)
-            SELECT account, id, conversation, 'withdraw' FROM message WHERE id = ?1
-                AND NOT EXISTS (SELECT 1 FROM notification WHERE message = ?1)
-            """, [.integer(entry.message)])
+            SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (SELECT 1 FROM notification WHERE message = ?2)
+            """,
+            [
+                .integer(entry.account), .integer(entry.message), .text(entry.notification.conversation),
+                .state(Notification.Kind.withdraw),
+            ])
     }
 }
 
@@ -115,6 +124,7 @@ package struct NotificationOutbox {
 struct Notifying {
     package let step: Step
     private var account: Value { .integer(step.account.id) }
+    private var messages: StoredMessages { StoredMessages(database: step.database, account: step.account.id) }
 
     /// A message was stored in `row`. Archived messages from before the account was added cause no notification.
     package func stored(_ received: IncomingMessage, row: Int64) throws {
@@ -125,32 +135,25 @@ struct Notifying {
         try step.database.run(
             """
             INSERT INTO notification(account, message, conversation, kind)
-            VALUES (?, ?, ?, 'show')
-            """, [account, .integer(row), .text(received.conversation)])
+            VALUES (?, ?, ?, ?)
+            """, [account, .integer(row), .text(received.conversation), .state(Notification.Kind.show)])
         step.notified()
     }
 
     /// Another device of the account has shown the message `id` in `conversation`, and all messages before (XEP-0333).
     func displayed(_ id: String, in conversation: String) throws {
-        let position =
-            try step.database.statement(
-                """
-                SELECT max(m.position) FROM notification n JOIN message m ON m.id = n.message
-                WHERE n.account = ?1 AND n.conversation = ?2 AND (m.message_id = ?3 OR m.stanza_id = ?3)
-                """
-            ).first([account, .text(conversation), .text(id)]) { $0.optionalInteger() } ?? nil
-        guard let position else { return }
+        let rows = try step.database.statement(
+            "SELECT message FROM notification WHERE account = ? AND conversation = ?"
+        )
+        .all([account, .text(conversation)]) { $0.integer() }
+        guard let position = try rows.compactMap({ try messages.position(of: $0, called: id) }).max() else { return }
         try withdraw(through: position, in: conversation)
     }
 
     /// Another device of the account has shown the message with the id `id` in `archive`, and all messages before
     /// (XEP-0490). An unknown id is ignored (section 5.1).
     func displayed(archived id: String, by archive: Archive, in conversation: String) throws {
-        let position =
-            try step.database.statement(
-                "SELECT max(position) FROM message WHERE account = ? AND archive = ? AND stanza_id = ? AND conversation = ?"
-            ).first([account, .text(archive.key), .text(id), .text(conversation)]) { $0.optionalInteger() } ?? nil
-        guard let position else { return }
+        guard let position = try messages.position(of: id, in: archive, conversation: conversation) else { return }
         try withdraw(through: position, in: conversation)
     }
 
@@ -165,17 +168,24 @@ struct Notifying {
     }
 
     private func withdraw(through position: Int64, in conversation: String) throws {
-        try step.database.run(
+        let shown = try step.database.statement(
             """
-            DELETE FROM notification WHERE account = ?1 AND conversation = ?2 AND kind = 'show' AND NOT (begun OR done)
-                AND message IN (SELECT id FROM message WHERE account = ?1 AND conversation = ?2 AND position <= ?3)
-            """, [account, .text(conversation), .integer(position)])
-        try step.database.run(
+            SELECT id, message, begun OR done AS seen FROM notification
+            WHERE account = ? AND conversation = ? AND kind = ?
             """
-            UPDATE notification SET kind = 'withdraw', done = 0
-            WHERE account = ?1 AND conversation = ?2 AND kind = 'show'
-                AND message IN (SELECT id FROM message WHERE account = ?1 AND conversation = ?2 AND position <= ?3)
-            """, [account, .text(conversation), .integer(position)])
+        ).all([account, .text(conversation), .state(Notification.Kind.show)]) {
+            ($0.integer("id"), $0.integer("message"), $0.bool("seen"))
+        }
+        for (id, message, mayBeSeen) in shown {
+            guard let place = try messages.position(of: message), place <= position else { continue }
+            if mayBeSeen {
+                try step.database.run(
+                    "UPDATE notification SET kind = ?, done = 0 WHERE id = ?",
+                    [.state(Notification.Kind.withdraw), .integer(id)])
+            } else {
+                try step.database.run("DELETE FROM notification WHERE id = ?", [.integer(id)])
+            }
+        }
         step.notified()
     }
 }

@@ -21,17 +21,7 @@ package struct Attempts {
     package func begin(_ count: HandledCount) throws -> Int {
         var attempts = 0
         _ = try runner.run("attempt", for: account) { step in
-            attempts = Int(
-                try step.database.statement(
-                    """
-                    INSERT INTO attempt SELECT account, number, ?2, 1 FROM session WHERE account = ?1
-                    ON CONFLICT (account) DO UPDATE SET
-                        attempts = CASE WHEN attempt.session = excluded.session AND attempt.count = excluded.count
-                            THEN attempts + 1 ELSE 1 END,
-                        session = excluded.session, count = excluded.count
-                    RETURNING attempts
-                    """
-                ).first([.integer(account.id), .integer(Int64(count.value))]) { $0.integer() } ?? 1)
+            attempts = try SessionRow.beginAttempt(at: count, of: account.id, in: step.database)
         }
         return attempts
     }
@@ -41,8 +31,7 @@ package struct Attempts {
     package func takeBack() -> Bool {
         do {
             _ = try runner.run("attempt", for: account) { step in
-                try step.database.run(
-                    "UPDATE attempt SET attempts = max(0, attempts - 1) WHERE account = ?", [.integer(account.id)])
+                try SessionRow.takeAttemptBack(of: account.id, in: step.database)
             }
             return true
         } catch {

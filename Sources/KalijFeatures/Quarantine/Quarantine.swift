@@ -45,13 +45,16 @@ public struct Quarantine {
 
     /// The newest `limit`, newest first.
     public func stanzas(limit: Int = 100) throws -> [Stanza] {
-        try database.prepare("SELECT \(Self.columns) ORDER BY q.id DESC LIMIT ?")
-            .all([.integer(Int64(limit))], Stanza.init)
+        let addresses = try AccountTable(database).addresses()
+        return try database.prepare("SELECT \(Self.columns) ORDER BY id DESC LIMIT ?")
+            .all([.integer(Int64(limit))]) { Stanza($0, addresses) }
     }
 
     /// The stanza `id`; nil if there is none.
     public func stanza(_ id: Int64) throws -> Stanza? {
-        try database.prepare("SELECT \(Self.columns) WHERE q.id = ?").first([.integer(id)], Stanza.init)
+        let addresses = try AccountTable(database).addresses()
+        return try database.prepare("SELECT \(Self.columns) WHERE id = ?")
+            .first([.integer(id)]) { Stanza($0, addresses) }
     }
 
     /// The kept bytes of the stanza `id`: the first 64 KiB on the wire.
@@ -86,15 +89,14 @@ public struct Quarantine {
     }
 
     private static let columns = """
-        q.id, a.jid, q.at, q.reason, q.name, q.sender, q.size, q.size = length(q.stanza) AS whole, q.retry
-        FROM quarantine q JOIN account a ON a.id = q.account
+        id, account, at, reason, name, sender, size, size = length(stanza) AS whole, retry FROM quarantine
         """
 }
 
 extension Quarantine.Stanza {
-    fileprivate init(_ row: Row) {
+    fileprivate init(_ row: Row, _ addresses: [Int64: String]) {
         id = row.integer("id")
-        account = row.text("jid")
+        account = addresses[row.integer("account")] ?? ""
         at = row.integer("at")
         reason = row.text("reason")
         name = row.text("name")

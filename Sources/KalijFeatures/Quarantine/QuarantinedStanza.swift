@@ -15,9 +15,6 @@ package struct QuarantinedStanza {
     /// The whole stanza, if readable.
     private let whole: Element?
 
-    /// The largest number of kept stanzas of an account: strangers must not fill the disk.
-    private static let limit: Int64 = 1000
-
     /// A stanza that the parser skipped because of a limit.
     package init(_ skipped: SkippedElement) {
         reason = "over the limit on \(skipped.limit)"
@@ -62,12 +59,7 @@ package struct QuarantinedStanza {
 
     /// The kept bytes, with zeros for the id of the open query: the id differs in each reading.
     private func withoutQuery(in step: Step) throws -> [UInt8] {
-        let open = try step.database.statement(
-            """
-            SELECT query_id FROM catchup WHERE account = ?1 AND query_id IS NOT NULL
-            UNION SELECT query_id FROM filling WHERE account = ?1 AND query_id IS NOT NULL
-            """
-        ).all([.integer(step.account.id)]) { Array($0.text().utf8) }
+        let open = try ArchiveStatus.openQuestions(of: step.account.id, in: step.database).map { Array($0.utf8) }
         return open.reduce(prefix) { bytes, id in
             bytes.replacing(id, with: [UInt8](repeating: UInt8(ascii: "0"), count: id.count))
         }
@@ -79,7 +71,7 @@ package struct QuarantinedStanza {
         let account = Value.integer(step.account.id)
         let count = try step.database.statement("SELECT count(*) FROM quarantine WHERE account = ?")
             .first([account]) { $0.integer() }
-        guard (count ?? 0) > Self.limit else { return }
+        guard (count ?? 0) > Limits.keptRows else { return }
         try step.database.run(
             """
             DELETE FROM quarantine WHERE id = (SELECT min(id) FROM quarantine WHERE account = ?1 AND author =

@@ -33,9 +33,6 @@ public struct Questions {
         public let answer: String?
     }
 
-    /// The largest number of answered questions of an account.
-    private static let limit: Int64 = 1000
-
     /// Accepts a request: whatever happens to this process, the request is sent, and the outcome is stored.
     /// - Parameters:
     ///   - request: an `<iq/>` of type get or set with its recipient.
@@ -66,30 +63,32 @@ public struct Questions {
             """
             DELETE FROM question WHERE account = ?1 AND outcome IS NOT NULL
                 AND id <= (SELECT max(id) FROM question WHERE account = ?1) - ?2
-            """, [.integer(account.id), .integer(Self.limit)])
+            """, [.integer(account.id), .integer(Limits.keptRows)])
     }
 
     private static let columns = """
-        q.id, a.jid, q.recipient, q.asked_at, q.answered_at, q.outcome, q.reason, q.answer, q.round_trip
-        FROM question q JOIN account a ON a.id = q.account
+        id, account, recipient, asked_at, answered_at, outcome, reason, answer, round_trip FROM question
         """
 
     /// The question `id`; nil if there is none.
     public func question(_ id: Int64) throws -> Question? {
-        try database.prepare("SELECT \(Self.columns) WHERE q.id = ?").first([.integer(id)], Question.init)
+        let addresses = try AccountTable(database).addresses()
+        return try database.prepare("SELECT \(Self.columns) WHERE id = ?")
+            .first([.integer(id)]) { Question($0, addresses) }
     }
 
     /// The questions with an outcome, in the order of the outcomes.
     public func answered() throws -> [Question] {
-        try database.prepare("SELECT \(Self.columns) WHERE q.outcome IS NOT NULL ORDER BY q.answered_at, q.id")
-            .all([], Question.init)
+        let addresses = try AccountTable(database).addresses()
+        return try database.prepare("SELECT \(Self.columns) WHERE outcome IS NOT NULL ORDER BY answered_at, id")
+            .all { Question($0, addresses) }
     }
 }
 
 extension Questions.Question {
-    fileprivate init(_ row: Row) {
+    fileprivate init(_ row: Row, _ addresses: [Int64: String]) {
         self.init(
-            id: row.integer("id"), account: row.text("jid"), recipient: row.text("recipient"),
+            id: row.integer("id"), account: addresses[row.integer("account")] ?? "", recipient: row.text("recipient"),
             askedAt: row.integer("asked_at"),
             answeredAt: row.optionalInteger("answered_at"), roundTrip: row.optionalInteger("round_trip"),
             outcome: row.optionalText("outcome"),

@@ -53,17 +53,17 @@ public struct AccountTable {
             let steady = try SteadyTime(in: database, clock)
             try database.run(
                 """
-                INSERT INTO account(jid, resource, server, direct_tls, ca_file, mechanism, keys, password, created_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO account(jid, resource, server, direct_tls, ca_file, mechanism, keys, password, created_at, state)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (jid) DO UPDATE SET server = excluded.server, direct_tls = excluded.direct_tls,
                     ca_file = excluded.ca_file, mechanism = excluded.mechanism, keys = excluded.keys,
-                    password = excluded.password, state = 'active'
+                    password = excluded.password, state = excluded.state
                 """,
                 [
                     .text(jid.bare.description), .text(resource), .optional(server.override?.description),
                     .integer(server.directTLS ? 1 : 0), .optional(server.caFile), .text(login.mechanism.rawValue),
                     .optional(keys), keys == nil ? .text(login.password) : .null,
-                    .integer(steady.now),
+                    .integer(steady.now), .state(Account.State.active),
                 ])
             if let historyDays {
                 try database.run(
@@ -86,12 +86,24 @@ public struct AccountTable {
     /// - Returns: false if the account is logged out already.
     public func leave(_ account: Account, removing: Bool) throws -> Bool {
         try database.run(
-            "UPDATE account SET state = ? WHERE id = ? AND (state <> 'out' OR ?)",
+            "UPDATE account SET state = ? WHERE id = ? AND (state <> ? OR ?)",
             [
-                .text((removing ? Account.State.removing : .leaving).rawValue), .integer(account.id),
-                .integer(removing ? 1 : 0),
+                .state(removing ? Account.State.removing : .leaving), .integer(account.id),
+                .state(Account.State.out), .integer(removing ? 1 : 0),
             ])
         return database.changes > 0
+    }
+
+    /// The bare address of each account, by the number of its row.
+    package func addresses() throws -> [Int64: String] {
+        let all = try database.statement("SELECT id, jid FROM account").all { ($0.integer("id"), $0.text("jid")) }
+        return Dictionary(uniqueKeysWithValues: all)
+    }
+
+    /// When an account was stored first, in the steady time; nil if there is none in the row.
+    package func storedAt(_ account: Int64) throws -> Int64? {
+        try database.statement("SELECT created_at FROM account WHERE id = ?")
+            .first([.integer(account)]) { $0.integer() }
     }
 
     private static func mechanism(_ name: String) throws -> SASLMechanism {

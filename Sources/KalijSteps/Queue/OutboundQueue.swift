@@ -95,39 +95,6 @@ package struct OutboundQueue {
         case bound = 2
     }
 
-    /// Holds all messages back if some of them have left before, and if there is, or may be, an archive that can tell
-    /// whether they arrived.
-    ///
-    /// Called at the beginning of a connection: no entry in the queue is in the server's count then.
-    package func hold(_ hold: Hold) throws {
-        // Messages shown by the archive before the connection ended have arrived, whatever the server's count says.
-        try database.run(
-            """
-            DELETE FROM queue WHERE account = ?1 AND message IN (SELECT q.message FROM queue q
-                JOIN message m ON m.id = q.message WHERE q.account = ?1 AND m.state NOT IN ('queued', 'sent'))
-            """, [.integer(account)])
-        try database.run(
-            """
-            UPDATE session SET holding = CASE WHEN (archive
-                    -- The server has not said yet whether it keeps one.
-                    OR NOT EXISTS (SELECT 1 FROM catchup WHERE account = ?1 AND archive = ''))
-                AND EXISTS (SELECT 1 FROM queue q
-                    JOIN message m ON m.id = q.message WHERE q.account = ?1 AND m.state = 'sent')
-                THEN max(holding, ?2) ELSE 0 END WHERE account = ?1
-            """, [.integer(account), .integer(hold.rawValue)])
-    }
-
-    /// The anchor of the first message that has left and is neither acknowledged nor shown by the archive: the newest
-    /// archive id known at that time.
-    package func firstAnchor() throws -> String? {
-        try database.statement(
-            """
-            SELECT m.anchor FROM queue q JOIN message m ON m.id = q.message
-            WHERE q.account = ? AND m.state = 'sent' ORDER BY q.id LIMIT 1
-            """
-        ).first([.integer(account)]) { $0.optionalText() } ?? nil
-    }
-
     /// Whether messages are held back, and why.
     package func holding() throws -> Hold {
         let hold = try database.statement("SELECT holding FROM session WHERE account = ?")
@@ -145,25 +112,14 @@ package struct OutboundQueue {
             """, [.integer(account), .integer(all ? 1 : 0)])
     }
 
-    /// Lets messages leave again, except messages shown by the archive meanwhile. The messages go after all stanzas
-    /// that have left since, so the queue keeps the order of the server's count.
-    /// - Returns: whether messages were held.
-    package func release() throws -> Bool {
-        try database.run("UPDATE session SET holding = 0 WHERE account = ? AND holding > 0", [.integer(account)])
-        guard database.changes > 0 else { return false }
-        let last =
-            try database.statement("SELECT max(id) FROM queue WHERE account = ?")
-            .first([.integer(account)]) { $0.integer() } ?? 0
+    /// Messages are held back from now on, for that reason; or, with `none`, no longer.
+    /// - Returns: whether they were held before.
+    @discardableResult
+    package func set(_ hold: Hold) throws -> Bool {
+        let before = try holding()
         try database.run(
-            """
-            INSERT INTO queue(account, message, stanza, blamed) SELECT q.account, q.message, q.stanza, q.blamed
-            FROM queue q JOIN message m ON m.id = q.message
-            WHERE q.account = ? AND m.state IN ('queued', 'sent') ORDER BY q.id
-            """, [.integer(account)])
-        try database.run(
-            "DELETE FROM queue WHERE account = ? AND message IS NOT NULL AND id <= ?",
-            [.integer(account), .integer(last)])
-        return true
+            "UPDATE session SET holding = ? WHERE account = ?", [.integer(hold.rawValue), .integer(account)])
+        return before != .none
     }
 
     /// Removes the entry `id` in a session without acknowledgements.

@@ -33,3 +33,57 @@ package struct SessionRow {
             [.integer(Int64(acknowledged.value)), .integer(account)])
     }
 }
+
+/// What features write in the row, each by the one that knows.
+extension SessionRow {
+    /// Whether the server copies in this session what other clients of the account send and get (XEP-0280).
+    package static func set(carbons: Bool, of account: Int64, in database: Database) throws {
+        try database.run(
+            "UPDATE session SET carbons = ? WHERE account = ?", [.integer(carbons ? 1 : 0), .integer(account)])
+    }
+
+    /// Whether the server archives the account's messages (XEP-0313), and whether the account's stanza-ids are trusted (XEP-0359).
+    package static func set(archive: Bool, stamps: Bool, of account: Int64, in database: Database) throws {
+        try database.run(
+            "UPDATE session SET archive = ?, stamps = ? WHERE account = ?",
+            [.integer(archive ? 1 : 0), .integer(stamps ? 1 : 0), .integer(account)])
+    }
+
+    /// Whether it is known in this session who is subscribed to the account's presence.
+    package static func set(subscribers: Bool, of account: Int64, in database: Database) throws {
+        try database.run(
+            "UPDATE session SET subscribers = ? WHERE account = ?",
+            [.integer(subscribers ? 1 : 0), .integer(account)])
+    }
+
+    /// Whether it is known in this session who is subscribed to the account's presence.
+    package static func knowsSubscribers(_ account: Int64, in database: Database) throws -> Bool {
+        try database.statement("SELECT subscribers FROM session WHERE account = ?")
+            .first([.integer(account)]) { $0.bool() } ?? false
+    }
+}
+
+/// How often the handling of a stanza was begun, as it is stored: of the last one in each session.
+extension SessionRow {
+    /// Notes that the stanza is about to be handled that makes the handled count `count`.
+    /// - Returns: which attempt it is.
+    package static func beginAttempt(at count: HandledCount, of account: Int64, in database: Database) throws -> Int {
+        let attempts = try database.statement(
+            """
+            INSERT INTO attempt SELECT account, number, ?2, 1 FROM session WHERE account = ?1
+            ON CONFLICT (account) DO UPDATE SET
+                attempts = CASE WHEN attempt.session = excluded.session AND attempt.count = excluded.count
+                    THEN attempts + 1 ELSE 1 END,
+                session = excluded.session, count = excluded.count
+            RETURNING attempts
+            """
+        ).first([.integer(account), .integer(Int64(count.value))]) { $0.integer() }
+        return Int(attempts ?? 1)
+    }
+
+    /// Takes the last attempt back.
+    package static func takeAttemptBack(of account: Int64, in database: Database) throws {
+        try database.run(
+            "UPDATE attempt SET attempts = max(0, attempts - 1) WHERE account = ?", [.integer(account)])
+    }
+}

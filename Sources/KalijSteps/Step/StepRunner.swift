@@ -135,6 +135,13 @@ package final class StepRunner {
         isDirty = false
     }
 
+    /// The kinds of steps of which one took over a second: how many of each did, and the milliseconds of the longest.
+    package static func slow(in database: Database) throws -> [(kind: String, count: Int, longest: Int)] {
+        try database.prepare("SELECT kind, count, longest FROM slow_step ORDER BY kind").all { row in
+            (row.text("kind"), Int(row.integer("count")), Int(row.integer("longest")))
+        }
+    }
+
     private func count(slow kind: StaticString, _ milliseconds: Int64) throws {
         try database.run(
             """

@@ -7,9 +7,6 @@ package struct DeadLetters {
 
     package init(step: Step) { self.step = step }
 
-    /// The largest number of letters of an account.
-    private static let limit: Int64 = 1000
-
     package func bury(
         _ bytes: [UInt8], named known: String? = nil, because reason: String, from origin: DeadLetter.Origin
     ) throws {
@@ -23,11 +20,24 @@ package struct DeadLetters {
         let id = step.database.lastInsertedRow
         try step.database.run(
             "DELETE FROM dead_letter WHERE account = ?1 AND id <= ?2 - ?3",
-            [.integer(step.account.id), .integer(id), .integer(Self.limit)])
+            [.integer(step.account.id), .integer(id), .integer(Limits.keptRows)])
         let letter = DeadLetter(
             id: id, account: step.account.jid.description, at: step.now, origin: origin, name: name, reason: reason,
             handler: bytes)
         step.emit(DeadLettered(letter))
         try step.features.owner(of: name)?.lost(letter, in: step)
+    }
+
+    /// The newest ones of all accounts, newest first.
+    package static func newest(in database: Database) throws -> [DeadLetter] {
+        let addresses = try AccountTable(database).addresses()
+        return try database.prepare(
+            "SELECT id, account, at, origin, name, reason, handler FROM dead_letter ORDER BY id DESC LIMIT 100"
+        ).all { row in
+            DeadLetter(
+                id: row.integer("id"), account: addresses[row.integer("account")] ?? "", at: row.integer("at"),
+                origin: DeadLetter.Origin(rawValue: row.text("origin")) ?? .request, name: row.text("name"),
+                reason: row.text("reason"), handler: row.blob("handler"))
+        }
     }
 }

@@ -68,6 +68,14 @@ package struct Promises {
         return bytes.flatMap { StoredValue(canonical: $0) }
     }
 
+    /// What has become of a promise of whatever account: what it was settled with, or that it is forgotten; nil if it still waits.
+    package static func outcome(of id: Int64, in database: Database) throws -> StoredValue? {
+        let bytes = try database.statement("SELECT result FROM promise WHERE id = ?")
+            .first([.integer(id)]) { $0.optionalBlob() }
+        guard let bytes else { return try StoredOutcome.rejected(.forgotten).stored }
+        return bytes.flatMap { StoredValue(canonical: $0) }
+    }
+
     private func takeWaiter(_ id: Int64) throws -> (handler: TakenHandler, next: Int64?)? {
         let row = try database.statement("SELECT id FROM waiter WHERE account = ? AND promise = ? ORDER BY id LIMIT 1")
             .first([account, .integer(id)]) { $0.integer() }

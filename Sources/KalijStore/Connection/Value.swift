@@ -11,6 +11,11 @@ public enum Value: Sendable, Equatable {
     public static func optional(_ integer: Int64?) -> Value { integer.map { .integer($0) } ?? .null }
     /// An optional blob: nil is NULL.
     public static func optional(_ blob: [UInt8]?) -> Value { blob.map { .blob($0) } ?? .null }
+
+    /// A state as it is stored: statements name no states by their numbers or words.
+    package static func state(_ state: some RawRepresentable<Int64>) -> Value { .integer(state.rawValue) }
+    /// A state as it is stored: statements name no states by their numbers or words.
+    package static func state(_ state: some RawRepresentable<String>) -> Value { .text(state.rawValue) }
 }
 
 extension Value: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {

@@ -1,0 +1,74 @@
+import KalijSteps
+import KalijStore
+
+/// What the messages tell of archives.
+extension StoredMessages {
+    /// Where the message with the archive's id `id` is shown, when it was archived, and the round that has shown it last.
+    func place(of id: String, in archive: Archive) throws -> (position: Int64, at: Int64, catchup: Int64)? {
+        try database.statement(
+            """
+            SELECT position, sent_at, catchup FROM message WHERE account = ? AND archive = ? AND stanza_id = ?
+            ORDER BY position LIMIT 1
+            """
+        ).first([.integer(account), .text(archive.key), .text(id)]) {
+            ($0.integer("position"), $0.integer("sent_at"), $0.integer("catchup"))
+        }
+    }
+
+    /// The message before that with the archive's id `id`, among those that were stored at about the same time; nil if there is
+    /// none from the order number `first` on.
+    func place(
+        before id: String, in archive: Archive, from first: Int64
+    ) throws -> (id: String, position: Int64)? {
+        try database.statement(
+            """
+            SELECT m.stanza_id, m.position FROM message a JOIN message m NOT INDEXED ON m.id BETWEEN a.id - 50 AND a.id + 50
+            WHERE a.account = ?1 AND a.archive = ?2 AND a.stanza_id = ?3 AND m.account = ?1 AND m.archive = ?2
+                AND m.stanza_id IS NOT NULL AND m.catchup > 0 AND m.position < a.position AND m.position >= ?4
+            ORDER BY m.position DESC LIMIT 1
+            """
+        ).first([.integer(account), .text(archive.key), .text(id), .integer(first)]) {
+            ($0.text("stanza_id"), $0.integer("position"))
+        }
+    }
+
+    /// The order number of the last message of `conversation` with the archive's id `id`.
+    func position(of id: String, in archive: Archive, conversation: String) throws -> Int64? {
+        try database.statement(
+            "SELECT max(position) FROM message WHERE account = ? AND archive = ? AND stanza_id = ? AND conversation = ?"
+        ).first([.integer(account), .text(archive.key), .text(id), .text(conversation)]) { $0.optionalInteger() } ?? nil
+    }
+
+    /// The rows of the messages with the archive's id `id`: some servers give several the same.
+    func rows(of id: String, in archive: Archive) throws -> [Int64] {
+        try database.statement("SELECT id FROM message WHERE account = ? AND archive = ? AND stanza_id = ?")
+            .all([.integer(account), .text(archive.key), .text(id)]) { $0.integer() }
+    }
+
+    /// Whether an archive has shown the newest message to `conversation` that the server took; nil if there is none lately.
+    func isNewestTakenArchived(in conversation: String) throws -> Bool? {
+        try database.statement(
+            """
+            SELECT catchup > 0 FROM (SELECT direction, state, catchup, position FROM message INDEXED BY message_order
+                WHERE account = ? AND conversation = ? ORDER BY position DESC LIMIT 500)
+            WHERE direction = ? AND state = ? ORDER BY position DESC LIMIT 1
+            """
+        ).first([
+            .integer(account), .text(conversation), .state(Direction.outgoing), .state(MessageState.acked),
+        ]) { $0.bool() }
+    }
+
+    /// The rows of an archive's messages after the order number `position` that the round `round` has not shown, in their order.
+    func unshown(by round: Int64, of archive: Archive, after position: Int64) throws -> [Int64] {
+        try database.statement(
+            """
+            WITH RECURSIVE c(name) AS (SELECT min(conversation) FROM message WHERE account = ?1
+                UNION ALL SELECT (SELECT min(conversation) FROM message WHERE account = ?1 AND conversation > name)
+                    FROM c WHERE name IS NOT NULL)
+            SELECT m.id FROM c CROSS JOIN message m INDEXED BY message_order
+                ON m.account = ?1 AND m.conversation = c.name AND m.position > ?3
+            WHERE m.archive = ?2 AND m.catchup < ?4 ORDER BY m.position
+            """
+        ).all([.integer(account), .text(archive.key), .integer(position), .integer(round)]) { $0.integer() }
+    }
+}

@@ -1,0 +1,99 @@
+import KalijSteps
+import KalijStore
+
+/// The messages of an account as they are stored, for other parts of the engine. Reads only, in a step or in none.
+package struct StoredMessages {
+    package let database: Database
+    package let account: Int64
+
+    package init(database: Database, account: Int64) {
+        self.database = database
+        self.account = account
+    }
+
+    /// A message with its order number.
+    package typealias Placed = (message: Message, position: Int64)
+
+    /// The newest `limit` messages with a body, oldest first.
+    /// - Parameter conversation: only those with this bare address; nil for all.
+    package func newest(_ limit: Int, with conversation: String?) throws -> [Placed] {
+        guard let conversation else { return try newest(limit) }
+        let newestFirst = try database.statement(
+            """
+            SELECT id, direction, stanza_id, origin_id, sender, recipient, type, body, sent_at, state, error, settled,
+                position
+            FROM message WHERE account = ? AND conversation = ? AND body IS NOT NULL ORDER BY position DESC LIMIT ?
+            """
+        ).all([.integer(account), .text(conversation), .integer(Int64(limit))]) {
+            (Message($0), $0.integer("position"))
+        }
+        return newestFirst.reversed()
+    }
+
+    // MARK: All conversations
+
+    /// The newest message of a conversation that was not taken yet.
+    private struct Head {
+        let conversation: String
+        let order: (position: Int64, id: Int64)
+    }
+
+    /// The newest messages of all conversations: takes the newest of the conversations' next messages, again and again.
+    /// An index of the common order would cost another write per message.
+    private func newest(_ limit: Int) throws -> [Placed] {
+        var heads = try database.statement(
+            """
+            WITH RECURSIVE c(name) AS (SELECT min(conversation) FROM message WHERE account = ?1
+                UNION ALL SELECT (SELECT min(conversation) FROM message WHERE account = ?1 AND conversation > name)
+                    FROM c WHERE name IS NOT NULL)
+            SELECT name FROM c WHERE name IS NOT NULL
+            """
+        ).all([.integer(account)]) { $0.text() }
+            .compactMap { try head(of: $0, before: (.max, .max)) }
+        var found: [Placed] = []
+        while found.count < limit, let place = heads.indices.max(by: { heads[$0].order < heads[$1].order }) {
+            let head = heads[place]
+            if let message = try Message.load(head.order.id, from: database) {
+                found.append((message, head.order.position))
+            }
+            if let next = try self.head(of: head.conversation, before: head.order) {
+                heads[place] = next
+            } else {
+                heads.remove(at: place)
+            }
+        }
+        return found.reversed()
+    }
+
+    private func head(of conversation: String, before order: (position: Int64, id: Int64)) throws -> Head? {
+        try database.statement(
+            """
+            SELECT position, id FROM message
+            WHERE account = ? AND conversation = ? AND (position, id) < (?, ?) AND body IS NOT NULL
+            ORDER BY position DESC, id DESC LIMIT 1
+            """
+        ).first([.integer(account), .text(conversation), .integer(order.position), .integer(order.id)]) {
+            Head(conversation: conversation, order: ($0.integer("position"), $0.integer("id")))
+        }
+    }
+
+    // MARK: One message
+
+    /// The order number of the message in `row`, if its stanza has the id `id`, or an archive has given it that one.
+    func position(of row: Int64, called id: String) throws -> Int64? {
+        try database.statement("SELECT position FROM message WHERE id = ?1 AND (message_id = ?2 OR stanza_id = ?2)")
+            .first([.integer(row), .text(id)]) { $0.integer() }
+    }
+
+    /// The order number of the message in `row`.
+    func position(of row: Int64) throws -> Int64? {
+        try database.statement("SELECT position FROM message WHERE id = ?").first([.integer(row)]) { $0.integer() }
+    }
+
+    /// Whether the account has sent a message to `conversation`, from whatever device.
+    func hasWritten(to conversation: String) throws -> Bool {
+        try database.statement(
+            "SELECT 1 FROM message WHERE account = ? AND conversation = ? AND direction = 'out' LIMIT 1"
+        ).first([.integer(account), .text(conversation)]) { _ in true } ?? false
+    }
+}
