@@ -141,7 +141,7 @@ import Testing
             hasArchive: true,
             catchUp: text.next(), catchUpProblem: text.next(), storedMessages: 1, queuedMessages: 1,
             messagesInMailbox: 1, sentMessages: 1, unsettledMessages: 1, failedMessages: 1, queuedStanzas: 1,
-            pendingNotifications: 1, gaps: [gap])
+            pendingNotifications: 1, gaps: [gap], features: [EventField(.reason, .text(text.next()))])
     }
 
     @Test("the output of iq, ping, disco and query for answers") func answers() throws {

@@ -55,6 +55,8 @@ public struct StatusReader {
         public let pendingNotifications: Int
         /// The places with missing messages in the history.
         public let gaps: [HistoryGap]
+        /// The features' part (``Feature/status(of:in:)``).
+        public let features: [EventField]
     }
 
     /// A kind of step that took over a second.
@@ -97,6 +99,7 @@ public struct StatusReader {
             catchUp: archive?.storedPhase, catchUpProblem: archive?.problem, storedMessages: session.storedMessages,
             queuedMessages: counts.queued + inMailbox, messagesInMailbox: inMailbox, sentMessages: counts.sent,
             unsettledMessages: counts.unsettled, failedMessages: counts.failed, queuedStanzas: session.queuedStanzas,
-            pendingNotifications: try NotificationOutbox(database: database).pendingCount(of: account.id), gaps: gaps)
+            pendingNotifications: try NotificationOutbox(database: database).pendingCount(of: account.id), gaps: gaps,
+            features: try Features.own.flatMap { try $0.status(of: account, in: database) })
     }
 }

@@ -40,10 +40,16 @@ struct Subscribers {
             .first([account]) { $0.integer() } ?? 0
         guard waiting < Self.mostWaiting, bytes.count <= Self.longestWaiting else { return false }
         try database.run("INSERT INTO asker(account, stanza) VALUES (?, ?)", [account, .blob(bytes)])
-        guard try !Requests(step: step).isWaiting([RosterTold.name]) else { return true }
+        try ask()
+        return true
+    }
+
+    /// Asks for the roster, if it is not being asked for. All features are told when it has come, or will not
+    /// (``Feature/contactsKnown(in:)``).
+    func ask() throws {
+        guard try !Requests(step: step).isWaiting([RosterTold.name]) else { return }
         try step.send(
             .request(.get, Element("query", xmlns: Self.roster)), then: RosterTold(), within: Limits.serverPatience)
-        return true
     }
 
     /// The roster has arrived; nil if the server gives none. The waiting requests are answered.
@@ -58,6 +64,7 @@ struct Subscribers {
         for (_, bytes) in waiting.sorted(by: { $0.0 < $1.0 }) {
             try Responder(step: step).answerPostponed(try Element.parse(bytes))
         }
+        for feature in step.features.all { try feature.contactsKnown(in: step) }
     }
 
     /// Applies the change in a roster push (RFC 6121 section 2.1.6); false if `iq` is not a push, or not from the

@@ -310,6 +310,9 @@ package struct CatchUp {
         if archive.isOwn { try step.announcePresence() }
         tell(problem: problem)
         if archive.isOwn { try release(problem: problem) }
+        if archive.isOwn, problem == nil {
+            for feature in step.features.all { try feature.archiveRead(in: step) }
+        }
         if problem == nil { try ArchiveBegin(step: step, archive: archive).findOut() }
         try Filling.goOn(step)
     }

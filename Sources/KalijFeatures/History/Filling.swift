@@ -98,7 +98,7 @@ struct Filling {
 
     private func take(_ archived: ArchivedMessage, _ row: inout FillingRow) throws {
         let messages = Messages(step: step)
-        if let received = try MessagePath(step: step).archived(archived) {
+        if let received = try MessagePath(step: step).archived(archived, isOlder: true) {
             let place = try messages.place(of: received)
             let holder = try place.flatMap { $0.isConfirmed ? try ranges.range(holding: $0.position) : nil }
             if let holder {

@@ -24,15 +24,17 @@ struct MessagePath {
 
     /// A message shown by an archive, after the turns of all features; nil if there is no message to keep. An error in
     /// the account's own archive counts as a delivered error.
-    package func archived(_ archived: ArchivedMessage) throws -> IncomingMessage? {
+    /// - Parameter isOlder: whether older history was asked for.
+    package func archived(_ archived: ArchivedMessage, isOlder: Bool = false) throws -> IncomingMessage? {
         guard archived.isOfItsArchive else { return nil }
         if archived.archive.isOwn, archived.message["type"] == "error" {
             try Messages(step: step).refused(archived.message)
             return nil
         }
         var incoming = IncomingMessage(archived, account: step.account.jid, now: step.now)
+        incoming.isOlder = isOlder
         try arrive(&incoming)
-        return incoming
+        return incoming.isKept ? incoming : nil
     }
 
     private func arrive(_ message: inout IncomingMessage) throws {

@@ -130,6 +130,19 @@ package struct Messages {
         if let row { try fail(row, reason) }
     }
 
+    /// The recipient says that the message in `row` has arrived: an unknown outcome is known now.
+    package func arrived(_ row: Int64) throws {
+        try database.run(
+            """
+            UPDATE message SET settled = 1, state = CASE WHEN state IN (?1, ?2) THEN ?3 ELSE state END
+            WHERE id = ?4 AND (settled = 0 OR state IN (?1, ?2))
+            """,
+            [
+                .state(MessageState.queued), .state(MessageState.sent), .state(MessageState.acked), .integer(row),
+            ])
+        if database.changes > 0 { try emitState(of: row) }
+    }
+
     /// The message in `row` will not arrive.
     package func fail(_ row: Int64, _ reason: String) throws {
         try database.run(

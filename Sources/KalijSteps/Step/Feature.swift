@@ -39,6 +39,9 @@ public protocol Feature: SendableMetatype {
     /// feature's.
     static func event(_ kind: String, of message: Message) -> (any MessageEvent)?
 
+    /// The feature's part of `kalij status` for an account. Reading the status must not take longer with more messages.
+    static func status(of account: Account, in database: Database) throws -> [EventField]
+
     // MARK: The life of a session
 
     /// A new session is bound, and the previous session is lost: its state is void, and its questions will not be
@@ -60,6 +63,12 @@ public protocol Feature: SendableMetatype {
 
     /// The first presence of the session was sent: the server delivers from now on.
     static func becameAvailable(in step: Step) throws
+
+    /// The account's archive was read to its end: the missed messages are stored.
+    static func archiveRead(in step: Step) throws
+
+    /// The contacts that may know whether the account is online are known, or will not be known in this session.
+    static func contactsKnown(in step: Step) throws
 
     // MARK: Incoming
 
@@ -101,12 +110,15 @@ extension Feature {
     public static var events: [any EventContent.Type] { [] }
     public static var announced: [String] { [] }
     public static func event(_ kind: String, of message: Message) -> (any MessageEvent)? { nil }
+    public static func status(of account: Account, in database: Database) throws -> [EventField] { [] }
     public static func sessionLost(in step: Step) throws {}
     public static func sessionBegan(in step: Step) throws {}
     public static func sessionResumed(in step: Step) throws {}
     public static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {}
     public static func holdsPresence(in step: Step) throws -> Bool { false }
     public static func becameAvailable(in step: Step) throws {}
+    public static func archiveRead(in step: Step) throws {}
+    public static func contactsKnown(in step: Step) throws {}
     public static func arrived(_ message: inout IncomingMessage, in step: Step) throws {}
     public static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {}
     public static func presence(_ presence: Element, in step: Step) throws {}

@@ -49,6 +49,8 @@ public struct IncomingMessage {
     public let sentAt: Int64
     /// The archive's stamp of a message shown by an archive; else nil.
     package let archivedAt: Int64?
+    /// Whether an archive has shown the message as part of older history, which was asked for.
+    package var isOlder = false
     /// Whether the message is stored: at first, if there is a text, or an archive's id.
     public var isKept: Bool
 

@@ -31,7 +31,7 @@ struct EventPrinter {
     func json(_ event: EngineEvent) throws -> PrintedText { try JSONLine.of(EventRecord(event)) }
 }
 
-/// An event in JSON, or a row of a history.
+/// An event in JSON, a row of a history, or what features say of an account.
 struct EventRecord: Encodable {
     private let fields: [(name: String, value: EventValue)]
 
@@ -49,6 +49,8 @@ struct EventRecord: Encodable {
         self.fields =
             known.compactMap { name, value in value.map { (name, $0) } } + fields.map { ($0.key.name, $0.value) }
     }
+
+    init(_ fields: [EventField]) { self.fields = fields.map { ($0.key.name, $0.value) } }
 
     /// A message in the form of the history.
     init(_ message: Message, event: String = MessageStored.name, account: String, at: Int64) {

@@ -38,10 +38,12 @@ struct StatusRecord: Encodable {
         let catchUpProblem: String?
         let stored, queued, inMailbox, sent, unsettled, failed, queuedStanzas, notifications: Int
         let gaps: [GapRecord]
+        let features: EventRecord
+        let words: [PrintedText]
 
         private enum CodingKeys: String, CodingKey {
             case account, state, jid, resumable, carbons, archive, stored, queued, sent, unsettled, failed
-            case notifications, gaps
+            case notifications, gaps, features
             case lastOnline = "last_online"
             case catchUp = "catch_up"
             case catchUpProblem = "catch_up_problem"
@@ -76,7 +78,8 @@ struct StatusRecord: Encodable {
                 inMailbox: status.messagesInMailbox, sent: status.sentMessages, unsettled: status.unsettledMessages,
                 failed: status.failedMessages,
                 queuedStanzas: status.queuedStanzas, notifications: status.pendingNotifications,
-                gaps: status.gaps.map { GapRecord($0, account: status.account.jid.description) })
+                gaps: status.gaps.map { GapRecord($0, account: status.account.jid.description) },
+                features: EventRecord(status.features), words: status.features.compactMap(Self.words))
         }
         self.quarantine = quarantine.map { QuarantineRecord($0) }
         self.deadLetters = deadLetters.map {
@@ -110,6 +113,19 @@ struct StatusRecord: Encodable {
         return lines
     }
 
+    /// What a feature says, as a line for a person; nil if there is nothing to say.
+    private static func words(_ field: EventField) -> PrintedText? {
+        let name = field.key.name.replacing("_", with: " ")
+        return switch field.value {
+        case .integer(0), .flag(false): nil
+        case .text(let text): "  \(name): \(text)"
+        case .integer(let number): "  \(name): \(number)"
+        case .number(let number): "  \(name): \(number)"
+        case .time(let time): "  \(name): \(Stamp.of(time))"
+        case .flag(true): "  \(name)"
+        }
+    }
+
     private func lines(_ account: AccountRecord) -> [PrintedText] {
         var lines: [PrintedText] = ["account: \(account.account)\(account.state == "active" ? "" : ", logged out")"]
         lines.append(
@@ -128,6 +144,7 @@ struct StatusRecord: Encodable {
             lines.append("  notifications: \(account.notifications) not shown yet")
         }
         lines += account.gaps.map { "  missing: \($0.words)" }
+        lines += account.words
         if account.unsettled > 0 {
             lines.append("  outcome unknown: \(account.unsettled) messages sent in a lost session")
         }
