@@ -1,6 +1,6 @@
 /// A line of the independent client.
 public struct PeerEvent: Codable, Sendable {
-    /// `ready`, `sent`, `received`, `stopped`, `asked`, `answered` or `failed`.
+    /// `ready`, `sent`, `received`, `stopped`, `receipt`, `asked`, `answered` or `failed`.
     public let event: String
     /// Seconds since 1970.
     public let at: Double

@@ -181,6 +181,11 @@ async def chat(peer):
 
     peer.add_event_handler("message", received)
     peer.use_origin_id = options.origin_ids
+    if options.receipts:
+        peer.register_plugin("xep_0184", {"auto_request": True})
+        peer.add_event_handler(
+            "receipt_received",
+            lambda message: say("receipt", sender=str(message["from"]), id=message["receipt"]))
     peer.send_presence()
     await peer.barrier()
     listening = asyncio.ensure_future(commands())
@@ -337,6 +342,7 @@ def main():
             command.add_argument("--first", type=int, default=1)
             command.add_argument("--reconnect", action="store_true")
             command.add_argument("--origin-ids", action="store_true")
+            command.add_argument("--receipts", action="store_true")
         if name == "push":
             command.add_argument("--service", required=True)
             command.add_argument("--node", required=True)

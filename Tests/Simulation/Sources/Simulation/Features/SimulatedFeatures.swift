@@ -8,6 +8,7 @@ enum SimulatedFeatures {
         SimulatedCarbons.self,
         SimulatedTime.self,
         SimulatedPing.self,
+        SimulatedContacts.self,
         SimulatedPresence.self,
         SimulatedMessages.self,
         SimulatedNotifications.self,

@@ -1,0 +1,15 @@
+import KalijXML
+
+/// The account's roster (RFC 6121 section 2): of those that write to it one has a subscription to its presence.
+final class SimulatedContacts: SimulatedFeature {
+    /// Who may know that the account is online.
+    static let subscriber = "romeo@example.net"
+
+    init(_ server: SimulatedServer) {}
+
+    func answer(_ request: Element, of session: ServerSession) -> SimulatedAnswer? {
+        guard request.child("query", "jabber:iq:roster") != nil else { return nil }
+        return .result(
+            "<query xmlns='jabber:iq:roster'><item jid='\(Self.subscriber)' subscription='both'/></query>")
+    }
+}
