@@ -62,6 +62,7 @@ private final class Asking: Sendable {
     let executable: String
     let data: String
     private let killed = Mutex(0)
+    private let random = RandomChoices("questions")
 
     init(laboratory: Laboratory, executable: String, data: String) {
         (self.laboratory, self.executable, self.data) = (laboratory, executable, data)
@@ -106,11 +107,11 @@ private final class Asking: Sendable {
         var kills = 0
         while !Task.isCancelled {
             let process = try start(["run"])
-            try? await Task.sleep(for: .milliseconds(Int.random(in: 50...1500)))
+            try? await Task.sleep(for: random.milliseconds(50...1500))
             process.signal(SIGKILL)
             _ = await process.wait(seconds: 10)
             kills += 1
-            if Bool.random() { try? await Task.sleep(for: .milliseconds(Int.random(in: 0...1000))) }
+            if random.flip() { try? await Task.sleep(for: random.milliseconds(0...1000)) }
         }
         return kills
     }
@@ -135,8 +136,8 @@ private final class Asking: Sendable {
         let question = "<question xmlns='urn:example:question' number='\(number)'/>"
         let process = try start(["iq", "bob@localhost/peer", question, "--wait", "600"])
         let patiences: [Double] = [0.05, 0.5, 3, 6]
-        let patience: Double = patiences.randomElement() ?? 1
-        guard await process.wait(seconds: Double.random(in: 0...patience)) == nil else { return }
+        let patience: Double = random.one(of: patiences) ?? 1
+        guard await process.wait(seconds: random.number(0...patience)) == nil else { return }
         process.signal(SIGKILL)
         _ = await process.wait(seconds: 10)
         killed.withLock { $0 += 1 }

@@ -101,10 +101,11 @@ import Testing
 
     /// Starts a process and kills it, until a process has reached `isEnough`; returns how many were killed.
     private func killed(_ begin: () throws -> Running, until isEnough: (Running) throws -> Bool) async throws -> Int {
+        let random = RandomChoices("history")
         for kills in 0..<100 {
             let run = try begin()
             // Later and later, so that the loop ends on the slowest machine too.
-            try await Task.sleep(for: .milliseconds(Int.random(in: 20...100) + 15 * kills))
+            try await Task.sleep(for: .milliseconds(random.number(20...100) + 15 * kills))
             let isDone = try isEnough(run)
             _ = run.end(isDone ? SIGTERM : SIGKILL)
             if isDone { return kills }

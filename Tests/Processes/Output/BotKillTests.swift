@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import KalijLab
-import TestSupport
 import Testing
 
 /// "A bot killed in between neither misses nor doubles anything": the bot reads `run --json --since N`, answers each
@@ -12,9 +11,7 @@ import Testing
 
     @Test("a bot is killed again and again, alone or with its `run`: the other side has each answer exactly once")
     func killed() async throws {
-        let seed = ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) } ?? .random(in: 0...999_999)
-        var random = Seeded(seed)
-        print("bot: seed \(seed)")
+        let random = RandomChoices("bot")
         let world = try await World()
         defer { world.close() }
         try await world.online()
@@ -24,11 +21,11 @@ import Testing
         var (alone, together, runAlone) = (0, 0, 0)
         for _ in 0..<kills {
             let bot = try start(world, runs)
-            try await Task.sleep(for: .milliseconds(Int.random(in: 30...900, using: &random)))
+            try await Task.sleep(for: random.milliseconds(30...900))
             #expect(
                 bot.ending() == nil,
                 "\((try? String(contentsOfFile: world.laboratory.path("bot.err"), encoding: .utf8)) ?? "")")
-            switch Int.random(in: 0..<3, using: &random) {
+            switch random.number(0...2) {
             case 0:
                 // The bot's `run` goes by itself, when nobody reads its output any more.
                 alone += 1
@@ -40,7 +37,7 @@ import Testing
                 // The bot starts another `run`.
                 runAlone += 1
                 if let pid = try lastRun(runs) { kill(pid, SIGKILL) }
-                try await Task.sleep(for: .milliseconds(Int.random(in: 30...500, using: &random)))
+                try await Task.sleep(for: random.milliseconds(30...500))
                 bot.signal(SIGKILL)
             }
             bot.ended(within: 10)

@@ -60,12 +60,13 @@ import Testing
                 if let body = object?["body"] as? String { seen.insert(body) }
             }
         }
+        let random = RandomChoices("wake output")
         for round in 0..<8 {
             let bodies = (0..<5).map { "\(round) \($0)" }
             sent += bodies
             try await world.send(bodies)
             // The reader writes each line at once after reading, and dies some time after the first line.
-            let delay = Double.random(in: 0...0.02)
+            let delay = random.number(0...0.02)
             let reader = """
                 | /usr/bin/python3 -c 'import os, sys, threading, time
                 for line in sys.stdin.buffer.raw if False else iter(lambda: os.read(0, 100), b""):

@@ -15,6 +15,7 @@ struct PushKillTests {
         let stage = try PushStage(
             folder: folder.path + "/stage", port: xmpp.port, more: ["timeout": ["xmppconnectionError": "100ms"]],
             window: "400ms")
+        let random = RandomChoices("push")
         var queued: [String] = []
         var number = 0
         // Each kill comes at another moment; KALIJ_PUSH_KILLS=300 for more kills.
@@ -28,7 +29,7 @@ struct PushKillTests {
                 let token = String(repeating: "b", count: 56) + String(10_000_000 + number)
                 asked.append((token, xmpp.publish(token, module: "apple"), xmpp.publish(token, module: "apple")))
             }
-            usleep(UInt32.random(in: 0..<900_000))
+            usleep(UInt32(random.number(0...899_999)))
             stage.kill()
             xmpp.wait(seconds: 5) { !xmpp.isReady }
             // Both answered in one life: the second push was queued before its answer.

@@ -47,9 +47,12 @@ struct Freezer: Sendable {
     }
 
     /// The environment to watch a process, and to freeze the process at `point`.
-    func environment(log: String, at point: FreezePoint? = nil) -> [String: String] {
+    func environment(log: String, at point: FreezePoint? = nil, _ random: RandomChoices? = nil) -> [String: String] {
         var values = ["LD_PRELOAD": library, "KALIJ_FREEZE_LOG": log]
-        if let point { values["KALIJ_FREEZE"] = "\(point.rawValue):\(Int.random(in: point.occurrences))" }
+        if let point {
+            let occurrence = random?.number(point.occurrences) ?? point.occurrences.lowerBound
+            values["KALIJ_FREEZE"] = "\(point.rawValue):\(occurrence)"
+        }
         return values
     }
 }

@@ -20,6 +20,7 @@ actor HandOverLane {
     let number: Int
     private let friend: String
     let bob: Chat
+    let random: RandomChoices
     var report = HandOverReport()
     /// The accepted bodies, in this order.
     private(set) var accepted: [String] = []
@@ -34,6 +35,7 @@ actor HandOverLane {
     init(_ number: Int, in world: HandOverWorld) async throws {
         self.number = number
         self.world = world
+        random = RandomChoices("hand-over", part: number + 1)
         data = world.laboratory.path("data-\(number)")
         friend = "bob\(number)@localhost"
         log = FreezeLog(path: world.laboratory.path("freeze-\(number)-0"))
@@ -91,7 +93,7 @@ actor HandOverLane {
         let process = try RoleProcess(
             arguments, executable: world.executable, data: data, in: world.laboratory,
             files: world.laboratory.path("p-\(number)-\(serial)"),
-            environment: world.freezer.environment(log: log.path, at: point))
+            environment: world.freezer.environment(log: log.path, at: point, random))
         what += " \(process.pid)"
         processes.append(process)
         return process
@@ -101,7 +103,7 @@ actor HandOverLane {
     func share() async throws {
         serial += 1
         report.count("send")
-        let body = "a \(accepted.count) \(UInt32.random(in: 0...UInt32.max))"
+        let body = "a \(accepted.count) \(random.number(0...Int(UInt32.max)))"
         let process = try RoleProcess(
             ["send", friend, body, "--queue-only"], executable: world.executable, data: data, in: world.laboratory,
             files: world.laboratory.path("p-\(number)-\(serial)"),

@@ -7,8 +7,8 @@ extension HandOverLane {
     func aimedRound(_ point: FreezePoint) async throws {
         beginRound()
         // The message to write has to be there before.
-        if point == .unsent || Bool.random() { try await share() }
-        let driver = try start(["run", "wake", "wake", "flush", "ping"].randomElement() ?? "run", at: point)
+        if point == .unsent || random.flip() { try await share() }
+        let driver = try start(random.one(of: ["run", "wake", "wake", "flush", "ping"]) ?? "run", at: point)
         _ = await until(4) { log.has(point.rawValue, pid: driver.pid) || !driver.isRunning }
         if !log.has(point.rawValue, pid: driver.pid) {
             try log.callOff()
@@ -18,9 +18,9 @@ extension HandOverLane {
         what += " at \(point)"
         let isFrozen = log.has(point.rawValue, pid: driver.pid)
         if isFrozen { report.frozen[point, default: 0] += 1 } else { report.missed += 1 }
-        let fate = isFrozen ? Fate.allCases.randomElement() ?? .late : .none
+        let fate = isFrozen ? random.one(of: Fate.allCases) ?? .late : .none
         what += isFrozen ? ", frozen, to meet \(fate);" : ", missed;"
-        async let sharing: Void = Bool.random() ? share() : ()
+        async let sharing: Void = random.flip() ? share() : ()
         let wakes = try await startOthers()
         try await meet(fate, driver)
         try await awaitEnd(of: wakes)
@@ -43,13 +43,13 @@ extension HandOverLane {
         var wakes: [RoleProcess] = []
         let commands =
             ["wake"]
-            + (0..<Int.random(in: 0...2)).map { _ in
-                ["wake", "wake", "run", "flush", "ping"].randomElement() ?? "wake"
+            + (0..<random.number(0...2)).map { _ in
+                random.one(of: ["wake", "wake", "run", "flush", "ping"]) ?? "wake"
             }
-        for command in commands.shuffled() {
+        for command in random.shuffled(commands) {
             let process = try start(command)
             if command == "wake" { wakes.append(process) }
-            try await Task.sleep(for: .milliseconds(Int.random(in: 0...200)))
+            try await Task.sleep(for: random.milliseconds(0...200))
         }
         return wakes
     }
@@ -58,7 +58,7 @@ extension HandOverLane {
         switch fate {
         case .none: return
         case .early, .killed:
-            try await Task.sleep(for: .milliseconds(Int.random(in: 0...1500)))
+            try await Task.sleep(for: random.milliseconds(0...1500))
             report.count(fate == .early ? "thawed early" : "killed")
             driver.signal(fate == .early ? SIGCONT : SIGKILL)
         case .late, .later:
@@ -66,7 +66,7 @@ extension HandOverLane {
                 !driver.isRunning || log.lines().contains { $0.what == "took" && $0.pid != driver.pid && $0.mine > 0 }
             }
             if !isOver { violation("nobody took over from a frozen \(driver.command)") }
-            if fate == .later { try await Task.sleep(for: .milliseconds(Int.random(in: 0...1500))) }
+            if fate == .later { try await Task.sleep(for: random.milliseconds(0...1500)) }
             report.count(driver.isRunning ? "given up and thawed" : "frozen within a transaction and killed by others")
             driver.signal(SIGCONT)
         }
@@ -108,15 +108,15 @@ extension HandOverLane {
     func randomRound() async throws {
         beginRound()
         var frozen: [RoleProcess] = []
-        for _ in 0..<Int.random(in: 3...7) {
-            switch Int.random(in: 0..<12) {
+        for _ in 0..<random.number(3...7) {
+            switch random.number(0...11) {
             case 0, 1: try start("run")
             case 2, 3, 4: try start("wake")
             case 5: try start("flush")
             case 6: try start("ping")
             case 7: try await share()
             case 8, 9:
-                guard let one = running.randomElement() else { continue }
+                guard let one = random.one(of: running) else { continue }
                 report.count("frozen anywhere")
                 one.signal(SIGSTOP)
                 what += " (\(one.pid) frozen)"
@@ -125,11 +125,11 @@ extension HandOverLane {
                 frozen.popLast()?.signal(SIGCONT)
             default:
                 report.count("killed anywhere")
-                guard let one = running.randomElement() else { continue }
+                guard let one = random.one(of: running) else { continue }
                 one.signal(SIGKILL)
                 _ = await one.end(within: 5)
             }
-            try await Task.sleep(for: .milliseconds(Int.random(in: 0...500)))
+            try await Task.sleep(for: random.milliseconds(0...500))
         }
         // A last process, which finds the others as they are.
         let wake = try start("wake")

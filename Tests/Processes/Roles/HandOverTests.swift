@@ -60,8 +60,8 @@ extension HandOverLane {
     func run(rounds: Int) async throws -> HandOverReport {
         while report.rounds < rounds || FreezePoint.Kind.allCases.contains(where: { report.frozen($0) * 4 < rounds }) {
             guard report.rounds < 3 * rounds + 20 else { break }
-            let rarest = FreezePoint.Kind.allCases.shuffled().min { report.frozen($0) < report.frozen($1) }
-            if report.rounds % 5 != 4, let point = rarest?.points.randomElement() {
+            let rarest = random.shuffled(FreezePoint.Kind.allCases).min { report.frozen($0) < report.frozen($1) }
+            if report.rounds % 5 != 4, let point = random.one(of: rarest?.points ?? []) {
                 try await aimedRound(point)
             } else {
                 try await randomRound()

@@ -49,7 +49,7 @@ import Testing
     private func process(_ command: String, _ world: World) throws -> RoleProcess {
         try RoleProcess(
             [command], executable: world.kalij.executable, data: world.kalij.data, in: world.laboratory,
-            files: world.laboratory.path("p-\(UInt32.random(in: 0...UInt32.max))"))
+            files: world.laboratory.path("p-\(UUID().uuidString)"))
     }
 
     private func letsGo(

@@ -94,7 +94,7 @@ import Testing
         // As a user limited to this process, with a directory of the user's own.
         let data = world.laboratory.path("theirs")
         try FileManager.default.copyItem(atPath: world.kalij.data, toPath: data)
-        let user = 61_234 + Int.random(in: 0...900)
+        let user = 61_234 + RandomChoices("listen").number(0...900)
         let folder = (data as NSString).deletingLastPathComponent
         try await world.laboratory.run(
             "/bin/sh",

@@ -31,25 +31,26 @@ import Testing
         let total = Int(Self.environment["MAILBOX_MESSAGES"] ?? "") ?? 2000
         let scratch = try ScratchDirectory()
         let reader = try Mailbox(directory: scratch.path)
+        let random = RandomChoices("mailbox")
         var processes: [Role: Subprocess] = [:]
         var number = 0
         for role in Self.roles {
             number += 1
-            processes[role] = try start(role, number, scratch.path)
+            processes[role] = try start(role, number, scratch.path, seed: random.number(0...999_999))
         }
         let database = try Database(reading: scratch.file("mailbox.db"))
         var kills = 0
         let deadline = Date().addingTimeInterval(120)
         while try committed(database) < total, Date() < deadline {
-            try await Task.sleep(for: .milliseconds(Int.random(in: 100...400)))
-            let role = try #require(Self.roles.dropFirst().randomElement())
+            try await Task.sleep(for: random.milliseconds(100...400))
+            let role = try #require(random.one(of: Self.roles.dropFirst()))
             let process = try #require(processes[role])
             // Half of the processes kill themselves right after a commit; the others are killed anywhere.
             process.signal(SIGKILL)
             process.ended()
             kills += 1
             number += 1
-            processes[role] = try start(role, number, scratch.path)
+            processes[role] = try start(role, number, scratch.path, seed: random.number(0...999_999))
         }
         // The living processes go on until nothing waits for them.
         try Data().write(to: URL(fileURLWithPath: scratch.file("stop")))
@@ -62,11 +63,11 @@ import Testing
         Int(try database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'letter'").first { $0.integer() } ?? 0)
     }
 
-    private func start(_ role: Role, _ number: Int, _ path: String) throws -> Subprocess {
+    private func start(_ role: Role, _ number: Int, _ path: String, seed: Int) throws -> Subprocess {
         var launch = Launch(executable: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
         launch.arguments = ["--testing-library", "swift-testing", "--filter", "MailboxProcessTests"]
         launch.environment = ProcessInfo.processInfo.environment.merging(
-            ["KALIJ_MAILBOX_PROCESS": "\(role.rawValue) \(number) \(path)"]) { $1 }
+            ["KALIJ_MAILBOX_PROCESS": "\(role.rawValue) \(number) \(path)", "SEED": "\(seed)"]) { $1 }
         return try Subprocess(launch)
     }
 
@@ -135,9 +136,11 @@ private final class MailboxProcess {
     private(set) var born: Int64 = 0
     var callers: [Int32] = []
     var sent = 0
+    private let random: RandomChoices
 
     init(role: Role, number: Int64, path: String) throws {
         (self.role, self.number, self.path) = (role, number, path)
+        random = RandomChoices("mailbox, \(role.rawValue)")
         mailbox = try Mailbox(directory: path)
         listener = try Doorbell.Listener(directory: path, at: .role(role))
         log = open(path + "/received-" + role.rawValue, O_WRONLY | O_CREAT | O_APPEND, 0o600)
@@ -169,7 +172,7 @@ private final class MailboxProcess {
     func run() throws {
         try look()
         while access(path + "/stop", F_OK) != 0 {
-            try serve(milliseconds: Int32.random(in: 1...4))
+            try serve(milliseconds: Int32(random.number(1...4)))
             try send()
         }
         // Letters of others still on the way.
@@ -195,14 +198,14 @@ private final class MailboxProcess {
 
     private func send() throws {
         let others = MailboxUnderFireTests.roles.filter { $0 != role }
-        guard let to = others.randomElement() else { return }
+        guard let to = random.one(of: others) else { return }
         // Nobody may be there.
         var at = Self.now
         _ = Self.withAddress(Self.barePath(to, in: path)) {
             Int32(sendto(bare, &at, MemoryLayout<Int64>.size, 0, $0, $1))
         }
         // The others kill themselves now and then, right after a commit.
-        let isLast = role != .main && sent > 20 && Int.random(in: 0..<200) == 0
+        let isLast = role != .main && sent > 20 && random.number(0...199) == 0
         let payload = withUnsafeBytes(of: Self.now) { Array($0) } + [isLast ? 1 : 0]
         let letter = try mailbox.send(Notice("n", payload: payload), to: .role(to), from: role, now: 1)
         if isLast, letter != nil { kill(getpid(), SIGKILL) }

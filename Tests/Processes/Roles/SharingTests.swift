@@ -42,6 +42,7 @@ import Testing
         let listening = try bob.running()
         try await listening.event("caught_up")
         var accepted: [String] = []
+        let random = RandomChoices("sharing")
         for round in 0..<rounds {
             for number in 0..<4 {
                 accepted.append("\(round) \(number)")
@@ -49,7 +50,7 @@ import Testing
             }
             // Messages in the mailbox are moved over right after the start: the kill comes before, meanwhile and after.
             let run = try world.kalij.running()
-            try await Task.sleep(for: .milliseconds(Int.random(in: 5...60)))
+            try await Task.sleep(for: random.milliseconds(5...60))
             _ = run.end(SIGKILL)
         }
         #expect(try world.kalij("flush").status == 0)

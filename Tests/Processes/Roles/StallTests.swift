@@ -103,7 +103,7 @@ import Testing
         func process(_ command: [String]) throws -> RoleProcess {
             try RoleProcess(
                 command, executable: world.kalij.executable, data: data, in: world.laboratory,
-                files: world.laboratory.path("p-\(name)-\(UInt32.random(in: 0...UInt32.max))"))
+                files: world.laboratory.path("p-\(name)-\(UUID().uuidString)"))
         }
     }
 }
