@@ -14,7 +14,8 @@ import KalijXML
 /// unknown outcome.
 public enum Outgoing {
     /// The largest accepted stanza, in bytes.
-    package static let largestStanza = OutboundQueue.usuallyTaken
+    /// Room is left for what features add (``Feature/prepare(_:in:)``).
+    package static let largestStanza = OutboundQueue.usuallyTaken - 1_000
 
     /// Stores a chat message and queues it.
     /// - Parameters:

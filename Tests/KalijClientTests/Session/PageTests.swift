@@ -35,6 +35,8 @@ struct PageTests {
     @Test("1,000 received messages in steps of their own cost at most 6.5 pages each")
     func received() throws {
         let desk = try Desk.caughtUp()
+        // The contacts are known: nobody of those that write here is one.
+        try desk.subscribe()
         // Not the first thousand: the trees have their depth.
         for number in 0..<500 { try desk.receive(message(number, by: "")) }
         try desk.database.execute("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA wal_autocheckpoint=0")
