@@ -12,6 +12,7 @@ enum SimulatedFeatures {
         SimulatedPresence.self,
         SimulatedMessages.self,
         SimulatedNotifications.self,
+        SimulatedReceipts.self,
         SimulatedEvents.self,
     ]
 }

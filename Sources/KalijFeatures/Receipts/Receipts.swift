@@ -1,0 +1,126 @@
+import KalijAddress
+import KalijHandlers
+import KalijSteps
+import KalijStore
+import KalijXML
+
+/// The receipts of one step.
+struct Receipts {
+    let step: Step
+    private var account: Value { .integer(step.account.id) }
+
+    /// How many receipts a step gives at most.
+    private static let portion: Int64 = 100
+
+    // MARK: Of others
+
+    /// `contact` has got the message that was sent as `id`. Only the recipient's word counts, and only once.
+    func came(for id: String, from contact: String) throws {
+        guard let message = try Message.accepted(id, by: step.account, in: step.database),
+            JID.received(message.to).bare.description == contact
+        else { return }
+        try step.database.run(
+            "INSERT OR IGNORE INTO receipt(message, at) VALUES (?, ?)", [.integer(message.id), .integer(step.now)])
+        guard step.database.changes > 0 else { return }
+        try Messages(step: step).arrived(message.id)
+        guard let arrived = try Message.load(message.id, from: step.database) else { return }
+        try Telling(step: step).tell(MessageDelivered(arrived))
+    }
+
+    // MARK: Of this client
+
+    /// A message was stored that asks for a receipt. A live message gets the receipt in this step; a message from the archive once the
+    /// archive was read to its end, because another client may have given the receipt. Older history gets none (section 5.5), nor does
+    /// a copy, whose receipt is the other client's.
+    func asked(by message: IncomingMessage) throws {
+        guard message.direction == .incoming, message.source != .carbon, !message.isOlder, message.body != nil,
+            ["chat", "normal"].contains(message.type), !message.messageID.isEmpty
+        else { return }
+        if message.source == .archive {
+            guard try message.sentAt >= ServerTime(step: step).since else { return }
+            return try owe(message.messageID, to: message.conversation, ready: false)
+        }
+        guard try !give(message.messageID, to: .received(message.conversation)) else { return }
+        try owe(message.messageID, to: message.conversation, ready: true)
+        try Subscribers(step: step).ask()
+    }
+
+    /// Another client of the account has given the receipt.
+    func wasGiven(for id: String, to contact: String) throws {
+        try step.database.run(
+            "DELETE FROM owed_receipt WHERE account = ? AND contact = ? AND message = ?",
+            [account, .text(contact), .text(id)])
+    }
+
+    /// What the archive has shown is answered, but for what another client has answered.
+    func archiveRead() throws {
+        try step.database.run("UPDATE owed_receipt SET ready = 1 WHERE account = ? AND ready = 0", [account])
+        try giveOwed()
+    }
+
+    /// Gives the receipts that are ready, oldest first: a portion of them, and the others in later steps.
+    /// - Parameter asking: whether the contacts are asked for, if they are not known. Else they will not be known: such receipts are
+    ///   not given.
+    func giveOwed(asking: Bool = true) throws {
+        let owed = try step.database.statement(
+            "SELECT id, contact, message FROM owed_receipt WHERE account = ? AND ready = 1 ORDER BY id LIMIT ?"
+        ).all([account, .integer(Self.portion)]) {
+            (row: $0.integer("id"), contact: $0.text("contact"), message: $0.text("message"))
+        }
+        var isAsking = false
+        for receipt in owed {
+            if try !give(receipt.message, to: .received(receipt.contact)), asking {
+                isAsking = true
+            } else {
+                try step.database.run("DELETE FROM owed_receipt WHERE id = ?", [.integer(receipt.row)])
+            }
+        }
+        if isAsking { return try Subscribers(step: step).ask() }
+        if owed.count == Self.portion { try step.schedule(MoreReceipts(), after: .zero) }
+    }
+
+    /// How many receipts of an account wait. Only up to a limit is counted.
+    static func owed(by account: Account, in database: Database) throws -> Int64 {
+        try database.statement(
+            "SELECT count(*) FROM (SELECT 1 FROM owed_receipt WHERE account = ? AND ready IN (0, 1) LIMIT 1000)"
+        ).first([.integer(account.id)]) { $0.integer() } ?? 0
+    }
+
+    private func owe(_ id: String, to contact: String, ready: Bool) throws {
+        try step.database.run(
+            "INSERT OR IGNORE INTO owed_receipt(account, contact, message, ready) VALUES (?, ?, ?, ?)",
+            [account, .text(contact), .text(id), .integer(ready ? 1 : 0)])
+    }
+
+    /// Gives a receipt, if `contact` may know that the account is online (section 8): as a subscriber of its presence, or because the
+    /// account has written to it.
+    /// - Returns: false if it is not known whether `contact` may.
+    private func give(_ id: String, to contact: JID) throws -> Bool {
+        let messages = StoredMessages(database: step.database, account: step.account.id)
+        if try !messages.hasWritten(to: contact.bare.description) {
+            switch try Subscribers(step: step).mayKnow(contact) {
+            case .may: break
+            case .mayNot: return true
+            case .unknown: return false
+            }
+        }
+        let receipt = Element(
+            "message", xmlns: "jabber:client",
+            attributes: ["to": contact.description, "type": "chat", "id": "receipt-\(id)"],
+            children: [
+                Element("received", xmlns: ReceiptsFeature.namespace, attributes: ["id": id]),
+                // ejabberd archives nothing else without a body.
+                Element("store", xmlns: "urn:xmpp:hints"),
+            ])
+        // An id that is too long to be taken back is not answered.
+        do { try step.send(receipt) } catch is StanzaTooLong {}
+        return true
+    }
+}
+
+/// Receipts are left that a step has not given.
+struct MoreReceipts: Handler {
+    static let name = "receipts.more"
+
+    func call(_: Void, in step: Step) throws { try Receipts(step: step).giveOwed() }
+}

@@ -1,0 +1,72 @@
+import KalijHandlers
+import KalijSteps
+import KalijStore
+import KalijXML
+
+/// Delivery receipts (XEP-0184): requested with each chat message, and given to those who may know that the account is online.
+enum ReceiptsFeature: Feature {
+    static let name = "receipts"
+    static let namespace = "urn:xmpp:receipts"
+    static let announced = [namespace]
+    static let migrations = [
+        Migration(
+            "receipts/1",
+            """
+            -- The messages of the account for which a receipt has come.
+            CREATE TABLE receipt(message INTEGER PRIMARY KEY, at INTEGER NOT NULL);
+            -- Receipts that wait.
+            CREATE TABLE owed_receipt(
+                id INTEGER PRIMARY KEY,
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                contact TEXT NOT NULL,          -- a bare address
+                message TEXT NOT NULL,          -- the id that the contact gave the message
+                ready INTEGER NOT NULL);        -- 0: until the archive was read to its end; 1: until the contacts are known
+            CREATE UNIQUE INDEX owed_receipt_message ON owed_receipt(account, contact, message);
+            CREATE INDEX owed_receipt_ready ON owed_receipt(account, ready);
+            """)
+    ]
+    static var handlers: [any Handler<Step>.Type] { [MoreReceipts.self] }
+    static var events: [any EventContent.Type] { [MessageDelivered.self] }
+
+    static func event(_ kind: String, of message: Message) -> (any MessageEvent)? {
+        kind == MessageDelivered.name ? MessageDelivered(message) : nil
+    }
+
+    static func status(of account: Account, in database: Database) throws -> [EventField] {
+        [EventField(.receiptsOwed, .integer(try Receipts.owed(by: account, in: database)))]
+    }
+
+    // MARK: Receipts of others
+
+    static func prepare(_ message: Element, in step: Step) { message.add(Element("request", xmlns: namespace)) }
+
+    /// A receipt has come, or another client of the account has given one. A room's receipts are ignored (section 5.3).
+    static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
+        guard message.type != "groupchat", let id = message.element.child("received", namespace)?["id"] else { return }
+        message.isKept = message.body != nil
+        let receipts = Receipts(step: step)
+        switch message.direction {
+        case .incoming: try receipts.came(for: id, from: message.conversation)
+        case .outgoing: try receipts.wasGiven(for: id, to: message.conversation)
+        }
+    }
+
+    // MARK: Receipts of this client
+
+    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+        guard incoming.element.child("request", namespace) != nil else { return }
+        try Receipts(step: step).asked(by: incoming)
+    }
+
+    /// Nobody repeats a receipt that is lost with a session.
+    static func outlivesSession(_ stanza: Element) -> Bool { stanza.child("received", namespace) != nil }
+
+    static func sessionBegan(in step: Step) throws { try Receipts(step: step).giveOwed() }
+    static func archiveRead(in step: Step) throws { try Receipts(step: step).archiveRead() }
+    static func contactsKnown(in step: Step) throws { try Receipts(step: step).giveOwed(asking: false) }
+}
+
+extension EventKey {
+    static let receiptsOwed = EventKey(
+        "receipts_owed", "receipts that wait until the archive was read to its end, or the contacts are known")
+}

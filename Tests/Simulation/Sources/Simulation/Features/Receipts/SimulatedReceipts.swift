@@ -1,0 +1,81 @@
+import CSimulatedMachine
+import KalijStore
+import KalijXML
+
+extension Violation.Promise {
+    /// Delivery receipts (XEP-0184).
+    static let receipts = Violation.Promise("receipts")
+}
+
+/// Contacts that ask for receipts, and give them.
+final class SimulatedReceipts: SimulatedFeature {
+    private static let namespace = "urn:xmpp:receipts"
+
+    unowned let server: SimulatedServer
+    /// The receipts of the client's, by recipient and id of the message.
+    private var given: [String: Int] = [:]
+    /// The messages of the client's for which a receipt was sent, by their id.
+    private var answered: Set<String> = []
+    /// The contacts that the client has written to.
+    private var writtenTo: Set<String> = []
+
+    init(_ server: SimulatedServer) { self.server = server }
+
+    func additions(to body: String, from sender: String) -> String { "<request xmlns='\(Self.namespace)'/>" }
+
+    func sent(_ message: Element, by session: ServerSession) {
+        guard let id = message["id"], let recipient = message["to"] else { return }
+        if let received = message.child("received", Self.namespace)?["id"] {
+            given["\(recipient) \(received)", default: 0] += 1
+            return server.messages.file(
+                "<received xmlns='\(Self.namespace)' id='\(received)'/>", body: nil, message, of: session)
+        }
+        writtenTo.insert(recipient)
+        guard message.child("request", Self.namespace) != nil, recipient != SimulatedMessages.nobody else { return }
+        let receipt = "<received xmlns='\(Self.namespace)' id='\(id)'/>"
+        server.world.after(server.world.random.pick(1000...500_000)) { [weak self] in
+            self?.answered.insert(id)
+            self?.server.messages.receive(receipt, from: recipient + "/client")
+        }
+    }
+
+    func check(_ database: Database, of simulation: Simulation) throws -> [Violation] {
+        try checkGiven(database) + checkTold(database)
+    }
+
+    /// Whoever may know that the account is online gets one receipt for each message; others get none. If a session was lost, or what
+    /// was not synced, a receipt may come again.
+    private func checkGiven(_ database: Database) throws -> [Violation] {
+        let isRepeated = server.begun > 1 || machine_counts().power_failures > 0
+        let stored = Set(try StoredMessage.all(in: database).lazy.filter { $0.direction == "in" }.compactMap(\.body))
+        return server.archive.messages.compactMap { message in
+            guard !message.from.hasPrefix(server.account), let body = message.body, stored.contains(body) else {
+                return nil
+            }
+            let contact = String(message.from.prefix { $0 != "/" })
+            let count = given["\(contact) \(message.messageID)"] ?? 0
+            let isOwed = contact == SimulatedContacts.subscriber
+            let may = isOwed || writtenTo.contains(contact)
+            guard count < (isOwed ? 1 : 0) || count > (may ? 1 : 0) && !(may && isRepeated) else { return nil }
+            return Violation(.receipts, "\(body) of \(contact) got \(count) receipts")
+        }
+    }
+
+    /// Of each message for which a receipt has come the application is told once.
+    private func checkTold(_ database: Database) throws -> [Violation] {
+        let rows = try database.prepare(
+            """
+            SELECT m.origin_id, m.body, count(e.number) AS told FROM message m
+            LEFT JOIN event e ON e.message = m.id AND e.kind = 'delivered'
+            WHERE m.direction = 'out' AND m.received_at IS NULL GROUP BY m.id
+            """
+        ).all { (id: $0.text("origin_id"), body: $0.text("body"), told: Int($0.integer("told"))) }
+        // A receipt that the archive has forgotten before anybody asked for it has perhaps not come.
+        let isForgotten = !server.archive.gone.isEmpty
+        return rows.compactMap { row in
+            let expected = answered.contains(row.id) ? 1 : 0
+            guard row.told != expected, !(isForgotten && row.told == 0) else { return nil }
+            return Violation(.receipts, "\(row.body) was told as delivered \(row.told) times")
+        }
+    }
+}
