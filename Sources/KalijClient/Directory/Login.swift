@@ -2,22 +2,12 @@ import KalijSteps
 import KalijAddress
 import KalijStream
 import KalijTransport
-import KalijXML
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// One connection that authenticates and ends: finds out whether an account can log in.
 public final class Login {
-    private let jid: JID
     private let loop: EventLoop
     private let password: String
-    private var connection: Connection?
-    private var negotiation: Negotiation
-    private var parser = StreamParser()
+    private let line: Line
     private var outcome: Result<SuccessfulLogin, LoginError>?
     /// Whether what answers was found to speak TLS, or XMPP.
     private var isSecured = false
@@ -34,43 +24,36 @@ public final class Login {
     public static func attempt(
         _ jid: JID, password: String, server: ServerSettings, within seconds: Double = 60
     ) throws -> SuccessfulLogin {
-        let login = Login(jid, password: password, loop: try EventLoop())
-        return try login.run(server, within: seconds)
+        let login = try Login(jid, password: password)
+        return try login.run(server, of: jid, within: seconds)
     }
 
-    private init(_ jid: JID, password: String, loop: EventLoop) {
-        self.jid = jid
+    private init(_ jid: JID, password: String) throws {
         self.password = password
-        self.loop = loop
-        negotiation = Negotiation(
-            Negotiation.Configuration(
-                account: jid.bare, credentials: .password(password), nonce: UUID().uuidString + UUID().uuidString,
-                weakestMechanism: nil))
+        loop = try EventLoop()
+        line = Line(Negotiation.Configuration(jid, .password(password)), on: loop)
+        line.onEvent = { [weak self] in self?.handle($0) }
     }
 
-    private func run(_ server: ServerSettings, within seconds: Double) throws -> SuccessfulLogin {
-        let connection = Connection(
-            loop: loop, target: server.target(for: jid), tls: server.tls(for: jid)
-        ) {
-            [weak self] in self?.handle($0)
-        }
-        self.connection = connection
+    private func run(_ server: ServerSettings, of jid: JID, within seconds: Double) throws -> SuccessfulLogin {
         _ = loop.schedule(after: seconds) { [weak self] in
             self?.fail("no answer from the server within \(Int(seconds)) s")
         }
-        connection.open()
+        line.open { [loop] in
+            Connection(loop: loop, target: server.target(for: jid), tls: server.tls(for: jid), $0)
+        }
         loop.run()
         return try (outcome ?? .failure(.failed("the login ended without an outcome"))).get()
     }
 
-    private func handle(_ event: ConnectionEvent) {
+    private func handle(_ event: Line.Event) {
         do {
             switch event {
-            case .connected(_, let tls):
-                isSecured = tls != nil
-                try negotiate(.connected(secured: isSecured))
+            case .connected(let secured):
+                isSecured = secured
+                try negotiate(.connected(secured: secured))
             case .secured: try negotiate(.secured)
-            case .received(let bytes): try receive(bytes)
+            case .arrived: try arrived()
             case .drained: break
             case .failed(let failure): finish(.failure(.unreachable(failure)))
             case .closed(let error): fail(error?.description ?? "the server closed the connection")
@@ -82,48 +65,30 @@ public final class Login {
         }
     }
 
+    private func arrived() throws {
+        while outcome == nil, let event = line.inbox.first {
+            if case .opened = event { isOpened = true }
+            try negotiate(Negotiation.Event(event))
+            line.take()
+        }
+        if outcome == nil, let error = line.inbox.error { throw error }
+    }
+
     private func fail(_ reason: String) {
         finish(.failure(isSecured || isOpened ? .failed(reason) : .noStream(reason)))
     }
 
-    private func receive(_ bytes: UnsafeRawBufferPointer) throws {
-        var events: [StreamParserEvent] = []
-        let current = parser
-        try parser.feed(bytes) { events.append($0) }
-        for event in events {
-            // Behind a restart nothing of the old stream counts.
-            guard parser === current, outcome == nil else { return }
-            switch event {
-            case .opened(let header):
-                isOpened = true
-                try negotiate(.opened(header))
-            case .element(let element): try negotiate(.element(element))
-            case .skipped(let skipped):
-                throw LoginError.failed("the server sent a <\(skipped.name)/> over the limit on \(skipped.limit)")
-            case .closed: try negotiate(.closed)
-            }
-        }
-    }
-
     private func negotiate(_ event: Negotiation.Event) throws {
-        for action in try negotiation.handle(event) {
-            switch action {
-            case .send(let bytes): connection?.send(bytes)
-            case .startTLS: connection?.startTLS()
-            case .restartParser: parser = StreamParser()
-            case .authenticated(let mechanism, let keys):
-                finish(.success(SuccessfulLogin(mechanism: mechanism, keys: keys, password: password)))
-            default: break
-            }
+        try line.negotiate(event) { action in
+            guard case .authenticated(let mechanism, let keys) = action else { return }
+            finish(.success(SuccessfulLogin(mechanism: mechanism, keys: keys, password: password)))
         }
     }
 
     private func finish(_ result: Result<SuccessfulLogin, LoginError>) {
         guard outcome == nil else { return }
         outcome = result
-        guard let connection else { return loop.stop() }
-        connection.close { [loop] in loop.stop() }
-        self.connection = nil
+        line.close { [loop] in loop.stop() }
     }
 }
 

@@ -65,7 +65,7 @@ extension Engine {
                     if hasQueued || !letters.isEmpty { return try startAgain(letters) }
                 }
                 // The next driver has to be careful if this driver was careful to the end.
-                if !drivers.values.contains(where: \.isCareful) { try fence.letGo(database) }
+                if !drivers.values.contains(where: \.redelivery.isCareful) { try fence.letGo(database) }
             } catch let error as StoreError where error.isMachineError {
                 // Another process is within a transaction, or the disk is full: the next driver is careful.
             } catch {

@@ -40,7 +40,7 @@ extension Engine {
         doorbell.onRing = { [weak self] in
             rung.isSet = true
             guard let self, isAskedToStop else { return }
-            drivers.values.forEach { $0.leave(without: "another process was to drive") }
+            drivers.values.forEach { $0.logout?.leave(without: "another process was to drive") }
         }
         var report = try logOutAll(within: seconds)
         // Processes that ring from now on must not rely on this process.
@@ -75,7 +75,7 @@ extension Engine {
         if let failure { throw failure }
         // Logouts that a full disk has prevented.
         for account in try AccountTable(database).all() where account.state.isToLeave {
-            let steps = SessionSteps(runner: context.runner, account: account)
+            let steps = LogoutSteps(runner: context.runner, account: account)
             _ = try steps.logOut(removing: account.state == .removing)
         }
         var report = LogoutReport()

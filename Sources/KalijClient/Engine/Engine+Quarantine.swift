@@ -1,3 +1,4 @@
+import KalijFeatures
 import KalijSteps
 
 extension Engine {
@@ -13,8 +14,7 @@ extension Engine {
         let engine = try Engine(directory, options: options, onEvent: onEvent)
         for account in try AccountTable(engine.database).all() {
             guard let context = engine.context else { continue }
-            let steps = SessionSteps(runner: context.runner, account: account)
-            while let effects = try steps.replayNext() { context.emit(effects.events) }
+            while let effects = try Replay.next(of: account, context.runner) { context.emit(effects.events) }
         }
         if !engine.isCareful { try engine.fence.letGo(engine.database) }
     }

@@ -60,7 +60,7 @@ extension Engine {
 
     private func answer(_ letter: Letter) throws {
         let status = DriverStatus(
-            role: options.role, pid: fence.owner.pid, online: drivers.values.count(where: \.isOnline),
+            role: options.role, pid: fence.owner.pid, online: drivers.values.count { $0.stage.session != nil },
             accounts: drivers.count)
         try mailbox.reply(to: letter, status.payload, now: steady.now)
     }
@@ -68,7 +68,7 @@ extension Engine {
     func beginWake() {
         let run = WakeRun(loop: ground.loop, budget: options.budget ?? WakeRun.budget, elapsed: age)
         run.isCaughtUp = { [weak self] in self?.isCaughtUp ?? true }
-        run.pause = { [weak self] isPaused in self?.drivers.values.forEach { $0.isReading = !isPaused } }
+        run.pause = { [weak self] isPaused in self?.drivers.values.forEach { $0.pause(isPaused) } }
         run.renewed = options.onRenewal
         run.finish = { [weak self] ending in
             // An engine that was told to stop meanwhile does not continue for new work: the other process does.
@@ -87,11 +87,11 @@ extension Engine {
         for driver in drivers.values where driver.account.jid == event.account {
             if wake != nil {
                 // The answer comes after everything that the server has to say.
-                driver.requestAcknowledgement(within: min(options.timing.acknowledgement, Self.doubt))
+                driver.stage.session?.request(within: min(options.timing.acknowledgement, Self.doubt))
             } else if resumed {
                 // The previous driver may have requested the session as its last act, and may get the session now.
                 ground.loop.schedule(after: Self.doubt) { [weak driver] in
-                    if driver?.isOnline ?? false { driver?.networkChanged() }
+                    driver?.stage.session?.networkChanged()
                 }
             }
         }
@@ -104,13 +104,13 @@ extension Engine {
     /// This process was frozen and finds another driver. Bytes written before that discovery may have taken the session
     /// from the driver's connection.
     func tellOfDoubt() {
-        guard drivers.values.contains(where: { $0.connection != nil }) else { return }
+        guard drivers.values.contains(where: { $0.line != nil }) else { return }
         _ = try? mailbox.send(.connectionInDoubt, to: .driver, from: options.role, now: steady.now)
     }
 
     /// Whether everything from the servers is here, and everything to be sent is there.
     private var isCaughtUp: Bool {
-        guard drivers.values.allSatisfy({ $0.isRefused || $0.isSettled }), !isShowing else { return false }
+        guard drivers.values.allSatisfy({ $0.stage.refusal != nil || $0.isSettled }), !isShowing else { return false }
         guard !hasQueued else {
             // A process that committed work may have died while waiting for the commit, after the ring.
             drivers.values.forEach { $0.queueChanged() }

@@ -293,7 +293,8 @@ public final class Engine {
                 account.historyDays = min(max(0, Int64(days)), AccountTable.longestHistory)
             }
             // An account refused by the server is tried again with new credentials, not at each ring.
-            if let driver = drivers[account.id], !driver.isRefused || driver.account.credentials == account.credentials
+            if let driver = drivers[account.id],
+                driver.stage.refusal == nil || driver.account.credentials == account.credentials
             {
                 continue
             }
@@ -340,8 +341,10 @@ public final class Engine {
         wake?.active()
         if drivers.isEmpty {
             stop()
-        } else if let refused = drivers.values.first(where: \.isRefused), drivers.values.allSatisfy(\.isRefused) {
-            fail(EngineError.refused(account: refused.account.jid, reason: refused.refusal))
+        } else if let refused = drivers.values.first, let reason = refused.stage.refusal,
+            drivers.values.allSatisfy({ $0.stage.refusal != nil })
+        {
+            fail(EngineError.refused(account: refused.account.jid, reason: reason))
         } else if options.role == .background, !hasQueued, (try? options.mayEnd()) ?? true {
             isDone = true
             stop()
@@ -349,5 +352,8 @@ public final class Engine {
     }
 
     /// Whether anything waits to be sent or acknowledged, as far as the databases can tell.
-    var hasQueued: Bool { (try? drivers.values.contains { try $0.steps.hasQueued() } || hasShared) ?? true }
+    var hasQueued: Bool {
+        (try? drivers.values.contains { try QueueSteps(runner: $0.context.runner, account: $0.account).isAny() }
+            || hasShared) ?? true
+    }
 }

@@ -52,8 +52,8 @@ final class DriverContext {
             connect: { Connection(loop: loop, target: $0.target, tls: $0.tls, $1) })
     }
 
-    func emit(_ content: any EventContent, for account: Account, at now: Int64) {
-        report(EngineEvent(account: account.jid, at: now, content: content))
+    func emit(_ content: any EventContent, for account: Account) {
+        report(EngineEvent(account: account.jid, at: runner.now, content: content))
     }
 
     func emit(_ events: [EngineEvent]) { events.forEach(report) }

@@ -36,7 +36,7 @@ extension SessionSteps {
 
     /// Whether the entry `id` of the queue is there no longer.
     func isAcknowledged(_ id: Int64) throws -> Bool {
-        try runner.database.statement("SELECT 1 FROM queue WHERE id = ?").first([.integer(id)]) { _ in true } == nil
+        try !OutboundQueue(database: runner.database, account: account.id).contains(id)
     }
 
     /// Does one thing that is due: a timer, a promise that is over its deadline or was settled elsewhere; nil if there is
@@ -64,45 +64,5 @@ extension SessionSteps {
             try runner.database.statement("SELECT min(until) FROM promise WHERE account = ? AND result IS NULL"),
         ]
         return try times.compactMap { try $0.first([.integer(account.id)]) { $0.optionalInteger() } ?? nil }.min()
-    }
-
-    /// Ends everything that waits, and forgets how to log in; or, if the account is to be removed, everything about it.
-    func logOut(removing: Bool) throws -> Step.Effects {
-        try runner.run("logout", for: account) { step in
-            let reason = removing ? Invalidation.accountRemoved : .loggedOut
-            try invalidateAll(reason, in: step)
-            if removing {
-                try remove(step)
-            } else {
-                try forgetLogin(step)
-            }
-            step.emit(LoggedOut(removed: removing))
-        }
-    }
-
-    /// A handler that is told may ask something else, which is over as soon; but not for ever.
-    private func invalidateAll(_ reason: Invalidation, in step: Step) throws {
-        for _ in 0..<10 {
-            try Requests(step: step).invalidateAll(reason)
-            try Timers(step: step).invalidateAll(reason)
-            try Promises(step: step).rejectAll(reason)
-            try step.finish()
-        }
-        try Requests(step: step).buryAll("it asked again and again, of an account that ends")
-        try Timers(step: step).buryAll("it was set again and again, of an account that ends")
-    }
-
-    private func forgetLogin(_ step: Step) throws {
-        try OutboundQueue(database: step.database, account: account.id).removeOthers(all: true)
-        try step.database.run(
-            "UPDATE account SET state = 'out', keys = NULL, password = NULL WHERE id = ?", [.integer(account.id)])
-        try step.database.run(
-            "UPDATE session SET resume_id = NULL, jid = NULL WHERE account = ?", [.integer(account.id)])
-    }
-
-    private func remove(_ step: Step) throws {
-        // Before the messages that it refers to.
-        try step.database.run("DELETE FROM queue WHERE account = ?", [.integer(account.id)])
-        try step.database.run("DELETE FROM account WHERE id = ?", [.integer(account.id)])
     }
 }

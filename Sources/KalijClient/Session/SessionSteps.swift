@@ -28,9 +28,6 @@ struct SessionSteps {
         }
     }
 
-    /// Whether stanzas wait to be acknowledged or sent.
-    func hasQueued() throws -> Bool { try OutboundQueue(database: runner.database, account: account.id).isAny() }
-
     /// The server has resumed the session and handled our stanzas up to `count` (XEP-0198 section 5).
     ///
     /// What has left before and is not in that count is looked for in the archive before it is sent again: the count may
@@ -86,14 +83,19 @@ struct SessionSteps {
         }
     }
 
-    /// One inbound stanza; `count` is what the handled count becomes with it, nil without stream management.
-    func handle(_ stanza: Element, count: HandledCount?) throws -> Step.Effects { try handle([stanza], count: count) }
+    /// How long a transaction may be open before the last step in it begins, in nanoseconds.
+    private static let longest: Int64 = 5_000_000
 
-    /// One inbound stanza, or results of one page (``ArchiveResults/page(of:)``) that arrived one after the other.
-    func handle(_ stanzas: [Element], count: HandledCount?) throws -> Step.Effects {
+    /// What has arrived together, for as long as others may be kept from writing.
+    /// - Returns: what each step had to say; all of them are committed.
+    func handle(_ batch: inout Batch) throws -> [Step.Effects] {
+        try runner.run("stanza", for: account, each: &batch, within: Self.longest, Dispatcher.handle)
+    }
+
+    /// One inbound stanza; `count` is what the handled count becomes with it, nil without stream management.
+    func handle(_ stanza: Element, count: HandledCount?) throws -> Step.Effects {
         try runner.run("stanza", for: account) { step in
-            try step.count(count)
-            try Dispatcher(step: step).handle(stanzas)
+            try Dispatcher.handle(Arrival(stanzas: [stanza], count: count), in: step)
         }
     }
 
@@ -117,41 +119,6 @@ struct SessionSteps {
     func acknowledged(_ count: HandledCount) throws -> Step.Effects {
         try runner.run("acknowledged", for: account) { step in
             guard try settle(to: count, in: step) else { throw SessionError.impossibleCount(count.value) }
-        }
-    }
-
-    /// Commits that the messages and requests in `entries` are about to leave for the first time.
-    func leaving(_ entries: [OutboundQueue.Entry]) throws -> Step.Effects {
-        let messages = entries.compactMap(\.message)
-        guard !messages.isEmpty || entries.contains(where: { $0.request != nil }) else { return Step.Effects() }
-        return try runner.run("leaving", for: account) { step in
-            try Requests.leave(entries, in: step)
-            for id in messages {
-                try step.database.run(
-                    """
-                    UPDATE message SET state = 'sent', anchor = coalesce(
-                        (SELECT m.stanza_id FROM message m NOT INDEXED
-                            WHERE m.account = ?1 AND m.archive = '' AND m.stanza_id IS NOT NULL
-                                -- A bounded search of the tail; what was filled in lately is older than it.
-                                AND m.id > (SELECT max(id) FROM message) - 200
-                                AND m.position >= coalesce((SELECT max(last_position) FROM archive_range
-                                    WHERE account = ?1 AND archive = ''), m.position)
-                            ORDER BY m.id DESC LIMIT 1),
-                        (SELECT last_id FROM archive_range WHERE account = ?1 AND archive = ''
-                            ORDER BY last_position DESC LIMIT 1))
-                    WHERE id = ?2 AND state = 'queued'
-                    """, [.integer(account.id), .integer(id)])
-                if step.database.changes > 0, let message = try Message.load(id, from: step.database) {
-                    try Telling(step: step).tell(MessageStateChanged(message))
-                }
-            }
-        }
-    }
-
-    /// Forgets `entries`, which have left on a stream without acknowledgements.
-    func left(_ entries: [OutboundQueue.Entry]) throws -> Step.Effects {
-        try runner.run("left", for: account) { step in
-            for entry in entries { try queue(in: step).remove(entry.id) }
         }
     }
 

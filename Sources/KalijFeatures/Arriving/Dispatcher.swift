@@ -7,13 +7,14 @@ package struct Dispatcher {
 
     package init(step: Step) { self.step = step }
 
-    /// A stanza, or the results of an archive page.
-    package func handle(_ stanzas: [Element]) throws {
-        if stanzas.count > 1 { return try ArchiveResults(step: step).handle(stanzas) }
-        for stanza in stanzas { try handle(stanza) }
+    /// Handles what has arrived, in a step of its own, and counts it as handled.
+    package static func handle(_ arrival: Arrival, in step: Step) throws {
+        try step.count(arrival.count)
+        if arrival.stanzas.count > 1 { return try ArchiveResults(step: step).handle(arrival.stanzas) }
+        for stanza in arrival.stanzas { try Dispatcher(step: step).handle(stanza) }
     }
 
-    package func handle(_ stanza: Element) throws {
+    private func handle(_ stanza: Element) throws {
         switch stanza.name {
         case "message": try message(stanza, at: nil)
         case "iq": try iq(stanza)

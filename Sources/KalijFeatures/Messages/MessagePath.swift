@@ -1,3 +1,4 @@
+import KalijAddress
 import KalijSteps
 import KalijXML
 
@@ -16,7 +17,7 @@ struct MessagePath {
         let messages = Messages(step: step)
         if message["type"] == "error" { return try messages.refused(message) }
         var incoming = IncomingMessage(
-            message, source, account: step.account.jid, stampedBy: try messages.trusted(message), now: step.now)
+            message, source, account: step.account.jid, stampedBy: try trusted(message), now: step.now)
         try arrive(&incoming)
         guard incoming.isKept else { return }
         try messages.deliver(incoming, at: position)
@@ -35,6 +36,15 @@ struct MessagePath {
         incoming.isOlder = isOlder
         try arrive(&incoming)
         return incoming.isKept ? incoming : nil
+    }
+
+    /// The address whose stanza-id in a delivered message counts (XEP-0359 section 5): the address of the archive, if
+    /// disco has shown that the archive stamps messages. Then the archive also removes forged ids.
+    private func trusted(_ message: Element) throws -> JID? {
+        guard message["type"] == "groupchat", let room = message["from"].map({ JID.received($0).bare }) else {
+            return step.trustsArchive ? step.account.jid : nil
+        }
+        return try step.features.all.contains { try $0.trustsStamps(of: room, in: step) } ? room : nil
     }
 
     private func arrive(_ message: inout IncomingMessage) throws {

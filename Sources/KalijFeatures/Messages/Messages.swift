@@ -18,15 +18,6 @@ package struct Messages {
         if try insert(received, position: try position ?? step.nextPosition(), catchup: 0) { step.tailGrew() }
     }
 
-    /// The address whose stanza-id in a delivered message counts (XEP-0359 section 5): the address of the archive, if
-    /// disco has shown that the archive stamps messages. Then the archive also removes forged ids.
-    package func trusted(_ message: Element) throws -> JID? {
-        guard message["type"] == "groupchat", let room = message["from"].map({ JID.received($0).bare }) else {
-            return step.trustsArchive ? step.account.jid : nil
-        }
-        return try step.features.all.contains { try $0.trustsStamps(of: room, in: step) } ? room : nil
-    }
-
     /// The server has these messages.
     package func acknowledged(_ messages: [Int64]) throws {
         for id in messages {

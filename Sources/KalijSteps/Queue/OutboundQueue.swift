@@ -40,22 +40,6 @@ package struct OutboundQueue {
             ?? false
     }
 
-    /// Up to `limit` entries after the entry `id` that may leave now.
-    package func entries(after id: Int64, limit: Int) throws -> [Entry] {
-        try database.statement(
-            """
-            SELECT id, message, request, stanza, blamed FROM queue WHERE account = ?1 AND id > ?2
-                AND (message IS NULL OR NOT (SELECT holding FROM session WHERE account = ?1))
-            ORDER BY id LIMIT ?3
-            """
-        ).all([.integer(account), .integer(id), .integer(Int64(limit))]) {
-            Entry(
-                id: $0.integer("id"), message: $0.optionalInteger("message"), request: $0.optionalText("request"),
-                stanza: $0.blob("stanza"),
-                isBlamed: $0.bool("blamed"))
-        }
-    }
-
     /// Removes the first `number` entries among the entries that the server can have counted: all entries, or all
     /// except messages while messages are held.
     /// - Returns: the removed messages; nil, and nothing is removed, if there are fewer entries.

@@ -19,8 +19,6 @@ package final class StepRunner {
     private let notifies: Bool
     /// Whether a power failure could still undo a commit.
     private var isDirty: Bool
-    /// Whether steps share an open transaction.
-    private var isTogether = false
 
     /// - Parameters:
     ///   - isSynced: whether earlier commits of other processes survive a power failure, because the fence was taken
@@ -49,47 +47,68 @@ package final class StepRunner {
     /// Runs `body` as one step of `account`; no change is visible unless this function returns.
     /// - Throws: `FenceError.stale` if another process took over, `StoreError`, or what `body` throws.
     package func run(_ kind: StaticString, for account: Account, _ body: (Step) throws -> Void) throws -> Step.Effects {
-        let step = Step(
-            database: database, account: account, now: clock.now(), steady: steady, features: features, mark: mark,
-            notifies: notifies)
+        let step = step(for: account)
         defer { mark?.clear() }
         let start = clock.monotonic()
         try transaction {
             try body(step)
             try step.finish()
         }
+        return effects(of: step, kind, since: start)
+    }
+
+    /// Runs a step of `account` for each of `parts`, all of them in one transaction: if one throws, or the commit, nothing of any of
+    /// them has happened.
+    /// - Parameters:
+    ///   - parts: afterwards what was not taken is left.
+    ///   - limit: how long new steps may begin, in nanoseconds: nobody else can write meanwhile.
+    ///   - body: makes the step of a part.
+    /// - Returns: what each of them had to say.
+    package func run<Parts: IteratorProtocol>(
+        _ kind: StaticString, for account: Account, each parts: inout Parts, within limit: Int64,
+        _ body: (Parts.Element, Step) throws -> Void
+    ) throws -> [Step.Effects] {
+        var all: [Step.Effects] = []
+        defer { mark?.clear() }
+        try transaction {
+            let begin = clock.monotonic()
+            var start = begin
+            while start - begin < limit, let part = parts.next() {
+                let step = step(for: account)
+                try body(part, step)
+                try step.finish()
+                mark?.clear()
+                all.append(effects(of: step, kind, since: start))
+                start = clock.monotonic()
+            }
+        }
+        return all
+    }
+
+    private func step(for account: Account) -> Step {
+        Step(
+            database: database, account: account, now: clock.now(), steady: steady, features: features, mark: mark,
+            notifies: notifies)
+    }
+
+    /// What a step of the kind `kind` has to say that began at `start`.
+    private func effects(of step: Step, _ kind: StaticString, since start: Int64) -> Step.Effects {
         var effects = step.effects
         let milliseconds = (clock.monotonic() - start) / 1_000_000
         if milliseconds > 100 {
             effects.events.append(
                 EngineEvent(
-                    account: account.jid, at: step.now,
+                    account: step.account.jid, at: step.now,
                     content: SlowStep(step: kind.description, milliseconds: milliseconds)))
         }
         if milliseconds > 1000 { try? count(slow: kind, milliseconds) }
         return effects
     }
 
-    /// Runs all steps of `body` in one transaction: if this function throws, no step has happened.
-    ///
-    /// The effects of the steps may leave after the return.
-    /// - Parameters:
-    ///   - limit: how long new steps may begin, in nanoseconds: no other process can write meanwhile.
-    ///   - body: makes steps while the given function returns true.
-    package func together(for limit: Int64, _ body: (_ isTime: () -> Bool) throws -> Void) throws {
-        try transaction {
-            let start = clock.monotonic()
-            isTogether = true
-            defer { isTogether = false }
-            try body { clock.monotonic() - start < limit }
-        }
-    }
-
     /// Writes a change that belongs to no account, under the fence.
     package func note(_ body: (Database) throws -> Void) throws { try transaction { try body(database) } }
 
     private func transaction(_ body: () throws -> Void) throws {
-        if isTogether { return try body() }
         let outer = Self.onThisThread
         Self.onThisThread = self
         defer { Self.onThisThread = outer }

@@ -41,12 +41,19 @@ public struct StreamManagement: Hashable, Sendable {
         _ element: Element, unacknowledged: Int
     ) throws(StreamManagementError) -> Received {
         if Self.isStanza(element) { return .stanza(count()) }
-        if element.isNamed("r", Namespace.streamManagement) { return .acknowledgementRequested }
+        if Self.isRequest(element) { return .acknowledgementRequested }
         guard element.isNamed("a", Namespace.streamManagement) else {
             return StreamError(element).map(Received.streamError) ?? .nonza
         }
         guard let handled = element["h"].flatMap(HandledCount.init(attribute:)) else { throw .invalidCount }
         return .acknowledged(newly: try acknowledge(handled, unacknowledged: unacknowledged))
+    }
+
+    /// Counts `element` if it is a stanza; false if it is none.
+    public mutating func receive(stanza element: Element) -> Bool {
+        guard Self.isStanza(element) else { return false }
+        _ = count()
+        return true
     }
 
     /// Counts a stanza skipped for its size: the stanza is handled all the same, because the server would send it
@@ -91,6 +98,9 @@ public struct StreamManagement: Hashable, Sendable {
         for name in stanzaNames where element.isNamed(name, Namespace.client) { return true }
         return false
     }
+
+    /// Whether an element is `<r/>`.
+    public static func isRequest(_ element: Element) -> Bool { element.isNamed("r", Namespace.streamManagement) }
 
     static let stanzaNames = ["message", "presence", "iq"]
 }

@@ -68,7 +68,7 @@ struct PlanTests {
         Exception(end, "Timers.swift", "SELECT id FROM timer"),
         Exception(end, "Promises.swift", "SELECT id FROM promise WHERE account = ? AND result IS NULL"),
         Exception(
-            end, "SessionSteps+Waiting.swift", "DELETE FROM account", "DELETE FROM queue WHERE account"),
+            end, "LogoutSteps.swift", "DELETE FROM account", "DELETE FROM queue WHERE account"),
         Exception("as many rows as the software has migrations", "Schema.swift", "SELECT name FROM migration"),
         Exception("who waits for promises, which handlers make", "Promises.swift", "SELECT w.promise FROM waiter"),
         Exception("at most 5,000 entities, asked for by an application", "Discovery.swift", "SELECT e.jid, e.hash"),

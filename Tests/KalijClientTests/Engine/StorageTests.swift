@@ -83,7 +83,7 @@ struct StorageTests {
             // The counter stands where the rows do: the answers to the questions for features, and for the time, are three
             // more.
             #expect((try? driven.number("SELECT handled FROM session")) == stored + 3)
-            #expect(driven.driver.connection?.isReading == false)
+            #expect(driven.driver.line?.isReading == false)
             if waits == 3 { try? driven.leaveRoom(10_000) }
         }
         driven.driver.connect()
@@ -106,130 +106,80 @@ struct StorageTests {
         driven.driver.letGo {}
     }
 
-    private func message(_ id: Int, _ body: String) throws -> StreamParserEvent {
-        .element(
-            try Element.parse(
-                "<message xmlns='jabber:client' from='romeo@localhost/x' id='\(id)'><body>\(body)</body></message>"))
+    private func message(_ id: Int, _ body: String) -> String {
+        "<message from='romeo@localhost/x' id='\(id)'><body>\(body)</body></message>"
     }
 
     @Test("a stanza that breaks its step each time is set aside at the third attempt, and the session goes on")
     func poison() throws {
-        let server = try ScriptedServer("silent")
-        let driven = try Driven(try Drive(server))
-        try driven.database.execute(
+        let driven = try Connected(try Desk.online())
+        try driven.desk.database.execute(
             """
             CREATE TRIGGER poison BEFORE INSERT ON message WHEN NEW.body = 'poison'
             BEGIN SELECT RAISE(ABORT, 'broken'); END
             """)
-        let driver = driven.driver
-        for attempt in 1...3 {
+        driven.driver.redelivery.failed()
+        for _ in 1...3 {
             // Each time a new connection resumes the session and the same stanza comes again.
-            driver.attemptBegun = nil
-            driver.isCareful = true
-            driver.stage = .online(StreamManagement(handled: HandledCount(6)))
-            if attempt < 3 {
-                #expect(throws: StoreError.self) {
-                    try driver.handle(try message(1, "poison"), StreamManagement(handled: HandledCount(6)))
-                }
-            } else {
-                try driver.handle(try message(1, "poison"), StreamManagement(handled: HandledCount(6)))
-            }
+            if driven.driver.stage.session == nil { driven.resume() }
+            driven.receive(message(1, "poison"))
         }
-        #expect(driven.told.contains("quarantined: not processed after 3 attempts"))
-        #expect(try driven.number("SELECT handled FROM session") == 7)
-        guard case .online(let management?) = driver.stage else { throw ScriptedServer.Failure(reason: "offline") }
-        try driver.handle(try message(2, "fine"), management)
-        #expect(try driven.number("SELECT count(*) FROM message WHERE body = 'fine'") == 1)
+        #expect(driven.told.contains("quarantined: not processed after 3 attempts"), "\(driven.told)")
+        #expect(driven.told.count { $0.hasPrefix("offline") } == 2)
+        driven.receive(message(2, "fine"))
+        #expect(try driven.desk.history() == ["in fine"])
+        #expect(try driven.desk.number("SELECT count(*) FROM quarantine") == 1)
     }
 
     @Test("a full disk is no attempt, however often it is met")
     func fullIsNoAttempt() throws {
-        let server = try ScriptedServer("silent")
-        let driven = try Driven(try Drive(server))
-        let driver = driven.driver
-        driver.isCareful = true
-        driver.stage = .online(StreamManagement(handled: HandledCount(6)))
+        let driven = try Connected()
+        driven.driver.redelivery.failed()
+        let pages = try #require(try driven.desk.number("PRAGMA page_count"))
+        try driven.desk.database.execute("PRAGMA max_page_count=\(pages + 2)")
         let large = String(repeating: "x", count: 100_000)
-        try driven.leaveRoom(2)
-        for _ in 0..<5 {
-            driver.attempt { try driver.handle(try message(1, large), StreamManagement(handled: HandledCount(6))) }
-        }
+        driven.receive(message(1, large))
+        driven.turn(for: 10) { driven.told.count { $0 == "waiting for storage" } == 5 }
         #expect(driven.told.count { $0 == "waiting for storage" } == 5)
-        try driven.leaveRoom(1000)
-        driver.attempt { try driver.handle(try message(1, large), StreamManagement(handled: HandledCount(6))) }
-        #expect(try driven.number("SELECT count(*) FROM message") == 1)
-        #expect(try driven.number("SELECT count(*) FROM quarantine") == 0)
-        driver.letGo {}
+        try driven.desk.database.execute("PRAGMA max_page_count=\(pages + 1000)")
+        driven.turn(for: 10) { driven.told.contains("storage available") }
+        #expect(try driven.desk.number("SELECT count(*) FROM message") == 1)
+        #expect(try driven.desk.number("SELECT count(*) FROM quarantine") == 0)
     }
 
     @Test("a reading of the archive that the database could not store is repeated later")
     func archive() throws {
-        let server = try ScriptedServer("silent")
         var timing = Drive.timing
         timing.archiveRetry = 0.05
-        let driven = try Driven(try Drive(server), timing: timing)
-        try driven.database.execute(
-            """
-            UPDATE session SET archive = 1;
-            INSERT INTO catchup(account, archive, number, phase, since) SELECT id, '', 1, 'done', 1 FROM account;
-            PRAGMA busy_timeout = 0
-            """)
-        let other = try driven.drive.database()
+        let driven = try Connected(try Desk.caughtUp(), timing: timing)
+        func asked() throws -> Int64 {
+            try driven.desk.number("SELECT count(*) FROM queue WHERE CAST(stanza AS TEXT) LIKE '%urn:xmpp:mam:2%'") ?? 0
+        }
+        let before = try asked()
+        try driven.desk.database.execute("PRAGMA busy_timeout = 0")
+        let other = try Database(path: driven.desk.directory.databasePath, durability: .machine)
         try other.execute("BEGIN IMMEDIATE")
-        driven.driver.stage = .online(StreamManagement())
+        driven.onEvent = { if $0.short == "waiting for storage" { try? other.execute("ROLLBACK") } }
         var effects = Step.Effects()
         effects.archiveAgain = true
         driven.driver.commit(effects)
-        driven.onEvent = { if $0 == "waiting for storage" { try? other.execute("ROLLBACK") } }
-        func isAsked() throws -> Bool {
-            try driven.number("SELECT count(*) FROM queue WHERE CAST(stanza AS TEXT) LIKE '%urn:xmpp:mam:2%'") == 1
-        }
-        func wait() {
-            if (try? isAsked()) == true { return driven.loop.stop() }
-            driven.loop.schedule(after: 0.02) { wait() }
-        }
-        wait()
-        let patience = driven.loop.schedule(after: 10) { [loop = driven.loop] in loop.stop() }
-        driven.loop.run()
-        patience.cancel()
+        driven.turn(for: 10) { (try? asked()) == before + 1 }
         #expect(driven.told.contains("waiting for storage"))
-        #expect(try isAsked())
-        driven.driver.letGo {}
+        #expect(try asked() == before + 1)
     }
 
     @Test("an acknowledgement is owed until the barrier has been raised")
     func barrier() throws {
-        let server = try ScriptedServer("silent")
-        let driven = try Driven(try Drive(server))
-        let driver = driven.driver
-        try driver.context.runner.raiseBarrier()
-        let before = try driven.number("SELECT number FROM barrier")
-        driver.stage = .online(StreamManagement())
-        try driver.handle(try message(1, "one"), StreamManagement())
-        let request = StreamParserEvent.element(try Element.parse("<r xmlns='urn:xmpp:sm:3'/>"))
-        guard case .online(let management) = driver.stage else { return }
-        try driver.handle(request, management)
-        #expect(driver.requestsToAnswer == 1)
-        #expect(try driven.number("SELECT number FROM barrier") == before)
-        try driver.acknowledge()
-        #expect(driver.requestsToAnswer == 0)
-        #expect(try driven.number("SELECT number FROM barrier") == before + 1)
-    }
-
-    @Test(
-        "a stream error before a resumption does not count against the session; a stream error instead of the answer does"
-    )
-    func streamErrors() throws {
-        let server = try ScriptedServer("silent")
-        let driven = try Driven(try Drive(server))
-        let driver = driven.driver
-        let error = NegotiationError.stream(StreamError(.systemShutdown))
-        for _ in 0..<3 {
-            driver.stage = .negotiating(
-                Negotiation(.init(account: driven.account.jid, credentials: .password("x"), nonce: "0123456789abcdef")))
-            driver.attempt { throw error }
-        }
-        #expect(driver.unansweredResumes == 0)
-        driver.letGo {}
+        let driven = try Connected()
+        let barrier = { try driven.desk.number("SELECT number FROM barrier") }
+        try driven.desk.runner.raiseBarrier()
+        let before = try #require(try barrier())
+        driven.receive(message(1, "one"))
+        #expect(try barrier() == before)
+        var atSending: [String: Int64] = [:]
+        driven.wire.onSend = { atSending[$0] = try? barrier() }
+        driven.receive("<r xmlns='urn:xmpp:sm:3'/>")
+        #expect(atSending == ["<a xmlns='urn:xmpp:sm:3' h='1'/>": before + 1])
+        #expect(driven.driver.stage.session?.acknowledging.owed == 0)
     }
 }

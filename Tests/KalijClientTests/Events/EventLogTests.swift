@@ -24,7 +24,7 @@ import Testing
         var told = try desk.receive(incoming("one")).events
         let message = try desk.accept("two")
         let entries = try OutboundQueue(database: desk.database, account: desk.account.id).entries(after: 0, limit: 9)
-        told += try desk.steps.leaving(entries).events
+        told += try desk.queueSteps.leaving(entries).events
         told += try desk.steps.acknowledged(try desk.steps.load().acknowledged.advanced(by: UInt32(entries.count)))
             .events
         told += try desk.receive(incoming("three")).events
@@ -45,7 +45,7 @@ import Testing
         let desk = try Desk.online()
         #expect(throws: (any Error).self) {
             try desk.runner.run("test", for: desk.account) { step in
-                try Dispatcher(step: step).handle(try Element.parse(Desk.inClient(incoming("one"))))
+                try Dispatcher.handle(try Desk.arrival((incoming("one"))), in: step)
                 throw StoreError(.full, "test")
             }
         }

@@ -69,9 +69,9 @@ struct QueueLimitTests {
             try $0.send(
                 Element("message", xmlns: "jabber:client", attributes: ["id": String(repeating: "x", count: 40_000)]))
         }
-        #expect(try desk.steps.setAsideTooLong(try queue(desk).entries(after: 0, limit: 9)) == nil)
+        #expect(try desk.queueSteps.setAsideTooLong(try queue(desk).entries(after: 0, limit: 9)) == nil)
         try desk.steps.note(largestStanza: 20_000)
-        let effects = try #require(try desk.steps.setAsideTooLong(try queue(desk).entries(after: 0, limit: 9)))
+        let effects = try #require(try desk.queueSteps.setAsideTooLong(try queue(desk).entries(after: 0, limit: 9)))
         #expect(effects.told.count == 2)
         #expect(try desk.queue() == ["message chat short"])
         let error = try desk.text("SELECT error FROM message WHERE state = 'failed'")
@@ -90,12 +90,12 @@ struct QueueLimitTests {
         func write() throws -> [String] {
             let next = try queue(desk).entries(after: writer.position, limit: 50)
             let entries = Array(writer.leaving(next))
-            _ = try desk.steps.leaving(entries)
+            _ = try desk.queueSteps.leaving(entries)
             writer.wrote(entries)
             return try entries.map { try Element.parse($0.stanza).findFirst("body#") ?? "-" }
         }
         #expect(try write() == ["one", "two", "three"])
-        #expect(try desk.steps.blamed(through: writer.position, for: error).told.isEmpty)
+        #expect(try desk.queueSteps.blamed(through: writer.position, for: error).told.isEmpty)
         writer = OutboundWriter()
         #expect(try write() == ["one"])
         #expect(try write() == [], "one is not acknowledged")
@@ -103,7 +103,7 @@ struct QueueLimitTests {
         _ = try desk.steps.acknowledged(try desk.steps.load().acknowledged.advanced())
         _ = writer.acknowledged(1)
         #expect(try write() == ["two"])
-        #expect(try desk.steps.blamed(through: writer.position, for: error).told == ["two is failed"])
+        #expect(try desk.queueSteps.blamed(through: writer.position, for: error).told == ["two is failed"])
         #expect(try desk.text("SELECT error FROM message WHERE body = 'two'")?.contains("too big") == true)
         writer = OutboundWriter()
         #expect(try write() == ["three"])

@@ -31,10 +31,10 @@ struct ReplayTests {
         let desk = try poisoned()
         #expect(try Quarantine(desk.database).stanzas().map(\.retrying) == [.possible])
         try update(desk)
-        #expect(try desk.steps.replayNext() == nil, "nobody has asked for it")
+        #expect(try Replay.next(of: desk.account, desk.runner) == nil, "nobody has asked for it")
         #expect(try Quarantine(desk.database).retry() == 1)
-        #expect(try desk.steps.replayNext()?.told == ["message poison"])
-        #expect(try desk.steps.replayNext() == nil)
+        #expect(try Replay.next(of: desk.account, desk.runner)?.told == ["message poison"])
+        #expect(try Replay.next(of: desk.account, desk.runner) == nil)
         #expect(try desk.history() == ["in before", "in poison", "in after"])
         #expect(try Quarantine(desk.database).stanzas().isEmpty)
         #expect(try Quarantine(desk.database).retry() == 0)
@@ -45,7 +45,7 @@ struct ReplayTests {
         let desk = try poisoned()
         let handled = try desk.steps.load().handled
         try Quarantine(desk.database).retry()
-        #expect(try desk.steps.replayNext()?.told == [])
+        #expect(try Replay.next(of: desk.account, desk.runner)?.told == [])
         let stanza = try #require(try Quarantine(desk.database).stanzas().first)
         #expect(stanza.reason.hasPrefix("tried again: ") && stanza.reason.contains("broken"))
         #expect(stanza.retrying == .possible)
@@ -59,11 +59,11 @@ struct ReplayTests {
         try Quarantine(desk.database).retry()
         _ = try desk.runner.run("replay", for: desk.account) { _ = try Replay(step: $0).begin() }
         // Another process starts.
-        #expect(try desk.steps.replayNext() == nil)
+        #expect(try Replay.next(of: desk.account, desk.runner) == nil)
         #expect(try Quarantine(desk.database).stanzas().map(\.retrying) == [.interrupted])
         try update(desk)
         #expect(try Quarantine(desk.database).retry() == 1)
-        #expect(try desk.steps.replayNext()?.told == ["message poison"])
+        #expect(try Replay.next(of: desk.account, desk.runner)?.told == ["message poison"])
     }
 
     @Test("a message that came again meanwhile is not stored twice")
@@ -72,7 +72,7 @@ struct ReplayTests {
         try update(desk)
         try desk.receive(CatchUpTests.live("poison", archive: "a1"))
         try Quarantine(desk.database).retry()
-        #expect(try desk.steps.replayNext()?.told == [])
+        #expect(try Replay.next(of: desk.account, desk.runner)?.told == [])
         #expect(try Quarantine(desk.database).stanzas().isEmpty)
         #expect(try desk.history().count { $0 == "in poison" } == 1)
     }
@@ -90,7 +90,7 @@ struct ReplayTests {
         try desk.show(["a3"])
         for _ in 0..<2 { try desk.answerPage(last: "a3", complete: true) }
         try Quarantine(desk.database).retry()
-        _ = try desk.steps.replayNext()
+        _ = try Replay.next(of: desk.account, desk.runner)
         #expect(try desk.history() == (from.hasPrefix("juliet") ? ["in a1", "in a2", "in a3"] : ["in a1", "in a3"]))
     }
 
@@ -116,7 +116,7 @@ struct ReplayTests {
             "INSERT INTO quarantine(account, at, reason, name, size, stanza) VALUES (1, 1, 'x', 'message', ?, ?)",
             [.integer(Int64(deep.utf8.count)), .blob(Array(deep.utf8))])
         try Quarantine(desk.database).retry()
-        _ = try desk.steps.replayNext()
+        _ = try Replay.next(of: desk.account, desk.runner)
         #expect(try Quarantine(desk.database).stanzas().first?.reason == "tried again: over the limit on depth")
     }
 

@@ -212,7 +212,7 @@ struct ResumingTests {
     func unmanaged() throws {
         let desk = try Desk.online(resumeID: nil)
         try desk.accept("one")
-        _ = try desk.steps.left(try desk.write())
+        _ = try desk.queueSteps.left(try desk.write())
         #expect(try desk.queue().isEmpty)
         #expect(try desk.steps.bound(desk.account.jid).told == ["one is unsettled"])
     }

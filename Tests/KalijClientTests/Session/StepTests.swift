@@ -20,7 +20,7 @@ struct StepTests {
         #expect(throws: Broken.self) {
             _ = try desk.runner.run("stanza", for: desk.account) { step in
                 try step.count(HandledCount(99))
-                try Dispatcher(step: step).handle(try Element.parse(Desk.inClient(Self.hello)))
+                try Dispatcher.handle(try Desk.arrival((Self.hello)), in: step)
                 try step.send(Element("presence", xmlns: "jabber:client"))
                 throw Broken()
             }

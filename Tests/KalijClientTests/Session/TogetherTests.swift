@@ -1,9 +1,7 @@
 import KalijAddress
 import KalijStore
 import KalijStream
-import KalijTransport
 import KalijXML
-import TestSupport
 import Testing
 
 @testable import KalijClient
@@ -72,7 +70,7 @@ struct TogetherTests {
         #expect(driven.told.count { $0.hasPrefix("message") } == 2)
         #expect(driven.told.dropFirst(2).first?.hasPrefix("offline: ") == true)
         // The next connection handles each stanza alone, so the third attempt sets the stanza aside.
-        #expect(driven.driver.isCareful)
+        #expect(driven.driver.redelivery.isCareful)
         #expect(!driven.wire.sent.contains { $0.hasPrefix("<a ") })
     }
 
@@ -157,7 +155,7 @@ struct TogetherTests {
         #expect(try driven.desk.number("SELECT seen FROM catchup") == 2)
         #expect(try driven.desk.steps.load().handled == HandledCount(2))
         #expect(driven.told.prefix(2) == ["message 1", "message 2"])
-        #expect(driven.driver.isCareful)
+        #expect(driven.driver.redelivery.isCareful)
         #expect(!driven.wire.sent.contains { $0.hasPrefix("<a ") })
     }
 
@@ -171,9 +169,9 @@ struct TogetherTests {
         #expect(driven.told == ["waiting for storage"])
         #expect(try driven.desk.history() == [])
         #expect(try driven.desk.steps.load().handled == .zero)
-        guard case .online(let management?) = driven.driver.stage else { throw Missing() }
-        #expect(management.handled == .zero)
-        #expect(driven.driver.requestsToAnswer == 0)
+        let session = try #require(driven.driver.stage.session)
+        #expect(session.management?.handled == .zero)
+        #expect(session.acknowledging.owed == 0)
         #expect(!driven.wire.isReading)
         try driven.desk.database.execute("PRAGMA max_page_count=\(pages + 1000)")
         driven.turn(for: 5) { driven.told.contains("storage available") }
@@ -191,7 +189,7 @@ struct TogetherTests {
         driven.onEvent = { _ in
             storedWhenTold.append((try? outside.prepare("SELECT count(*) FROM message").first { $0.integer() }) ?? -1)
         }
-        driven.driver.isCareful = true
+        driven.driver.redelivery.failed()
         driven.receive(Self.five)
         #expect(storedWhenTold == [1, 2, 3, 4, 5])
         #expect(try driven.desk.number("SELECT count FROM attempt") == 5)
@@ -203,41 +201,28 @@ struct TogetherTests {
         let desk = try Desk.caughtUp()
         let outside = try Database(reading: desk.directory.databasePath)
         func stored() throws -> Int64? { try outside.prepare("SELECT count(*) FROM message").first { $0.integer() } }
-        try desk.runner.together(for: .max) { _ in
-            for body in ["1", "2"] {
-                try desk.receive(Self.message(body))
-                #expect(try stored() == 0)
+        func run(_ bodies: [String], within limit: Int64 = .max, _ between: () throws -> Void = {}) throws -> Int {
+            var rest = bodies.makeIterator()
+            let done = try desk.runner.run("test", for: desk.account, each: &rest, within: limit) { body, step in
+                try Dispatcher.handle(try Desk.arrival(Self.message(body)), in: step)
+                try between()
             }
+            return done.count
         }
+        var storedMeanwhile: [Int64?] = []
+        #expect(try run(["1", "2"]) { storedMeanwhile.append(try stored()) } == 2)
+        #expect(storedMeanwhile == [0, 0])
         #expect(try stored() == 2)
-        #expect(throws: Broken.self) {
-            try desk.runner.together(for: .max) { _ in
-                try desk.receive(Self.message("3"))
-                throw Broken()
-            }
-        }
+        #expect(throws: Broken.self) { try run(["3"]) { throw Broken() } }
         #expect(try stored() == 2)
-        try desk.receive(Self.message("4"))
+        #expect(try run(["4"]) == 1)
         #expect(try stored() == 3)
+        // No step begins once the time is up, so that others can write.
+        #expect(try run((5...20).map { "\($0)" }, within: 5_000_000) { desk.clock.move(by: 2) } == 3)
+        #expect(try stored() == 6)
         try desk.database.execute("UPDATE fence SET number = number + 1")
-        #expect(throws: (any Error).self) {
-            try desk.runner.together(for: .max) { _ in try desk.receive(Self.message("5")) }
-        }
-        #expect(try stored() == 3)
-    }
-
-    @Test("no step begins once the time is up, so that others can write")
-    func time() throws {
-        let desk = try Desk.caughtUp()
-        var steps = 0
-        try desk.runner.together(for: 5_000_000) { isTime in
-            while isTime() {
-                try desk.receive(Self.message("\(steps)"))
-                steps += 1
-                desk.clock.move(by: 2)
-            }
-        }
-        #expect(steps == 3)
+        #expect(throws: (any Error).self) { try run(["21"]) }
+        #expect(try stored() == 6)
     }
 
     @Test("a stanza queued by a step does not leave before the step is synced")
@@ -255,87 +240,7 @@ struct TogetherTests {
         driven.driver.queueChanged()
         #expect(atSending["<presence/>"] == before + 1)
         // Nothing was committed since.
-        driven.driver.requestsToAnswer = 1
-        try driven.driver.acknowledge()
+        driven.receive(Self.request)
         #expect(atSending["<a xmlns='urn:xmpp:sm:3' h='0'/>"] == before + 1)
-    }
-}
-
-private struct Missing: Error {}
-
-/// A driver in the middle of a session, on a connection that only records.
-private final class Connected {
-    let desk: Desk
-    let wire: Wire
-    let driver: AccountDriver
-    private let loop: EventLoop
-    private(set) var told: [String] = []
-    var onEvent: (EngineEvent) -> Void = { _ in }
-
-    /// - Parameter page: how long results wait for the rest of their page, in seconds.
-    init(_ desk: Desk? = nil, page: Double = 0) throws {
-        var timing = Drive.timing
-        timing.page = page
-        self.desk = try desk ?? Desk()
-        loop = try EventLoop()
-        let wire = Wire()
-        self.wire = wire
-        var report: (EngineEvent) -> Void = { _ in }
-        let context = DriverContext(
-            loop: loop, runner: self.desk.runner, timing: timing, report: { report($0) },
-            fatal: { Issue.record($0) }, changed: {}, awaiter: PromiseAwaiter { _ in }, random: { 0.5 },
-            connect: { _, events in
-                wire.events = events
-                return wire
-            })
-        driver = AccountDriver(self.desk.account, context: context, careful: false)
-        driver.connect()
-        driver.stage = .online(StreamManagement())
-        receive("<stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams' version='1.0'>")
-        report = { [weak self] event in
-            self?.told.append(event.short)
-            self?.onEvent(event)
-        }
-    }
-
-    /// The server sends `text`, and the loop turns.
-    func receive(_ text: String) { receive([Array(text.utf8)]) }
-
-    func receive(_ chunks: [[UInt8]]) {
-        for chunk in chunks { wire.say(chunk) }
-        turn(for: 0.01) { false }
-    }
-
-    /// The loop turns until `isEnough`, or for `seconds`.
-    func turn(for seconds: Double, until isEnough: @escaping () -> Bool) {
-        let patience = loop.schedule(after: seconds) { [loop] in loop.stop() }
-        func look() {
-            if isEnough() { loop.stop() } else { loop.schedule(after: 0.005) { look() } }
-        }
-        look()
-        loop.run()
-        patience.cancel()
-    }
-}
-
-private final class Wire: StreamConnection {
-    var events: (ConnectionEvent) -> Void = { _ in }
-    var onSend: (String) -> Void = { _ in }
-    private(set) var sent: [String] = []
-    var unsent: Int { 0 }
-    var isReading = true
-
-    func say(_ bytes: [UInt8]) { bytes.withUnsafeBytes { events(.received($0)) } }
-
-    func open() {}
-    func startTLS() {}
-    func send(_ bytes: [UInt8]) {
-        let text = String(decoding: bytes, as: UTF8.self)
-        sent.append(text)
-        onSend(text)
-    }
-    func close(_ finished: (() -> Void)?) {
-        events = { _ in }
-        finished?()
     }
 }

@@ -26,6 +26,8 @@ final class Desk {
     let account: Account
     let runner: StepRunner
     let steps: SessionSteps
+    var queueSteps: QueueSteps { QueueSteps(runner: runner, account: account) }
+    var logoutSteps: LogoutSteps { LogoutSteps(runner: runner, account: account) }
 
     /// - Parameter fast: how many milliseconds the clock is fast from the beginning.
     init(
@@ -182,11 +184,16 @@ final class Desk {
         try Outgoing.accept(body, to: try JID(recipient), of: account, in: database, clock: clock.clock)
     }
 
+    /// A stanza as it arrives on a stream without stream management.
+    static func arrival(_ stanza: String) throws -> Arrival {
+        Arrival(stanzas: [try Element.parse(inClient(stanza))], count: nil)
+    }
+
     /// The stanzas that a connection writes now: all entries after `id`.
     @discardableResult
     func write(after id: Int64 = 0) throws -> [OutboundQueue.Entry] {
         let entries = try OutboundQueue(database: database, account: account.id).entries(after: id, limit: 1000)
-        _ = try steps.leaving(entries)
+        _ = try queueSteps.leaving(entries)
         return entries
     }
 

@@ -218,7 +218,7 @@ import Testing
     func asksAgain() throws {
         let desk = try Desk.logging()
         try desk.perform { _ = try $0.send(.question(to: nil), then: Log.AsksAgain()) }
-        _ = try desk.steps.logOut(removing: false)
+        _ = try desk.logoutSteps.logOut(removing: false)
         #expect(try desk.count("request") == 0 && desk.count("queue") == 0 && desk.count("dead_letter") == 1)
     }
 }

@@ -108,7 +108,7 @@ struct DeadLetterTests {
     @Test("logging out with damaged handlers in the database works")
     func logOut() throws {
         let desk = try damaged()
-        _ = try desk.steps.logOut(removing: false)
+        _ = try desk.logoutSteps.logOut(removing: false)
         #expect(try desk.count("request") == 0 && desk.count("timer") == 0 && desk.count("waiter") == 0)
         #expect(try desk.log().contains("good: logged out"))
     }

@@ -53,7 +53,7 @@ struct TimerTests {
         let desk = try Desk.logging()
         try desk.receive(CatchUpTests.live("hello", archive: "a1"))
         try wait(desk)
-        _ = try desk.steps.logOut(removing: false)
+        _ = try desk.logoutSteps.logOut(removing: false)
         #expect(try desk.log() == ["asked: logged out", "timer: logged out", "promise logged out"])
         for table in ["request", "timer", "waiter", "queue"] { #expect(try desk.count(table) == 0, "\(table)") }
         #expect(try desk.number("SELECT count(*) FROM account WHERE keys IS NULL AND password IS NULL") == 1)
@@ -67,7 +67,7 @@ struct TimerTests {
         try desk.accept("hello")
         try desk.receive(CatchUpTests.live("hello", archive: "a1"))
         try wait(desk)
-        _ = try desk.steps.logOut(removing: true)
+        _ = try desk.logoutSteps.logOut(removing: true)
         #expect(try desk.log() == ["asked: account removed", "timer: account removed", "promise account removed"])
         #expect(try desk.dump().isEmpty)
     }

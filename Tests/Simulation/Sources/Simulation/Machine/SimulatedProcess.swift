@@ -109,7 +109,7 @@ final class SimulatedProcess {
 
     var isDead: Bool { isOver || machine_is_dead(Int32(number)) != 0 }
     var name: String { "\(role.rawValue) \(number)" }
-    var isOnline: Bool { engine?.drivers.values.first?.isOnline ?? false }
+    var isOnline: Bool { engine?.drivers.values.first?.stage.session != nil }
     private var id: Int32 { Int32(number) }
 
     /// Whether it came to drive.

@@ -1,0 +1,41 @@
+import KalijTransport
+
+/// The timers of an account's driver, by what they are for: one of each at most.
+final class Alarms {
+    enum Purpose: Hashable {
+        /// A session must be there.
+        case negotiation
+        /// The session has lasted long enough to trust the way to the server.
+        case stable
+        /// An answer to `<r/>` must have come.
+        case answer
+        /// A sign of life is due on an idle connection.
+        case keepalive
+        /// The archive is read once more.
+        case archive
+        /// The database is tried again.
+        case storage
+        /// The server is tried again.
+        case reconnect
+        /// A logout waits no longer for the server.
+        case logout
+    }
+
+    private let loop: any Schedule
+    private var timers: [Purpose: Timer] = [:]
+
+    init(on loop: any Schedule) { self.loop = loop }
+
+    /// In place of the alarm that was set before.
+    func set(_ purpose: Purpose, after seconds: Double, _ body: @escaping () -> Void) {
+        timers[purpose]?.cancel()
+        timers[purpose] = loop.schedule(after: seconds, body)
+    }
+
+    func cancel(_ purpose: Purpose) { timers.removeValue(forKey: purpose)?.cancel() }
+
+    /// The connection has ended: only a logout goes on.
+    func connectionEnded() {
+        for purpose in timers.keys where purpose != .logout { cancel(purpose) }
+    }
+}

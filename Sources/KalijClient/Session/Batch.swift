@@ -1,0 +1,62 @@
+import KalijFeatures
+import KalijStream
+import KalijXML
+
+/// Stanzas that arrived together, cut into steps that share a transaction.
+///
+/// A commit costs several times what a step does: pages that neighbours have changed are written once instead of once for
+/// each. What a stanza changes is committed at once still, only not without what its neighbours change; what leaves the
+/// process leaves after the commit, acknowledgements included. Results of one page are one step: how far the reading has come is
+/// then written once for all of them.
+struct Batch: IteratorProtocol {
+    /// What one step handles: a stanza, or results of one page.
+    typealias Part = Arrival
+
+    /// The most results of a page in one step.
+    private static let mostResults = 50
+
+    private var rest: ArraySlice<StreamParserEvent>
+    /// The counters after what was taken.
+    private(set) var management: StreamManagement
+    /// How many events were taken.
+    private(set) var taken = 0
+    /// How many `<r/>` are among them.
+    private(set) var requests = 0
+
+    /// Nil where the first of `events`, of those that wait, is no stanza or waits alone: that one is handled by itself.
+    init?(_ events: ArraySlice<StreamParserEvent>, _ management: StreamManagement) {
+        guard events.count > 1, case .element(let first) = events.first, StreamManagement.isStanza(first) else {
+            return nil
+        }
+        (rest, self.management) = (events, management)
+    }
+
+    mutating func next() -> Part? {
+        guard let first = takeStanza() else { return nil }
+        var stanzas = [first]
+        let page = ArchiveResults.page(of: first)
+        takeRequests()
+        while let page, stanzas.count < Self.mostResults, case .element(let next)? = rest.first,
+            ArchiveResults.page(of: next) == page, let result = takeStanza()
+        {
+            stanzas.append(result)
+            takeRequests()
+        }
+        return Part(stanzas: stanzas, count: management.handled)
+    }
+
+    private mutating func takeStanza() -> Element? {
+        guard case .element(let element)? = rest.first, management.receive(stanza: element) else { return nil }
+        rest.removeFirst()
+        taken += 1
+        return element
+    }
+
+    private mutating func takeRequests() {
+        while case .element(let element)? = rest.first, StreamManagement.isRequest(element) {
+            rest.removeFirst()
+            taken += 1
+            requests += 1
+        }
+    }
+}

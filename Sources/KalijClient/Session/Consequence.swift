@@ -1,0 +1,53 @@
+import KalijRoles
+import KalijStore
+import KalijStream
+import KalijXML
+
+/// What becomes of an account whose work has thrown.
+enum Consequence {
+    /// The database cannot be written: nothing is read or acknowledged until it can.
+    case wait(StoreError)
+    /// No stanza is to blame, and nothing can be stored: the process stops driving, and acknowledges nothing.
+    case stop(any Error)
+    /// There is no session yet.
+    case negotiation(NegotiationError)
+    /// The connection ends, after the server was told why in so many bytes.
+    case disconnect(String, telling: [UInt8] = [])
+    /// The server has ended the stream, perhaps for a stanza of ours.
+    case blame(StreamError)
+    /// The connection ends. The stanza was not acknowledged: the server sends it again, and then each attempt is counted.
+    case careful(String)
+
+    init(of error: any Error) {
+        switch error {
+        case let error as StoreError where error.isMachineError: self = .wait(error)
+        case let error as StoreError where [.corrupt, .notOurs, .newerVersion].contains(error.code): self = .stop(error)
+        case is FenceError: self = .stop(error)
+        case let error as NegotiationError: self = .negotiation(error)
+        case let error as XMLError:
+            let condition = StreamError.Condition(rawValue: error.condition) ?? .undefinedCondition
+            self = .disconnect(
+                "the server's XML is not usable: \(error)",
+                telling: StreamError(condition, text: error.text).bytes())
+        case let error as StreamManagementError: self = .disconnect("\(error)", telling: error.bytes)
+        case StreamFailure.stream(let error): self = .blame(error)
+        case is StreamFailure: self = .disconnect("\(error)")
+        default: self = .careful("\(error)")
+        }
+    }
+}
+
+/// What ended a connection, and is no fault of the negotiation.
+enum StreamFailure: Error, CustomStringConvertible {
+    case beforeSession(String)
+    case closed
+    case stream(StreamError)
+
+    var description: String {
+        switch self {
+        case .beforeSession(let what): "the server sent \(what) before there was a session"
+        case .closed: "the server closed the stream"
+        case .stream(let error): "the server ended the stream: \(error)"
+        }
+    }
+}

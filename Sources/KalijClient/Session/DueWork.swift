@@ -1,0 +1,144 @@
+import KalijFeatures
+import KalijSteps
+
+/// What an account does because of the time: handlers whose time has come, and reading the archive once more.
+final class DueWork {
+    private weak var driver: AccountDriver?
+    private let context: DriverContext
+    private let steps: SessionSteps
+    private let deadlines = DueTimer()
+    private let timers = DueTimer()
+    private var expiry = Expiry()
+
+    init(_ driver: AccountDriver) {
+        self.driver = driver
+        (context, steps) = (driver.context, driver.steps)
+    }
+
+    /// Whether the database cannot be written.
+    private var isBlocked: Bool { driver?.storage.isWaiting ?? true }
+    private var isStopped: Bool { driver?.stage.isStopped ?? true }
+
+    // MARK: Planning
+
+    /// Sets the timers to what the database says; at the beginning, and whenever something else has changed it.
+    func watch() {
+        driver?.attempt {
+            if let deadline = try steps.nextDeadline() { watch(deadline: deadline) }
+            if let time = try steps.nextTimer() { watch(timer: time) }
+        }
+        guard isBlocked else { return }
+        watch(deadline: afterStorage)
+        watch(timer: afterStorage)
+    }
+
+    /// A step was committed.
+    func plan(_ effects: Step.Effects) {
+        if let deadline = effects.deadline { watch(deadline: deadline) }
+        if let time = effects.timer { watch(timer: time) }
+        if effects.archiveAgain { readArchiveLater() }
+    }
+
+    /// When to look again at what was due while the database could not be read or written.
+    private var afterStorage: Int64 { context.runner.steadyNow + 1000 }
+
+    private func watch(deadline: Int64) {
+        deadlines.set(deadline, now: context.runner.steadyNow, on: context.loop) { [weak self] in self?.deadlinePassed()
+        }
+    }
+
+    private func watch(timer time: Int64) {
+        timers.set(time, now: context.runner.steadyNow, on: context.loop) { [weak self] in self?.doAll() }
+    }
+
+    /// The connection has ended: what was marked on it is void.
+    func connectionEnded() { expiry.connectionEnded() }
+
+    func cancel() {
+        deadlines.cancel()
+        timers.cancel()
+    }
+
+    // MARK: Doing
+
+    /// Does everything that is due, a step each, and writes what it has queued.
+    func doAll() {
+        guard !isBlocked else { return watch(timer: afterStorage) }
+        driver?.attempt {
+            while !isStopped, let effects = try steps.due() ?? Replay.next(of: steps.account, context.runner) {
+                driver?.commit(effects)
+            }
+            guard !isStopped else { return }
+            if let time = try steps.nextTimer() { watch(timer: time) }
+            try driver?.stage.session?.flush()
+        }
+        if isBlocked { watch(timer: afterStorage) }
+    }
+
+    private func deadlinePassed() {
+        guard !isBlocked else { return watch(deadline: afterStorage) }
+        switch expiry.deadlinePassed(connection, now: context.runner.steadyNow) {
+        case .mark: mark()
+        case .expire(let which, let time): expire(which, until: time)
+        case nil: break
+        }
+    }
+
+    private var connection: Expiry.Connection {
+        switch driver?.stage {
+        case .online(let session): session.management == nil ? .unmanaged : .managed
+        case .offline: .none
+        case .negotiating, .refused, .stopped, nil: .negotiating
+        }
+    }
+
+    private func mark() {
+        driver?.attempt {
+            // Also when the timer slept its longest: nothing may be due.
+            guard let deadline = try steps.nextDeadline() else { return }
+            let now = context.runner.steadyNow
+            guard deadline <= now else { return watch(deadline: deadline) }
+            let (effects, marker) = try steps.mark()
+            expiry.marked(by: marker, at: now)
+            driver?.commit(effects)
+            try driver?.stage.session?.flush()
+        }
+        if isBlocked { watch(deadline: afterStorage) }
+    }
+
+    /// Something was acknowledged, and that was handled.
+    func acknowledged() {
+        driver?.attempt {
+            guard case .expire(let which, let time) = try expiry.acknowledged(steps.isAcknowledged) else { return }
+            expire(which, until: time)
+        }
+    }
+
+    private func expire(_ which: Requests.Expired, until time: Int64) {
+        driver?.attempt {
+            while !isStopped, let effects = try steps.expire(which, until: time) { driver?.commit(effects) }
+            guard !isStopped else { return }
+            // What is left of the others waits for a connection.
+            if let deadline = try steps.nextDeadline(after: time) { watch(deadline: deadline) }
+            try driver?.stage.session?.flush()
+        }
+        if isBlocked { watch(deadline: afterStorage) }
+    }
+
+    // MARK: The archive
+
+    func readArchiveLater() {
+        driver?.alarms.set(.archive, after: context.timing.archiveRetry) { [weak self] in self?.readArchive() }
+    }
+
+    /// Reads what was archived since it was last read to its end.
+    func readArchive() {
+        guard let driver, driver.stage.session != nil else { return }
+        driver.attempt {
+            driver.commit(try steps.readArchive())
+            try driver.stage.session?.flush()
+        }
+        // Messages may wait for it.
+        if isBlocked { readArchiveLater() }
+    }
+}

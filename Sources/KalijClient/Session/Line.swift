@@ -1,0 +1,182 @@
+import KalijAddress
+import KalijSteps
+import KalijStream
+import KalijTransport
+import KalijXML
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A connection to a server with the stream on it: what has arrived and is not handled yet, and the negotiation of a session.
+final class Line {
+    enum Event {
+        case connected(secured: Bool)
+        case secured
+        /// What has arrived is to be handled (``inbox``).
+        case arrived
+        /// The system has taken everything that was sent.
+        case drained
+        case failed(ConnectFailure)
+        case closed(TransportError?)
+    }
+
+    /// Bytes that may wait for the system before more is sent.
+    private static let unsentLimit = 256 * 1024
+
+    /// Told what happens.
+    var onEvent: (Event) -> Void = { _ in }
+    private(set) var inbox = Inbox()
+    /// Whether there is a session: then what arrives in one turn of the loop is told of at once.
+    var isInSession = false
+    private var negotiation: Negotiation
+    private var parser = StreamParser()
+    private var connection: (any StreamConnection)?
+    /// Whether what has arrived is told of in the loop's next turn.
+    private var isPlanned = false
+    /// When what has arrived is told of though nothing came after it, which it waits for.
+    private var gathering: Timer?
+    private let loop: any Schedule
+    private let page: Double
+
+    /// - Parameter page: how long results of an archive's page wait for the rest of it, in seconds.
+    init(_ configuration: Negotiation.Configuration, on loop: any Schedule, page: Double = 0) {
+        negotiation = Negotiation(configuration)
+        (self.loop, self.page) = (loop, page)
+    }
+
+    /// Opens the connection that `connect` makes.
+    func open(_ connect: (@escaping (ConnectionEvent) -> Void) -> any StreamConnection) {
+        let connection = connect { [weak self] in self?.handle($0) }
+        self.connection = connection
+        connection.open()
+    }
+
+    /// Ends the connection; nothing is told any more.
+    func close(_ finished: (() -> Void)? = nil) {
+        let connection = connection
+        self.connection = nil
+        forgetPlans()
+        inbox.clear()
+        connection?.close(finished)
+    }
+
+    // MARK: Receiving
+
+    private func handle(_ event: ConnectionEvent) {
+        switch event {
+        case .connected(_, let tls): onEvent(.connected(secured: tls != nil))
+        case .secured: onEvent(.secured)
+        case .received(let bytes): receive(bytes)
+        case .drained: onEvent(.drained)
+        case .failed(let failure): end(.failed(failure))
+        case .closed(let error): end(.closed(error))
+        }
+    }
+
+    /// What came before the end is handled first.
+    private func end(_ event: Event) {
+        deliverPlanned()
+        if connection != nil { onEvent(event) }
+    }
+
+    private func receive(_ bytes: UnsafeRawBufferPointer) {
+        do {
+            try parser.feed(bytes) { inbox.append($0) }
+        } catch {
+            inbox.fail(error)
+        }
+        let turn = isInSession ? inbox.turn(gathers: page > 0) : .now
+        switch turn {
+        case .now: deliver()
+        case _ where isPlanned: break
+        case .next:
+            isPlanned = true
+            loop.enqueue { [weak self] in self?.deliverPlanned() }
+        case .withPage: gathering = gathering ?? loop.schedule(after: page) { [weak self] in self?.deliverPlanned() }
+        }
+    }
+
+    /// Tells of what has arrived, if that was planned.
+    func deliverPlanned() {
+        if isPlanned || gathering != nil { deliver() }
+    }
+
+    /// Tells of what has arrived.
+    func deliver() {
+        forgetPlans()
+        onEvent(.arrived)
+    }
+
+    private func forgetPlans() {
+        isPlanned = false
+        gathering?.cancel()
+        gathering = nil
+    }
+
+    /// So many of the events in the inbox are handled.
+    func take(_ number: Int = 1) { inbox.removeFirst(number) }
+
+    /// So many of the events in the inbox are to be handled one by one.
+    func handleAlone(_ number: Int) { inbox.handleAlone(number) }
+
+    /// Whether anything is read.
+    var isReading: Bool {
+        get { connection?.isReading ?? true }
+        set { connection?.isReading = newValue }
+    }
+
+    // MARK: Negotiating
+
+    /// Whether the connection would end between `<resume/>` and its answer.
+    var isResumePending: Bool { negotiation.isResumePending }
+
+    /// Gives the negotiation an event, and does what it asks for as far as bytes are concerned; the rest is the owner's.
+    func negotiate(_ event: Negotiation.Event, _ perform: (Negotiation.Action) throws -> Void) throws {
+        for action in try negotiation.handle(event) {
+            switch action {
+            case .send(let bytes): send(bytes)
+            case .startTLS: connection?.startTLS()
+            case .restartParser:
+                parser = StreamParser()
+                inbox.clear()
+            default: try perform(action)
+            }
+        }
+    }
+
+    // MARK: Sending
+
+    /// Whether more can be sent without filling memory.
+    var hasRoom: Bool { connection.map { $0.unsent < Self.unsentLimit } ?? false }
+
+    func send(_ bytes: [UInt8]) { connection?.send(bytes) }
+}
+
+extension Negotiation.Event {
+    /// What a stream's event is to a negotiation.
+    init(_ event: StreamParserEvent) throws(StreamFailure) {
+        switch event {
+        case .opened(let header): self = .opened(header)
+        case .element(let element): self = .element(element)
+        case .closed: self = .closed
+        case .skipped(let skipped):
+            throw .beforeSession("a <\(skipped.name)/> over the limit on \(skipped.limit)")
+        }
+    }
+}
+
+extension Negotiation.Configuration {
+    init(_ account: Account) {
+        self.init(account.jid, account.credentials, weakest: account.mechanism)
+    }
+
+    /// - Parameter weakest: the mechanism of an earlier login; nil before the first one.
+    init(_ jid: JID, _ credentials: Credentials, weakest: SASLMechanism? = nil) {
+        self.init(
+            account: jid.bare, credentials: credentials, nonce: UUID().uuidString + UUID().uuidString,
+            weakestMechanism: weakest)
+    }
+}

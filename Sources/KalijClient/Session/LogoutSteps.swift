@@ -1,0 +1,50 @@
+import KalijFeatures
+import KalijHandlers
+import KalijSteps
+import KalijStore
+
+/// The step that ends an account.
+struct LogoutSteps {
+    let runner: StepRunner
+    let account: Account
+
+    /// Ends everything that waits, and forgets how to log in; or, if the account is to be removed, everything about it.
+    func logOut(removing: Bool) throws -> Step.Effects {
+        try runner.run("logout", for: account) { step in
+            let reason = removing ? Invalidation.accountRemoved : .loggedOut
+            try invalidateAll(reason, in: step)
+            if removing {
+                try remove(step)
+            } else {
+                try forgetLogin(step)
+            }
+            step.emit(LoggedOut(removed: removing))
+        }
+    }
+
+    /// A handler that is told may ask something else, which is over as soon; but not for ever.
+    private func invalidateAll(_ reason: Invalidation, in step: Step) throws {
+        for _ in 0..<10 {
+            try Requests(step: step).invalidateAll(reason)
+            try Timers(step: step).invalidateAll(reason)
+            try Promises(step: step).rejectAll(reason)
+            try step.finish()
+        }
+        try Requests(step: step).buryAll("it asked again and again, of an account that ends")
+        try Timers(step: step).buryAll("it was set again and again, of an account that ends")
+    }
+
+    private func forgetLogin(_ step: Step) throws {
+        try OutboundQueue(database: step.database, account: account.id).removeOthers(all: true)
+        try step.database.run(
+            "UPDATE account SET state = 'out', keys = NULL, password = NULL WHERE id = ?", [.integer(account.id)])
+        try step.database.run(
+            "UPDATE session SET resume_id = NULL, jid = NULL WHERE account = ?", [.integer(account.id)])
+    }
+
+    private func remove(_ step: Step) throws {
+        // Before the messages that it refers to.
+        try step.database.run("DELETE FROM queue WHERE account = ?", [.integer(account.id)])
+        try step.database.run("DELETE FROM account WHERE id = ?", [.integer(account.id)])
+    }
+}

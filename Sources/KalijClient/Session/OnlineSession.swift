@@ -1,0 +1,215 @@
+import KalijFeatures
+import KalijSteps
+import KalijStream
+import KalijXML
+
+/// A session on a connection: handles what arrives, writes what is queued, and sees that both sides acknowledge.
+final class OnlineSession {
+    /// What RFC 6121 4.5.1 wants before a stream ends.
+    private static let unavailable = Array("<presence type='unavailable'/>".utf8)
+
+    private weak var driver: AccountDriver?
+    private let line: Line
+    private let context: DriverContext
+    private let steps: SessionSteps
+    private(set) var acknowledging: Acknowledging
+    /// The counters; nil on a stream that is not managed.
+    private(set) var management: StreamManagement?
+    private var tail = ArchiveTail()
+
+    init(_ driver: AccountDriver, _ line: Line, _ management: StreamManagement?) {
+        (self.driver, self.line, self.management) = (driver, line, management)
+        (context, steps) = (driver.context, driver.steps)
+        acknowledging = Acknowledging(
+            isManaged: management != nil, longest: driver.context.timing.acknowledgement)
+    }
+
+    // MARK: Receiving
+
+    /// Handles the inbox's first event, or with it those that share its transaction.
+    func handleNext(_ event: StreamParserEvent) throws {
+        if try handleTogether() { return }
+        acknowledging.heard()
+        try handle(event)
+        line.take()
+    }
+
+    /// Handles the stanzas at the inbox's beginning in one transaction.
+    /// - Returns: whether it did; if not, nothing has happened, and the next event is to be handled by itself. Where a step
+    ///   or the commit has thrown that goes for all of them, so that what is to blame fails alone.
+    private func handleTogether() throws -> Bool {
+        // The attempt at a stanza that may have ended the process before is committed ahead of it.
+        guard line.inbox.alone == 0, driver?.redelivery.isOver ?? false, let management,
+            var batch = Batch(line.inbox.waiting, management)
+        else { return false }
+        do {
+            let effects = try steps.handle(&batch)
+            acknowledging.heard()
+            self.management = batch.management
+            acknowledging.requested(batch.requests)
+            line.take(batch.taken)
+            effects.forEach(commit)
+            return true
+        } catch {
+            // Not even the first one was begun.
+            guard batch.taken > 0 else { throw error }
+            line.handleAlone(batch.taken)
+            return false
+        }
+    }
+
+    private func handle(_ event: StreamParserEvent) throws {
+        switch event {
+        case .element(let element): try handle(element)
+        case .skipped(let skipped):
+            var management = management
+            let count = management?.receiveSkipped(name: skipped.name, namespace: skipped.namespace)
+            let effects = try steps.quarantine(QuarantinedStanza(skipped), count: count)
+            self.management = management
+            driver?.commit(effects)
+        case .closed: throw StreamFailure.closed
+        case .opened: break
+        }
+    }
+
+    private func handle(_ element: Element) throws {
+        guard var management else {
+            if let error = StreamError(element) { throw StreamFailure.stream(error) }
+            driver?.commit(try steps.handle(element, count: nil))
+            return
+        }
+        switch try management.receive(element, unacknowledged: acknowledging.writer.outstanding) {
+        case .stanza(let count):
+            let effects = try handle(element, count)
+            driver?.redelivery.attemptEnded()
+            self.management = management
+            commit(effects)
+        case .acknowledgementRequested: acknowledging.requested()
+        case .acknowledged(let newly):
+            let effects = newly > 0 ? try steps.acknowledged(management.acknowledged) : Step.Effects()
+            self.management = management
+            let actions = acknowledging.acknowledged(newly)
+            perform(actions)
+            commit(effects)
+            if actions.contains(.answered) { driver?.logout?.caughtUp() }
+            if newly > 0 { driver?.due.acknowledged() }
+            context.mayHaveEnded()
+        case .streamError(let error): throw StreamFailure.stream(error)
+        case .nonza: break
+        }
+    }
+
+    private func handle(_ stanza: Element, _ count: HandledCount) throws -> Step.Effects {
+        guard let driver else { return Step.Effects() }
+        if driver.redelivery.handle(count) == .begin {
+            let attempt = try Attempts(runner: context.runner, account: steps.account).begin(count)
+            driver.redelivery.begun(count, attempt: attempt)
+        }
+        if case .setAside(let attempts) = driver.redelivery.handle(count) {
+            return try steps.quarantine(QuarantinedStanza(stanza, attempts: attempts), count: count)
+        }
+        return try steps.handle(stanza, count: count)
+    }
+
+    private func commit(_ effects: Step.Effects) {
+        driver?.commit(effects)
+        let isCaughtUp = effects.events.contains { $0.content is CaughtUp }
+        guard tail.grew(by: effects.tail, isCaughtUp: isCaughtUp) else { return }
+        context.loop.enqueue { [weak driver] in driver?.due.readArchive() }
+    }
+
+    // MARK: Acknowledging
+
+    /// Answers the requests for an acknowledgement, once what it claims is on the disk.
+    func acknowledge() throws {
+        guard acknowledging.owed > 0, let management else { return }
+        try context.runner.raiseBarrier()
+        for _ in 0..<acknowledging.owed { line.send(StreamManagement.acknowledgement(management.handled)) }
+        acknowledging.paid()
+    }
+
+    /// Wants an acknowledgement within so many seconds of silence.
+    func request(within seconds: Double) { perform(acknowledging.request(within: seconds)) }
+
+    /// Finds out whether the connection still lives.
+    func networkChanged() { perform(acknowledging.networkChanged(within: context.timing.networkCheck)) }
+
+    /// Sends a sign of life after each long silence.
+    func keepAlive() {
+        driver?.alarms.set(.keepalive, after: context.timing.keepalive) { [weak self] in
+            guard let self else { return }
+            perform(acknowledging.keepAlive())
+            keepAlive()
+        }
+    }
+
+    private func perform(_ actions: [Acknowledging.Action]) {
+        for action in actions {
+            switch action {
+            case .request: line.send(StreamManagement.request)
+            case .whiteSpace: line.send([0x20])
+            case .wait(let seconds):
+                driver?.alarms.set(.answer, after: seconds) { [weak self] in
+                    guard let self, let driver else { return }
+                    perform(acknowledging.silence(isBlocked: driver.storage.isWaiting))
+                }
+            case .answered:
+                driver?.alarms.cancel(.answer)
+                driver?.redelivery.passed()
+            case .giveUp(let seconds):
+                driver?.disconnect("the server did not acknowledge anything for \(Int(seconds)) s")
+            }
+        }
+    }
+
+    // MARK: Sending
+
+    /// There may be something new to write.
+    func queueChanged() { acknowledging.queueChanged() }
+
+    /// Writes what is queued and not written yet on this connection, and asks for what is not acknowledged yet.
+    func flush() throws {
+        if acknowledging.writer.mayHaveMore { try writeQueue() }
+        perform(acknowledging.flushed())
+    }
+
+    private func writeQueue() throws {
+        let queue = QueueSteps(runner: context.runner, account: steps.account)
+        while line.hasRoom {
+            switch try queue.next(after: acknowledging.writer, isManaged: management != nil) {
+            case .nothing: return acknowledging.queueWritten()
+            case .later: return
+            case .refused(let effects): driver?.commit(effects)
+            case .leave(let entries, let effects):
+                driver?.commit(effects)
+                for entry in entries { line.send(entry.stanza) }
+                acknowledging.wrote(entries)
+                guard management == nil else { continue }
+                driver?.commit(try queue.left(entries))
+                context.mayHaveEnded()
+            }
+        }
+    }
+
+    /// The server has ended the stream with `error`: perhaps for a stanza of ours that it has not acknowledged. From then on
+    /// such stanzas leave one at a time, and the one for which it happens again is set aside.
+    func blame(_ error: StreamError) {
+        guard error.mayBlameStanza, management != nil, acknowledging.writer.outstanding > 0 else { return }
+        let queue = QueueSteps(runner: context.runner, account: steps.account)
+        driver?.attempt { driver?.commit(try queue.blamed(through: acknowledging.writer.position, for: error)) }
+    }
+
+    /// Writes what is queued, and acknowledges what is handled.
+    /// - Parameter endingSession: whether the session ends, and not only the connection; then nothing new is written.
+    func letGo(endingSession: Bool) {
+        line.isReading = false
+        if !endingSession { try? flush() }
+        if management != nil {
+            acknowledging.lettingGo()
+            try? acknowledge()
+        } else if !endingSession {
+            line.send(StreamManagement.end)
+        }
+        if endingSession { line.send(Self.unavailable) }
+    }
+}

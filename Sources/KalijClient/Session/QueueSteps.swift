@@ -1,0 +1,92 @@
+import KalijFeatures
+import KalijSteps
+import KalijStore
+import KalijStream
+
+/// The steps for what leaves: stanzas of the queue, and those that the server does not take.
+struct QueueSteps {
+    let runner: StepRunner
+    let account: Account
+
+    /// What leaves next.
+    enum Departure {
+        /// There is nothing.
+        case nothing
+        /// What comes next waits until what was written is acknowledged.
+        case later
+        /// Some of what came next was set aside.
+        case refused(Step.Effects)
+        /// The entries leave now; what they stand on is on the disk.
+        case leave([OutboundQueue.Entry], Step.Effects)
+    }
+
+    /// Whether stanzas wait to be acknowledged or sent.
+    func isAny() throws -> Bool { try queue(runner.database).isAny() }
+
+    /// What comes after what `writer` has written; commits what becomes of it.
+    func next(after writer: OutboundWriter, isManaged: Bool) throws -> Departure {
+        let next = try queue(runner.database).entries(after: writer.position, limit: 50)
+        guard !next.isEmpty else { return .nothing }
+        // After the look: what it found was committed before anybody else could have raised the fence.
+        try runner.checkFence()
+        if let effects = try setAsideTooLong(next) { return .refused(effects) }
+        let entries = isManaged ? Array(writer.leaving(next)) : next
+        guard !entries.isEmpty else { return .later }
+        let effects = try leaving(entries)
+        // Forgotten by a power failure, a message would leave once more in a new session; and in this one the server's
+        // count would be taken for that of whatever was queued since (simulation, seed 1777).
+        try runner.raiseBarrier()
+        return .leave(entries, effects)
+    }
+
+    /// Commits that the messages and requests in `entries` are about to leave for the first time.
+    func leaving(_ entries: [OutboundQueue.Entry]) throws -> Step.Effects {
+        let messages = entries.compactMap(\.message)
+        guard !messages.isEmpty || entries.contains(where: { $0.request != nil }) else { return Step.Effects() }
+        return try runner.run("leaving", for: account) { step in
+            try Requests.leave(entries, in: step)
+            try Messages(step: step).leave(messages)
+        }
+    }
+
+    /// Forgets `entries`, which have left on a stream without acknowledgements.
+    func left(_ entries: [OutboundQueue.Entry]) throws -> Step.Effects {
+        try runner.run("left", for: account) { step in
+            for entry in entries { try queue(step.database).remove(entry.id) }
+        }
+    }
+
+    /// The server has ended the stream while the entries up to `id` were unacknowledged.
+    func blamed(through id: Int64, for error: StreamError) throws -> Step.Effects {
+        try runner.run("blamed", for: account) { step in
+            guard let entry = try queue(step.database).blame(through: id) else { return }
+            try setAside(entry, "twice, \(error)", in: step)
+        }
+    }
+
+    /// Sets aside what of `entries` is larger than the server takes by now; nil if that is nothing.
+    func setAsideTooLong(_ entries: [OutboundQueue.Entry]) throws -> Step.Effects? {
+        let queue = OutboundQueue(database: runner.database, account: account.id)
+        let refused =
+            try entries.compactMap { entry in
+                do {
+                    try queue.check(entry.stanza)
+                    return nil
+                } catch let error as StanzaTooLong { return (entry, error) }
+            } as [(OutboundQueue.Entry, StanzaTooLong)]
+        guard !refused.isEmpty else { return nil }
+        return try runner.run("refused", for: account) { step in
+            for (entry, error) in refused { try setAside(entry, "\(error)", in: step) }
+        }
+    }
+
+    /// It does not leave any more: a message has failed, anything else is a dead letter. Whoever waits for the answer to a request
+    /// is told when its time is over.
+    private func setAside(_ entry: OutboundQueue.Entry, _ reason: String, in step: Step) throws {
+        try queue(step.database).remove(entry.id)
+        if let message = entry.message { return try Messages(step: step).fail(message, reason) }
+        try DeadLetters(step: step).bury(entry.stanza, named: "stanza", because: reason, from: .queue)
+    }
+
+    private func queue(_ database: Database) -> OutboundQueue { OutboundQueue(database: database, account: account.id) }
+}

@@ -1,0 +1,43 @@
+import KalijTransport
+
+/// When the next connection is tried, and whether with the session of the last one.
+struct Reconnecting {
+    private var backoff: Backoff
+    /// Connections in a row that ended between `<resume/>` and its answer.
+    private var unansweredResumes = 0
+    /// Whether the session has lasted long enough to trust the way to the server.
+    private var isStable = false
+
+    /// - Parameter longest: the longest delay, in seconds.
+    init(longest: Double) { backoff = Backoff(base: 1, limit: longest) }
+
+    /// Whether the session counts as lost though no server has said so: some servers close the connection instead of refusing.
+    var givesUpSession: Bool { unansweredResumes >= 2 }
+
+    /// The session was given up.
+    mutating func gaveUpSession() { unansweredResumes = 0 }
+
+    /// There is a session.
+    mutating func established() { unansweredResumes = 0 }
+
+    /// The session has lasted for a while.
+    mutating func lasted() { isStable = true }
+
+    /// The server has ended the stream in place of an answer to `<resume/>`. With the connection's end that counts twice: the session
+    /// is not tried again.
+    mutating func resumeCut() { unansweredResumes += 1 }
+
+    /// A connection has ended; `isResumePending` if before the answer to `<resume/>`.
+    mutating func ended(isResumePending: Bool) {
+        if isResumePending { unansweredResumes += 1 }
+        if isStable { backoff.reset() }
+        isStable = false
+    }
+
+    /// Seconds until the next attempt.
+    /// - Parameter random: from 0 up to but not including 1.
+    mutating func delay(random: Double) -> Double { backoff.next(random: random) }
+
+    /// The network has changed: what failed before says nothing of it.
+    mutating func networkChanged() { backoff.reset() }
+}

@@ -1,0 +1,82 @@
+import KalijSteps
+import KalijStream
+
+/// The way from an authenticated stream to a session: answers what the negotiation asks, from what is stored.
+struct SessionOpening {
+    /// What is to be done, in this order.
+    enum Action {
+        case negotiate(Negotiation.Event)
+        case commit(Step.Effects)
+        /// There is a session under the address `jid`.
+        case online(StreamManagement?, jid: String, isResumed: Bool)
+        /// The session that was to be ended is not there.
+        case leave
+        case fail(any Error)
+    }
+
+    private let steps: SessionSteps
+    /// Whether the server offers stream management.
+    private var managesStream = false
+
+    init(_ steps: SessionSteps) { self.steps = steps }
+
+    /// - Parameter isLeaving: whether a session is sought only to be ended.
+    mutating func handle(
+        _ action: Negotiation.Action, _ reconnecting: inout Reconnecting, isLeaving: Bool
+    ) throws -> [Action] {
+        switch action {
+        case .choose(let features): return try choose(features, &reconnecting, isLeaving: isLeaving)
+        case .resumed(let count): return try resumed(count)
+        case .resumeFailed(let count, _): return [.commit(try steps.resumeFailed(count)), isLeaving ? .leave : bind]
+        case .bound(let jid):
+            let enable = Action.negotiate(.enableStreamManagement(resumable: true, maximum: nil))
+            return [.commit(try steps.bound(jid))] + (managesStream ? [enable] : [])
+        case .stanza(let stanza): return [.commit(try steps.handle(stanza, count: nil))]
+        case .enabled(let id, _, _): return try established(StreamManagement(), resumeID: id)
+        case .established: return try established(nil, resumeID: nil)
+        // The keys are those of the login, or the server would have refused them.
+        case .authenticated, .enableFailed: return []
+        case .send, .startTLS, .restartParser: return []  // the line's
+        }
+    }
+
+    private var bind: Action { .negotiate(.bind(resource: steps.account.resource)) }
+
+    /// Resumes if there is something to resume; else binds. A session whose resumption was left unanswered twice counts
+    /// as lost.
+    private mutating func choose(
+        _ features: StreamFeatures, _ reconnecting: inout Reconnecting, isLeaving: Bool
+    ) throws -> [Action] {
+        // A process that was frozen meanwhile would take the session from the one that drives now.
+        try steps.runner.checkFence()
+        managesStream = features.offersStreamManagement
+        try steps.note(largestStanza: features.largestStanza)
+        let session = try steps.load()
+        // Only what can be resumed is there to be ended.
+        if isLeaving, !managesStream || reconnecting.givesUpSession { return [.leave] }
+        guard let id = session.resumeID, managesStream else { return [bind] }
+        guard !reconnecting.givesUpSession else {
+            reconnecting.gaveUpSession()
+            return [.commit(try steps.resumeFailed(nil)), bind]
+        }
+        try steps.runner.raiseBarrier()
+        return [.negotiate(.resume(id: id, handled: session.handled))]
+    }
+
+    private func resumed(_ count: HandledCount) throws -> [Action] {
+        do {
+            let effects = try steps.resumed(count)
+            let session = try steps.load()
+            let management = StreamManagement(handled: session.handled, acknowledged: count)
+            return [.commit(effects), .online(management, jid: session.jid ?? "", isResumed: true)]
+        } catch let error as SessionError {
+            // It resumed a session that is not ours: give it up, so that the next connection binds anew.
+            return [.commit(try steps.resumeFailed(nil)), .fail(error)]
+        }
+    }
+
+    private func established(_ management: StreamManagement?, resumeID: String?) throws -> [Action] {
+        let effects = try steps.established(resumeID: resumeID)
+        return [.commit(effects), .online(management, jid: try steps.load().jid ?? "", isResumed: false)]
+    }
+}

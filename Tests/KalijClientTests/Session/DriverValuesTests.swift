@@ -1,0 +1,293 @@
+import KalijRoles
+import KalijStore
+import KalijStream
+import KalijTransport
+import KalijXML
+import Testing
+
+@testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
+
+/// What the driver does when is decided by values that take events and return actions: transcripts, without socket, clock or disk.
+struct DriverValuesTests {
+    /// What a value answers, which changes it: the macro takes no such call.
+    private func same<Answer: Equatable>(
+        _ answer: Answer, _ wanted: Answer, _ comment: Comment? = nil, at place: SourceLocation = #_sourceLocation
+    ) { #expect(answer == wanted, comment, sourceLocation: place) }
+
+    // MARK: Reconnecting
+
+    @Test("each failure doubles the delay up to the longest; a session that lasted, or another network, begins anew")
+    func backoff() {
+        var reconnecting = Reconnecting(longest: 5)
+        func fail() -> Double {
+            reconnecting.ended(isResumePending: false)
+            return reconnecting.delay(random: 1)
+        }
+        #expect([fail(), fail(), fail(), fail(), fail()] == [1, 2, 4, 5, 5])
+        reconnecting.established()
+        #expect(fail() == 5, "a session that ends at once proves nothing")
+        reconnecting.established()
+        reconnecting.lasted()
+        #expect([fail(), fail()] == [1, 2])
+        reconnecting.networkChanged()
+        #expect(fail() == 1)
+    }
+
+    @Test(
+        "a session is given up after two connections that ended without an answer to <resume/>, or one stream error there"
+    )
+    func unanswered() {
+        var reconnecting = Reconnecting(longest: 5)
+        for isPending in [false, true, false] { reconnecting.ended(isResumePending: isPending) }
+        #expect(!reconnecting.givesUpSession)
+        reconnecting.ended(isResumePending: true)
+        #expect(reconnecting.givesUpSession)
+        reconnecting.gaveUpSession()
+        #expect(!reconnecting.givesUpSession)
+        reconnecting.resumeCut()
+        reconnecting.ended(isResumePending: true)
+        #expect(reconnecting.givesUpSession)
+        reconnecting.established()
+        #expect(!reconnecting.givesUpSession)
+    }
+
+    // MARK: Storage
+
+    @Test("a database that cannot be written is waited for, longer each time; that it can is news once")
+    func storage() {
+        var storage = BlockedStorage(longest: 3)
+        same(storage.worked(), false)
+        same(storage.failed(random: 1), 1)
+        #expect(storage.isWaiting)
+        same(storage.worked(), false, "something was done that needs no room")
+        storage.goOn()
+        same(storage.failed(random: 0.5), 1)
+        storage.goOn()
+        same(storage.failed(random: 1), 3)
+        storage.goOn()
+        same(storage.worked(), true)
+        same(storage.worked(), false)
+        same(storage.failed(random: 1), 1)
+    }
+
+    // MARK: Acknowledging
+
+    private static func entries(_ ids: ClosedRange<Int64>) -> [OutboundQueue.Entry] {
+        ids.map { OutboundQueue.Entry(id: $0, message: nil, request: nil, stanza: [], isBlamed: false) }
+    }
+
+    @Test(
+        "what is written is asked for once; the answer ends the waiting, and what was written meanwhile is asked for then"
+    )
+    func asking() {
+        var acknowledging = Acknowledging(isManaged: true, longest: 60)
+        same(acknowledging.flushed(), [])
+        acknowledging.wrote(Self.entries(1...2))
+        same(acknowledging.flushed(), [.request, .wait(60)])
+        same(acknowledging.flushed(), [])
+        acknowledging.wrote(Self.entries(3...3))
+        same(acknowledging.flushed(), [], "one question at a time")
+        same(acknowledging.acknowledged(2), [.answered])
+        same(acknowledging.flushed(), [.request, .wait(60)])
+        same(acknowledging.acknowledged(1), [.answered])
+        same(acknowledging.flushed(), [])
+    }
+
+    @Test("silence ends the connection; while something comes it is waited for as long as an answer may take, in all")
+    func silence() {
+        var acknowledging = Acknowledging(isManaged: true, longest: 60)
+        same(acknowledging.request(within: 20), [.request, .wait(20)])
+        acknowledging.heard()
+        same(acknowledging.silence(isBlocked: false), [.wait(20)])
+        acknowledging.heard()
+        same(acknowledging.silence(isBlocked: false), [.wait(20)])
+        same(acknowledging.silence(isBlocked: true), [.wait(20)], "nothing is read that could be heard")
+        acknowledging.heard()
+        same(acknowledging.silence(isBlocked: false), [.giveUp(60)])
+        same(acknowledging.request(within: 10), [])
+        same(acknowledging.networkChanged(within: 10), [.wait(10)])
+        same(acknowledging.silence(isBlocked: false), [.giveUp(10)])
+    }
+
+    @Test("a server that acknowledges less than was sent has answered, in the end; it is asked again when it moves")
+    func behind() {
+        var acknowledging = Acknowledging(isManaged: true, longest: 60)
+        acknowledging.wrote(Self.entries(1...3))
+        same(acknowledging.flushed(), [.request, .wait(60)])
+        same(acknowledging.acknowledged(1), [])
+        same(acknowledging.flushed(), [.request, .wait(60)])
+        same(acknowledging.acknowledged(0), [])
+        same(acknowledging.flushed(), [], "nothing is new")
+        same(acknowledging.silence(isBlocked: false), [.answered])
+    }
+
+    @Test("a sign of life is sent after silence, in the words that the server understands")
+    func keepAlive() {
+        var managed = Acknowledging(isManaged: true, longest: 60)
+        managed.heard()
+        same(managed.keepAlive(), [])
+        same(managed.keepAlive(), [.request, .wait(60)])
+        same(managed.keepAlive(), [], "the answer is awaited")
+        var unmanaged = Acknowledging(isManaged: false, longest: 60)
+        same(unmanaged.keepAlive(), [.whiteSpace])
+        same(unmanaged.request(within: 1), [])
+        same(unmanaged.networkChanged(within: 1), [])
+        unmanaged.wrote(Self.entries(1...1))
+        same(unmanaged.flushed(), [])
+    }
+
+    @Test("each <r/> is answered once, and who lets go answers unasked")
+    func owed() {
+        var acknowledging = Acknowledging(isManaged: true, longest: 60)
+        acknowledging.requested()
+        acknowledging.requested(2)
+        #expect(acknowledging.owed == 3)
+        acknowledging.lettingGo()
+        #expect(acknowledging.owed == 3)
+        acknowledging.paid()
+        #expect(acknowledging.owed == 0)
+        acknowledging.lettingGo()
+        #expect(acknowledging.owed == 1)
+    }
+
+    // MARK: Redelivery
+
+    @Test(
+        "a stanza that comes again is begun before it is handled, once in each process, and set aside at the third attempt"
+    )
+    func redelivery() {
+        var redelivery = Redelivery(isCareful: true)
+        let (seventh, eighth) = (HandledCount(7), HandledCount(8))
+        #expect(redelivery.handle(seventh) == .begin)
+        redelivery.begun(seventh, attempt: 1)
+        #expect(redelivery.handle(seventh) == .handle)
+        #expect(redelivery.isTrying && !redelivery.isOver)
+        redelivery.attemptEnded()
+        #expect(redelivery.handle(eighth) == .begin)
+        redelivery.begun(eighth, attempt: Attempts.last)
+        #expect(redelivery.handle(eighth) == .setAside(3))
+        redelivery.attemptEnded()
+        redelivery.passed()
+        #expect(redelivery.handle(HandledCount(9)) == .handle)
+        #expect(redelivery.isOver)
+        redelivery.failed()
+        #expect(redelivery.handle(HandledCount(9)) == .begin)
+    }
+
+    // MARK: Expiry
+
+    @Test(
+        "requests time out when what was queued after their deadline is acknowledged; without a session those that never left"
+    )
+    func expiry() {
+        var expiry = Expiry()
+        #expect(expiry.deadlinePassed(.none, now: 5) == .expire(.unsent, until: 5))
+        #expect(expiry.deadlinePassed(.unmanaged, now: 5) == .expire(.all, until: 5))
+        #expect(expiry.deadlinePassed(.negotiating, now: 5) == nil)
+        #expect(expiry.deadlinePassed(.managed, now: 5) == .mark)
+        expiry.marked(by: 17, at: 5)
+        #expect(expiry.deadlinePassed(.managed, now: 6) == nil, "one mark at a time")
+        same(expiry.acknowledged { $0 < 17 }, nil)
+        same(expiry.acknowledged { $0 <= 17 }, .expire(.all, until: 5))
+        same(expiry.acknowledged { _ in true }, nil)
+        expiry.marked(by: 18, at: 7)
+        expiry.connectionEnded()
+        same(expiry.acknowledged { _ in true }, nil)
+        #expect(expiry.deadlinePassed(.managed, now: 8) == .mark)
+    }
+
+    // MARK: What has arrived
+
+    private static func events(_ texts: String...) throws -> [StreamParserEvent] {
+        try texts.map { .element(try Element.parse($0.contains("urn:xmpp:sm:3") ? $0 : Desk.inClient($0))) }
+    }
+
+    private static let message = "<message from='romeo@example.net/x'><body>hello</body></message>"
+    private static let request = "<r xmlns='urn:xmpp:sm:3'/>"
+    private static func result(_ id: String, of query: String = "q") -> String {
+        "<message><result xmlns='urn:xmpp:mam:2' id='\(id)' queryid='\(query)'/></message>"
+    }
+
+    @Test(
+        "results of one page are one step, fifty at most, whatever <r/> are between them; anything else is a step of its own"
+    )
+    func batch() throws {
+        let events = try Self.events(
+            Self.result("1"), Self.request, Self.result("2"), Self.message, Self.result("3", of: "other"),
+            Self.result("4"), Self.request, "<a xmlns='urn:xmpp:sm:3' h='9'/>", Self.message)
+        var batch = try #require(Batch(events[...], StreamManagement()))
+        var parts: [Arrival] = []
+        while let part = batch.next() { parts.append(part) }
+        #expect(parts.map(\.stanzas.count) == [2, 1, 1, 1])
+        #expect(parts.map { $0.count?.value } == [2, 3, 4, 5])
+        #expect(batch.taken == 7 && batch.requests == 2, "an acknowledgement is handled by itself")
+        #expect(batch.management.handled == HandledCount(5))
+        let page = try (1...120).flatMap { try Self.events(Self.result("\($0)")) }
+        var large = try #require(Batch(page[...], StreamManagement()))
+        var sizes: [Int] = []
+        while let part = large.next() { sizes.append(part.stanzas.count) }
+        #expect(sizes == [50, 50, 20])
+    }
+
+    @Test("what waits alone, or begins with something else, is no batch")
+    func noBatch() throws {
+        #expect(Batch(try Self.events(Self.message)[...], StreamManagement()) == nil)
+        #expect(Batch(try Self.events(Self.request, Self.message)[...], StreamManagement()) == nil)
+        #expect(Batch(try Self.events(Self.message, Self.request)[...], StreamManagement()) != nil)
+    }
+
+    @Test(
+        "what arrives is handled in the next turn; results wait for their page; an error, or too much, waits for nothing"
+    )
+    func inbox() throws {
+        var inbox = Inbox()
+        for event in try Self.events(Self.message) { inbox.append(event) }
+        #expect(inbox.turn(gathers: true) == .next)
+        for event in try Self.events(Self.result("1"), Self.request) { inbox.append(event) }
+        #expect(inbox.turn(gathers: true) == .withPage)
+        #expect(inbox.turn(gathers: false) == .next)
+        for event in try (0..<200).flatMap({ _ in try Self.events(Self.message) }) { inbox.append(event) }
+        #expect(inbox.turn(gathers: true) == .now)
+        inbox.removeFirst(203)
+        inbox.fail(StreamFailure.closed)
+        #expect(inbox.turn(gathers: true) == .now)
+    }
+
+    @Test("what could not be handled together is handled one by one")
+    func alone() throws {
+        var inbox = Inbox()
+        for event in try Self.events(Self.message, Self.message, Self.message) { inbox.append(event) }
+        inbox.handleAlone(2)
+        #expect(inbox.alone == 2)
+        inbox.removeFirst()
+        inbox.removeFirst()
+        #expect(inbox.alone == 0 && inbox.waiting.count == 1)
+    }
+
+    @Test("the archive is read again after two hundred messages that it has not shown")
+    func tail() {
+        var tail = ArchiveTail()
+        same(tail.grew(by: 199, isCaughtUp: false), false)
+        same(tail.grew(by: 199, isCaughtUp: true), false)
+        same(tail.grew(by: 1, isCaughtUp: false), true)
+        same(tail.grew(by: 1, isCaughtUp: false), false)
+    }
+
+    // MARK: Failing
+
+    @Test("who is to blame decides what becomes of an error")
+    func consequences() {
+        func name(_ error: any Error) -> String { "\(Consequence(of: error))".prefix { $0 != "(" }.description }
+        #expect(name(StoreError(.full, "")) == "wait")
+        #expect(name(StoreError(.busy, "")) == "wait")
+        #expect(name(StoreError(.corrupt, "")) == "stop")
+        #expect(name(NegotiationError.closed(during: "")) == "negotiation")
+        #expect(name(StreamManagementError.invalidCount) == "disconnect")
+        #expect(name(StreamFailure.closed) == "disconnect")
+        #expect(name(StreamFailure.stream(StreamError(.policyViolation))) == "blame")
+        #expect(name(StoreError(.constraint, "")) == "careful")
+        #expect(name(CancellationError()) == "careful")
+    }
+}
