@@ -4,11 +4,7 @@ import KalijAddress
 import KalijRoles
 import KalijStore
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 extension AccountDirectory {
     /// Accepts a message in a process that only wants to send, such as a share extension. The message is on the disk

@@ -3,11 +3,7 @@ import KalijFeatures
 import KalijRoles
 import KalijStore
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// The directory with all data of a user's accounts: one database, the lock file, the driver's socket.
 public struct AccountDirectory: Sendable {

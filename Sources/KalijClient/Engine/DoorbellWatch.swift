@@ -2,11 +2,7 @@ import KalijRoles
 import KalijStore
 import KalijTransport
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// Watches the doorbell of a directory on the engine's loop.
 final class DoorbellWatch {

@@ -2,11 +2,7 @@ import KalijSteps
 import KalijRoles
 import KalijStore
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// Letters between processes, and the `wake` run.
 extension Engine {

@@ -6,11 +6,7 @@ import KalijRoles
 import KalijStore
 import KalijTransport
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// Drives the accounts of a directory: keeps them online, stores received messages, sends queued messages.
 ///

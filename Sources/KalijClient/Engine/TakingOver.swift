@@ -3,11 +3,7 @@ import KalijFeatures
 import KalijRoles
 import KalijStore
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// How a process becomes the driver: the process takes a free fence, asks the owner of the fence, and in the end
 /// overtakes an owner that does not answer.

@@ -4,11 +4,7 @@ import KalijStream
 import KalijTransport
 import KalijXML
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// A connection to a server with the stream on it: what has arrived and is not handled yet, and the negotiation of a session.
 final class Line {

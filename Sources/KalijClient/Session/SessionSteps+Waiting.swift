@@ -4,11 +4,7 @@ import KalijHandlers
 import KalijStore
 import KalijXML
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// The steps in which handlers are called because of the time, or told that nothing will come.
 extension SessionSteps {

@@ -2,11 +2,7 @@ import KalijSteps
 import KalijStream
 import KalijXML
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// A question for a page of an archive (XEP-0313 section 4, XEP-0059).
 struct ArchiveQuestion {

@@ -4,11 +4,7 @@ import KalijHandlers
 import KalijStore
 import KalijXML
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// The time of the account's server. The server stamps archived messages, so times for comparison with stamps are in
 /// the server's time: this machine's clock may be wrong.

@@ -3,11 +3,7 @@ import KalijAddress
 import KalijStore
 import KalijXML
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// A chat message that can be sent, with its final id.
 package struct OutgoingText {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// A signed JSON Web Token (RFC 7519) in its compact form.
 public enum JSONWebToken {

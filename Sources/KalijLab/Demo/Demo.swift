@@ -1,10 +1,6 @@
 import KalijText
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// The main job, shown: real server, independent client, kills, and the comparison with the server's archive.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// A row of the table `message`, as shown by the sqlite3 shell.
 public struct StoredMessage: Codable, Sendable, Equatable {

@@ -1,10 +1,6 @@
 import Synchronization
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// The independent client, `peer.py` on Debian's slixmpp: its reports come from somebody else's code.
 public struct Peer: Sendable {

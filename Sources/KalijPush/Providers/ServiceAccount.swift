@@ -1,10 +1,6 @@
 import KalijHTTP
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// A service account's file: our identity for Google.
 struct ServiceAccount {

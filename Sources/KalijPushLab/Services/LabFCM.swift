@@ -1,11 +1,7 @@
 import Glibc
 import Synchronization
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// A stand-in for Google's service, with the token endpoint: a script decides the answers for a device's token.
 public final class LabFCM: Sendable {

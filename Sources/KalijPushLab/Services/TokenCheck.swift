@@ -1,11 +1,7 @@
 import COpenSSL
 import Glibc
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// Verifies the signed tokens of a push service's clients, with the public key alone.
 ///

@@ -1,10 +1,6 @@
 import KalijStore
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// The right to drive the accounts of a directory.
 ///

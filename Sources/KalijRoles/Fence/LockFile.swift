@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// A file in which each byte can be locked by one process; the system frees the lock when the process dies.
 ///
@@ -53,13 +49,7 @@ final class LockFile {
         return fcntl(descriptor, command, &lock) == 0 ? lock : nil
     }
 
-    #if canImport(Glibc)
-        // F_OFD_GETLK and F_OFD_SETLK of <fcntl.h>, defined there for _GNU_SOURCE only.
-        private static let get: Int32 = 36
-        private static let set: Int32 = 37
-    #else
-        // F_OFD_GETLK and F_OFD_SETLK of XNU's <sys/fcntl.h>.
-        private static let get: Int32 = 92
-        private static let set: Int32 = 90
-    #endif
+    // F_OFD_GETLK and F_OFD_SETLK of <fcntl.h>, defined there for _GNU_SOURCE only.
+    private static let get: Int32 = 36
+    private static let set: Int32 = 37
 }

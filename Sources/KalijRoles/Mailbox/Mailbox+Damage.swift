@@ -1,10 +1,6 @@
 import KalijStore
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// A damaged mailbox, set aside and replaced by a new mailbox.
 public struct MailboxDamage: Sendable, Equatable {

@@ -1,10 +1,6 @@
 import KalijStore
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// Letters between the processes of a directory: rows of a small database of its own, so that no writer of a letter
 /// waits for a writer of the accounts' database.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// A file, whatever path leads to it: inode numbers alone repeat on every file system.
 struct FileIdentity: Equatable {

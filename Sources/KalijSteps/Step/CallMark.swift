@@ -1,10 +1,6 @@
 import KalijStore
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// The name of the handler that is being called, written outside of the step's transaction.
 ///

@@ -3,11 +3,7 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// A message that has come, with its parts.
 public struct IncomingMessage {
@@ -75,7 +71,7 @@ public struct IncomingMessage {
         let author = sender.bare
         direction = author == account ? .outgoing : .incoming
         conversation = (direction == .incoming ? author : recipient.bare).description
-        type = MessageStanza.Kind(type: message["type"]).rawValue
+        type = MessageKind(type: message["type"]).rawValue
         messageID = message["id"] ?? ""
         originID = message.child("origin-id", "urn:xmpp:sid:0")?["id"]
         body = message.child("body", "jabber:client")?.text

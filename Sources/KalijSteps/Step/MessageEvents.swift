@@ -1,11 +1,7 @@
 import KalijText
 import KalijXML
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 extension EventKey {
     /// `in` from somebody else, `out` from the account, on whatever client.

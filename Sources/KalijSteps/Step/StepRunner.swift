@@ -1,11 +1,7 @@
 import KalijRoles
 import KalijStore
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// Runs steps: opens the transaction, checks the fence in it, commits, and measures.
 package final class StepRunner {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// The source of time; tests bring their own.
 public struct Clock: Sendable {
@@ -37,26 +33,16 @@ public struct Clock: Sendable {
         now: { read(CLOCK_REALTIME) / 1_000_000 }, monotonic: { read(CLOCK_MONOTONIC) },
         sinceBoot: { read(withSleep) / 1_000_000 }, boot: { systemBoot })
 
-    #if canImport(Glibc)
-        private static let withSleep = CLOCK_BOOTTIME
-        /// From random(4).
-        private static let systemBoot: String = {
-            let file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
-            guard file >= 0 else { return "" }
-            defer { close(file) }
-            var bytes = [UInt8](repeating: 0, count: 36)
-            let count = bytes.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
-            return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
-        }()
-    #else
-        private static let withSleep = CLOCK_MONOTONIC
-        private static let systemBoot: String = {
-            var bytes = [UInt8](repeating: 0, count: 64)
-            var size = bytes.count
-            guard sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else { return "" }
-            return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }()
-    #endif
+    private static let withSleep = CLOCK_BOOTTIME
+    /// From random(4).
+    private static let systemBoot: String = {
+        let file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return "" }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 36)
+        let count = bytes.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }()
 
     private static func read(_ clock: clockid_t) -> Int64 {
         var time = timespec()

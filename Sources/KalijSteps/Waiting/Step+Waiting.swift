@@ -2,11 +2,7 @@ import KalijAddress
 import KalijHandlers
 import KalijXML
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 extension Step {
     /// Queues a request and lets `handler` wait for the outcome, in this or in any later process.

@@ -1,10 +1,6 @@
 import CSQLite
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// A connection to a SQLite database in WAL mode, used by one thread.
 ///
@@ -38,9 +34,6 @@ public final class Database {
         try execute("PRAGMA journal_mode=WAL")
         try execute("PRAGMA synchronous=\(durability == .machine ? "FULL" : "NORMAL")")
         try execute("PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-1000")
-        #if canImport(Darwin)
-            try execute("PRAGMA fullfsync=ON")
-        #endif
     }
 
     /// Opens an existing database for reading only; never waits for a writer and changes nothing. Works where nothing can be
@@ -140,11 +133,7 @@ public final class Database {
     }
 
     private static func createFile(_ path: String) -> Int32 {
-        #if canImport(Glibc)
-            Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        #else
-            Darwin.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        #endif
+        Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     }
 
     /// A reader of a database in WAL mode makes the missing files beside the database. If that fails, as on a full disk

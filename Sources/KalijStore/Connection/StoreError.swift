@@ -1,10 +1,6 @@
 import CSQLite
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// Why an operation of the database failed.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 enum FileSize {
     /// The size of the file at `path` in bytes; 0 if there is none.

@@ -3,11 +3,7 @@ import KalijAddress
 import KalijClient
 import KalijTransport
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// Takes JSON commands from standard input, a line each, for one engine after the other: a partly read command at the
 /// end of an engine is kept for the next engine.

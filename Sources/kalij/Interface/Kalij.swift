@@ -2,11 +2,7 @@ import KalijClient
 import KalijRoles
 import KalijText
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// The `kalij` command.
 @main

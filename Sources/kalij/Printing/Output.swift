@@ -1,10 +1,6 @@
 import KalijText
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// Standard output for results, standard error for everything else. All output goes through this type.
 enum Output {
@@ -121,11 +117,7 @@ enum Output {
     }
 
     private static func unistdWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-        #if canImport(Glibc)
-            Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-        #else
-            Darwin.write(descriptor, bytes.baseAddress, bytes.count)
-        #endif
+        Glibc.write(descriptor, bytes.baseAddress, bytes.count)
     }
 }
 

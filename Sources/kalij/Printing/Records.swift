@@ -2,11 +2,7 @@ import KalijClient
 import KalijText
 import KalijXML
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// A JSON object a line, also for readers with other line ends than LF.
 enum JSONLine {

@@ -1,11 +1,7 @@
 import KalijText
 import KalijXML
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// Prints the results of queries, one a line: unchanged for another program, cleaned for a person.
 struct ResultPrinter {

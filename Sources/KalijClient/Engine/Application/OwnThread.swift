@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// A thread that runs one function and ends: waiting for sockets must not block the threads of Swift's concurrency.
 enum OwnThread {
@@ -16,11 +12,7 @@ enum OwnThread {
     static func start(_ run: sending @escaping () -> Void) throws {
         // Released by the thread, or below if there is no thread.
         let body = Unmanaged.passRetained(Body(run))
-        #if canImport(Glibc)
-            var thread = pthread_t()
-        #else
-            var thread: pthread_t?
-        #endif
+        var thread = pthread_t()
         let status = pthread_create(
             &thread, nil,
             { argument in
@@ -28,9 +20,7 @@ enum OwnThread {
                 var all = sigset_t()
                 sigfillset(&all)
                 pthread_sigmask(SIG_SETMASK, &all, nil)
-                #if canImport(Glibc)
-                    guard let argument else { return nil }
-                #endif
+                guard let argument else { return nil }
                 Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
                 return nil
             }, body.toOpaque())  // lives: retained above
@@ -38,10 +28,6 @@ enum OwnThread {
             body.release()
             throw EngineError.noThread(reason: String(cString: strerror(status)))
         }
-        #if canImport(Glibc)
-            pthread_detach(thread)
-        #else
-            if let thread { pthread_detach(thread) }
-        #endif
+        pthread_detach(thread)
     }
 }
