@@ -248,8 +248,10 @@ public final class Engine {
         let database = try accepting ?? Database(path: directory.databasePath, durability: .machine)
         accepting = database
         let account = try AccountTable(database).account(sender, in: directory)
-        let message = try Outgoing.accept(body, to: recipient, of: account, in: database, clock: clock, id: id)
-        ground.loop.enqueue { [weak self] in self?.drivers[account.id]?.queueChanged() }
+        let text = try OutgoingText(body, to: recipient, id: id)
+        let message = try Step.accept(for: account, in: database, clock: clock, text.accept)
+        let driver = drivers[account.id]
+        ground.loop.enqueue { [weak driver] in driver?.queueChanged() }
         return message
     }
 

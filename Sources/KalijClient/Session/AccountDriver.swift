@@ -257,6 +257,7 @@ final class AccountDriver {
     func queueChanged() {
         stage.session?.queueChanged()
         guard !storage.isWaiting else { return }
+        attempt { try stage.session?.flush() }
         due.watch()
         due.doAll()
     }

@@ -37,7 +37,7 @@ package struct OutgoingText {
     }
 
     /// Stores the message and queues it, unless a message was accepted under the same id before.
-    func accept(in step: Step) throws -> Message {
+    package func accept(in step: Step) throws -> Message {
         if isRepeatable, let known = try Message.accepted(id, by: step.account, in: step.database) { return known }
         return try store(in: step, sentAt: step.now)
     }
