@@ -1,9 +1,7 @@
-import Glibc
 import KalijAddress
 import KalijClient
 import KalijRoles
 import KalijStore
-import KalijTransport
 import KalijXML
 
 /// Asks questions and waits for the answers: rounds of several at once, one round after the other.
@@ -45,8 +43,8 @@ final class Asking {
 
     /// Accepts the questions, makes sure that they are sent, and waits for the answers.
     func run() throws {
-        try Waiting(directory: shared.directory).wait(
-            until: { try self.look() }, next: { self.next }, drive: { try self.drive() })
+        let account = try AccountTable(database).account(account, in: shared.directory)
+        try Driving(shared, for: account).wait(until: look, next: { self.next })
     }
 
     /// When to look at the latest.
@@ -86,49 +84,6 @@ final class Asking {
         guard account.state == .active else { throw Failure(.badConfiguration, "\(account.jid) is logged out") }
         return try shared.directory.ringing {
             try Questions(database).ask(request, of: account, within: .seconds(seconds))
-        }
-    }
-
-    /// Drives until all are over.
-    /// - Throws: `FenceError` if another process drives.
-    private func drive() throws {
-        let printer = EventPrinter(json: false, verbose: shared.verbose)
-        let progress = Progress(
-            of: try AccountTable(database).account(account, in: shared.directory).jid.description, endsUnreached: true)
-        var failure: (any Error)?
-        var lookAgain: () -> Void = {}
-        var options = Engine.Options(role: .background)
-        options.mayEnd = { [self] in
-            defer { lookAgain() }
-            return try look()
-        }
-        let engine = try Engine(shared.directory, options: options) { [verbose = shared.verbose] event in
-            if verbose { printer.note(event) }
-            progress.see(event)
-        }
-        progress.engine = engine
-        var timer: Timer?
-        lookAgain = { [self] in
-            timer?.cancel()
-            timer = engine.loop.schedule(after: Double(next - Clock.system.monotonic()) / 1_000_000_000) { [self] in
-                do {
-                    if try look() { engine.stop() } else { lookAgain() }
-                } catch {
-                    failure = error
-                    engine.stop()
-                }
-            }
-        }
-        defer {
-            timer?.cancel()
-            lookAgain = {}
-        }
-        lookAgain()
-        try engine.loop.watchSignals([SIGTERM, SIGINT]) { _ in exit(ExitStatus.tryAgain.rawValue) }
-        try engine.run()
-        if let failure { throw failure }
-        if progress.isGivenUp, let problem = progress.problem {
-            throw Failure(.unavailable, "your server was not asked: \(problem)")
         }
     }
 }
