@@ -5,27 +5,12 @@ import KalijStore
 
 /// The end of an engine: its work is done, the engine was stopped, or cannot go on.
 extension Engine {
-    /// The longest wait, in seconds, for a writer of the accounts' database at the end.
-    private static let databasePatience = 0.1
-    /// Seconds from the beginning of the end to the last look into the mailbox: everything is let go within a second.
-    private static let mailboxPatience = 0.6
-    /// The same, in seconds, if nobody has told this process to end.
-    private static let longMailboxPatience = 10.0
-
-    func end(_ ending: Ending) {
-        if case FenceError.stale? = failure {
-            // The engine is ending because another process drives. Now the engine was told to end, and must not take
-            // over again.
-            (failure, self.ending) = (nil, ending)
-        }
-        // An engine that is ending because its work is done was told to end: it neither waits nor goes on.
-        guard !isStopping else { return isDone = false }
-        isStopping = true
-        self.ending = ending
-        stoppedAt = clock.monotonic()
+    /// - Parameter isDone: whether the engine ends because its work is done.
+    func end(_ ending: Ending, isDone: Bool = false) {
+        guard stopping.end(ending, isDone: isDone, at: clock.monotonic()) else { return }
         // Writes that another process's step prevents now are done by the next driver, as after the death of this
         // process.
-        database.wait(atMost: Self.databasePatience)
+        database.wait(atMost: Stopping.databasePatience)
         // Processes that ring from now on must not rely on this process.
         doorbell.stopListening()
         // Connections write their remaining bytes, for a limited time, before the loop ends.
@@ -40,27 +25,20 @@ extension Engine {
     }
 
     func fail(_ error: any Error) {
-        if case FenceError.stale = error {
-            // All further writes would be refused, and other processes hold everything already. An engine that was told
-            // to end ends, and must not take over again.
-            if !isStopping { failure = failure ?? error }
-            tellOfDoubt()
-            isStopping = true
-            ground.loop.stop()
-        } else {
-            failure = failure ?? error
-            stop()
-        }
+        if stopping.failed(error) { return stop() }
+        // Another process drives: nothing is let go that the other process holds.
+        tellOfDoubt()
+        ground.loop.stop()
     }
 
     private func ended() {
-        if failure == nil {
+        if stopping.failure == nil {
             markShown()
             do {
                 // A letter may have come between the last look and the end of listening: so the look and the end of
                 // receiving are one transaction.
                 let letters = try lastLetters()
-                if isDone {
+                if stopping.isDone {
                     guard let letters else { return endLater() }
                     if hasQueued || !letters.isEmpty { return try startAgain(letters) }
                 }
@@ -69,7 +47,7 @@ extension Engine {
             } catch let error as StoreError where error.isMachineError {
                 // Another process is within a transaction, or the disk is full: the next driver is careful.
             } catch {
-                failure = error
+                stopping.couldNotLetGo(error)
             }
         }
         doorbell.letCallersGo()
@@ -82,16 +60,13 @@ extension Engine {
     ///   more.
     private func lastLetters() throws -> [Letter]? {
         let number = fence.owner.number
-        let left = Self.mailboxPatience - Double(clock.monotonic() - stoppedAt) / 1_000_000_000
-        mailbox.wait(atMost: max(0.1, left))
+        mailbox.wait(atMost: stopping.mailboxPatience(at: clock.monotonic()))
         do {
             let letters = try mailbox.withdraw(.driver, as: number, now: steady.now)
-            if !isDone, !letters.isEmpty { _ = try mailbox.withdraw(.driver, as: number, now: steady.now) }
+            if !stopping.isDone, !letters.isEmpty { _ = try mailbox.withdraw(.driver, as: number, now: steady.now) }
             return letters
         } catch let error as StoreError where error.code == .busy {
-            let waited = Double(clock.monotonic() - stoppedAt) / 1_000_000_000
-            guard isDone, waited > Self.longMailboxPatience else { return nil }
-            return []
+            return stopping.givesUpMailbox(at: clock.monotonic()) ? [] : nil
         } catch let error as StoreError where error.isDamage(ofMailboxIn: directory.path) {
             // The next driver sets the mailbox aside.
             return []
@@ -104,7 +79,7 @@ extension Engine {
     }
 
     private func startAgain(_ letters: [Letter]) throws {
-        (isStopping, isDone) = (false, false)
+        stopping.goOn()
         database.wait(atMost: 10)
         mailbox.wait(atMost: 10)
         doorbell.letCallersGo()

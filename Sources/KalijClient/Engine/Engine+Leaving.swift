@@ -72,7 +72,7 @@ extension Engine {
         patience.cancel()
         drivers = [:]
         awaiter.close()
-        if let failure { throw failure }
+        if let failure = stopping.failure { throw failure }
         // Logouts that a full disk has prevented.
         for account in try AccountTable(database).all() where account.state.isToLeave {
             let steps = LogoutSteps(runner: context.runner, account: account)

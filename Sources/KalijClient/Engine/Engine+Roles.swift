@@ -39,7 +39,7 @@ extension Engine {
         case Notice.pushArrived.name:
             // A `background` yields to the woken process.
             guard options.role != .background else { return stop() }
-            guard !isStopping else { return }
+            guard !stopping.isStopping else { return }
             pushArrived()
             try answer(letter)
         case Notice.status.name: try answer(letter)
@@ -68,9 +68,8 @@ extension Engine {
         run.renewed = options.onRenewal
         run.finish = { [weak self] ending in
             // An engine that was told to stop meanwhile does not continue for new work: the other process does.
-            guard let self, !isStopping else { return }
-            isDone = ending == .stopped
-            end(ending)
+            guard let self, !stopping.isStopping else { return }
+            end(ending, isDone: ending == .stopped)
         }
         wake = run
         run.begin()

@@ -1,11 +1,19 @@
 import KalijFeatures
 import KalijRoles
 import KalijStore
+import KalijTransport
 
 /// Messages that other processes have left in the mailbox.
 extension Engine {
-    /// Seconds until the next try if the database cannot be written.
-    private static let pause = 5.0
+    /// The state of taking over.
+    struct Sharing {
+        /// Seconds until the next try if the database cannot be written.
+        static let pause = 5.0
+        /// The timer of the next try.
+        var again: Timer?
+        /// How many damaged mailboxes were set aside.
+        var replaced = 0
+    }
 
     /// Whether the mailbox has messages to take over.
     var hasShared: Bool {
@@ -17,9 +25,9 @@ extension Engine {
 
     /// Takes the messages over, and sends them.
     func takeWhatIsShared() {
-        guard let context, !isStopping else { return }
-        takingAgain?.cancel()
-        takingAgain = nil
+        guard let context, !stopping.isStopping else { return }
+        sharing.again?.cancel()
+        sharing.again = nil
         do {
             if Mailbox.takeReport(in: directory.path) { _ = try replaceMailbox() }
             try Taking(runner: context.runner, shelf: mailbox.shelf).run { account, effects in
@@ -29,7 +37,7 @@ extension Engine {
             }
         } catch let error as StoreError where error.isMachineError {
             if error.code == .busy { endFrozenWriters() }
-            takingAgain = ground.loop.schedule(after: Self.pause) { [weak self] in self?.takeWhatIsShared() }
+            sharing.again = ground.loop.schedule(after: Sharing.pause) { [weak self] in self?.takeWhatIsShared() }
         } catch let error as StoreError where error.isDamage(ofMailboxIn: directory.path) {
             mailboxFailed(error)
         } catch { fail(error) }
@@ -48,11 +56,11 @@ extension Engine {
     private func replaceMailbox() throws -> Bool {
         try fence.check(database)
         // A disk that damages every new mailbox must not keep this process busy without end.
-        guard replacedMailboxes < 10 else { return false }
+        guard sharing.replaced < 10 else { return false }
         let damage = try Mailbox.setAsideIfDamaged(
             directory.path, taken: try Taking.place(in: database), now: clock.now())
         guard let damage else { return false }
-        replacedMailboxes += 1
+        sharing.replaced += 1
         mailbox = try directory.mailbox()
         mailbox.damage = damage
         try mailbox.announce(.driver, number: fence.owner.number)

@@ -64,23 +64,14 @@ public final class Engine {
     public let awaiter: PromiseAwaiter
     var doorbell: DoorbellWatch
     var mailbox: Mailbox
-    /// How many damaged mailboxes were set aside.
-    var replacedMailboxes = 0
     var wake: WakeRun?
     var showing = Showing()
-    /// The timer of the next try to take messages over from the mailbox.
-    var takingAgain: Timer?
+    var sharing = Sharing()
+    var stopping = Stopping()
     private var network: NetworkMonitor?
     private(set) var context: DriverContext?
     var drivers: [Int64: AccountDriver] = [:]
     private var accepting: Database?
-    var failure: (any Error)?
-    var isStopping = false
-    /// Whether the engine stops because its role's work is done.
-    var isDone = false
-    var ending = Ending.stopped
-    /// When stopping began, in nanoseconds.
-    var stoppedAt: Int64 = 0
 
     /// Why ``run()`` returned.
     public enum Ending: Sendable {
@@ -168,7 +159,7 @@ public final class Engine {
     /// - Throws: `FenceError.stale` if another process took over; `EngineError.refused` if no account can log in.
     @discardableResult
     public func run() throws -> Ending {
-        if !isStopping {
+        if !stopping.isStopping {
             network = try? NetworkMonitor(loop: loop) { [weak self] in
                 self?.drivers.values.forEach { $0.networkChanged() }
             }
@@ -207,8 +198,8 @@ public final class Engine {
     /// The reason of the loop's end.
     func over() throws -> Ending {
         awaiter.close()
-        if let failure { throw failure }
-        return ending == .stopped && owesNotifications ? .unfinished : ending
+        if let failure = stopping.failure { throw failure }
+        return stopping.ending == .stopped && owesNotifications ? .unfinished : stopping.ending
     }
 
     /// Lets go of everything in order, within a second; ``run()`` then returns.
@@ -335,7 +326,7 @@ public final class Engine {
     /// A change that this engine, or another process, may have waited for.
     private func endIfDone() {
         doorbell.tell()
-        guard !isStopping else { return }
+        guard !stopping.isStopping else { return }
         wake?.active()
         if drivers.isEmpty {
             stop()
@@ -344,8 +335,7 @@ public final class Engine {
         {
             fail(EngineError.refused(account: refused.account.jid, reason: reason))
         } else if options.role == .background, !hasQueued, (try? options.mayEnd()) ?? true {
-            isDone = true
-            stop()
+            end(.stopped, isDone: true)
         }
     }
 
