@@ -257,9 +257,10 @@ final class AccountDriver {
     func queueChanged() {
         stage.session?.queueChanged()
         guard !storage.isWaiting else { return }
-        attempt { try stage.session?.flush() }
         due.watch()
         due.doAll()
+        // After the empty look for work that is due, which is a commit, too: one barrier serves both.
+        if !storage.isWaiting { attempt { try stage.session?.flush() } }
     }
 
     /// Handles nothing for a while, or goes on.

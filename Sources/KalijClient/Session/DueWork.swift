@@ -48,7 +48,7 @@ final class DueWork {
     }
 
     private func watch(timer time: Int64) {
-        timers.set(time, now: context.runner.steadyNow, on: context.loop) { [weak self] in self?.doAll() }
+        timers.set(time, now: context.runner.steadyNow, on: context.loop) { [weak self] in self?.timePassed() }
     }
 
     /// The connection has ended: what was marked on it is void.
@@ -61,7 +61,12 @@ final class DueWork {
 
     // MARK: Doing
 
-    /// Does everything that is due, a step each, and writes what it has queued.
+    private func timePassed() {
+        doAll()
+        if !isBlocked { driver?.attempt { try driver?.stage.session?.flush() } }
+    }
+
+    /// Does everything that is due, a step each; what it has queued is still to be written.
     func doAll() {
         guard !isBlocked else { return watch(timer: afterStorage) }
         driver?.attempt {
@@ -70,7 +75,6 @@ final class DueWork {
             }
             guard !isStopped else { return }
             if let time = try steps.nextTimer() { watch(timer: time) }
-            try driver?.stage.session?.flush()
         }
         if isBlocked { watch(timer: afterStorage) }
     }
