@@ -113,6 +113,7 @@ lint: build
 	swift format lint --strict --recursive $(SOURCES)
 	@Scripts/check-traps
 	@Scripts/check-columns
+	@Scripts/check-tables
 	@Scripts/check-documents
 	@Scripts/check-circles Sources/KalijSteps Sources/KalijFeatures Sources/KalijClient
 	@! grep -nE '@@[A-Z]+@@' README.md ARCHITECTURE.md CHANGELOG.md Documentation/*.md

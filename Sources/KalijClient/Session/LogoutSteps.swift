@@ -36,15 +36,13 @@ struct LogoutSteps {
 
     private func forgetLogin(_ step: Step) throws {
         try OutboundQueue(database: step.database, account: account.id).removeOthers(all: true)
-        try step.database.run(
-            "UPDATE account SET state = 'out', keys = NULL, password = NULL WHERE id = ?", [.integer(account.id)])
-        try step.database.run(
-            "UPDATE session SET resume_id = NULL, jid = NULL WHERE account = ?", [.integer(account.id)])
+        try AccountTable(step.database).forgetLogin(of: account)
+        try SessionRow.end(of: account.id, in: step.database)
     }
 
     private func remove(_ step: Step) throws {
         // Before the messages that it refers to.
-        try step.database.run("DELETE FROM queue WHERE account = ?", [.integer(account.id)])
-        try step.database.run("DELETE FROM account WHERE id = ?", [.integer(account.id)])
+        try OutboundQueue(database: step.database, account: account.id).removeAll()
+        try AccountTable(step.database).remove(account)
     }
 }

@@ -45,7 +45,9 @@ struct QueueSteps {
         guard !messages.isEmpty || entries.contains(where: { $0.request != nil }) else { return Step.Effects() }
         return try runner.run("leaving", for: account) { step in
             try Requests.leave(entries, in: step)
-            try Messages(step: step).leave(messages)
+            guard !messages.isEmpty else { return }
+            let end = try ArchiveRanges(database: step.database, account: account.id, archive: .own).end()
+            try Messages(step: step).leave(messages, after: end)
         }
     }
 

@@ -49,16 +49,13 @@ extension SessionSteps {
 
     /// When the next request is over its deadline, of those that are not at `time`; nil if there is none.
     func nextDeadline(after time: Int64 = .min) throws -> Int64? {
-        try runner.database.statement("SELECT min(deadline) FROM request WHERE account = ? AND deadline > ?")
-            .first([.integer(account.id), .integer(time)]) { $0.optionalInteger() } ?? nil
+        try Requests.nextDeadline(after: time, of: account.id, in: runner.database)
     }
 
     /// When the next timer is due, or the next promise over its deadline; nil if there is nothing to wait for.
     func nextTimer() throws -> Int64? {
-        let times = [
-            try runner.database.statement("SELECT min(at) FROM timer WHERE account = ?"),
-            try runner.database.statement("SELECT min(until) FROM promise WHERE account = ? AND result IS NULL"),
-        ]
-        return try times.compactMap { try $0.first([.integer(account.id)]) { $0.optionalInteger() } ?? nil }.min()
+        let timer = try Timers.next(of: account.id, in: runner.database)
+        let promise = try Promises.nextDeadline(of: account.id, in: runner.database)
+        return [timer, promise].compactMap { $0 }.min()
     }
 }

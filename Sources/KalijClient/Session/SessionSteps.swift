@@ -17,14 +17,10 @@ struct SessionSteps {
 
     /// The server says how many bytes of a stanza it takes, or does not.
     func note(largestStanza bytes: Int?) throws {
-        let known =
-            try runner.database.statement("SELECT largest_stanza FROM session WHERE account = ?")
-            .first([.integer(account.id)]) { $0.optionalInteger() } ?? nil
-        guard known != bytes.map(Int64.init) else { return }
+        let bytes = bytes.map(Int64.init)
+        guard try SessionRow.largestStanza(of: account.id, in: runner.database) != bytes else { return }
         _ = try runner.run("limits", for: account) { step in
-            try step.database.run(
-                "UPDATE session SET largest_stanza = ? WHERE account = ?",
-                [.optional(bytes.map(Int64.init)), .integer(account.id)])
+            try SessionRow.set(largestStanza: bytes, of: account.id, in: step.database)
         }
     }
 
@@ -60,12 +56,7 @@ struct SessionSteps {
             for feature in step.features.all { try feature.sessionLost(in: step) }
             try holdOrReport(step)
             try forgetSession(step)
-            try step.database.run(
-                """
-                UPDATE session SET number = number + 1, jid = ?, handled = 0, acknowledged = 0, available = 0
-                WHERE account = ?
-                """, [.text(jid.description), .integer(account.id)])
-            try step.database.run("DELETE FROM attempt WHERE account = ?", [.integer(account.id)])
+            try SessionRow.begin(jid, of: account.id, in: step.database)
             // Last: what they send belongs to the new session.
             try Requests(step: step).sessionLost()
         }
@@ -75,8 +66,7 @@ struct SessionSteps {
     /// then what is queued leaves without being kept.
     func established(resumeID: String?) throws -> Step.Effects {
         try runner.run("established", for: account) { step in
-            try step.database.run(
-                "UPDATE session SET resume_id = ? WHERE account = ?", [.optional(resumeID), .integer(account.id)])
+            try SessionRow.set(resumeID: resumeID, of: account.id, in: step.database)
             try markOnline(step)
             for feature in step.features.all { try feature.sessionBegan(in: step) }
             try step.announcePresence()
@@ -141,12 +131,11 @@ struct SessionSteps {
     }
 
     private func forgetSession(_ step: Step) throws {
-        try step.database.run("UPDATE session SET resume_id = NULL WHERE account = ?", [.integer(account.id)])
+        try SessionRow.set(resumeID: nil, of: account.id, in: step.database)
     }
 
     private func markOnline(_ step: Step) throws {
-        try step.database.run(
-            "UPDATE session SET online_at = ? WHERE account = ?", [.integer(step.now), .integer(account.id)])
+        try SessionRow.set(onlineAt: step.now, of: account.id, in: step.database)
     }
 }
 

@@ -57,6 +57,16 @@ package struct ArchiveRanges {
         ).all(values, ArchiveRange.init)
     }
 
+    /// The last message of the newest; nil if nothing was read.
+    package func end() throws -> (id: String, position: Int64)? {
+        try database.statement(
+            """
+            SELECT last_id, last_position FROM archive_range WHERE account = ? AND archive = ?
+            ORDER BY last_position DESC LIMIT 1
+            """
+        ).first(values) { ($0.text("last_id"), $0.integer("last_position")) }
+    }
+
     package func newest() throws -> ArchiveRange? {
         try database.statement(
             """

@@ -2,23 +2,24 @@ import KalijSteps
 import KalijStore
 
 extension Messages {
-    /// These messages are about to leave; what leaves for the first time remembers what the archive's newest was.
-    package func leave(_ messages: [Int64]) throws {
+    /// These messages are about to leave; each that leaves for the first time notes the newest message of the archive at that time.
+    /// - Parameter end: the end of what was read of the archive; nil if nothing was.
+    package func leave(_ messages: [Int64], after end: (id: String, position: Int64)?) throws {
         for id in messages {
             try database.run(
                 """
-                UPDATE message SET state = 'sent', anchor = coalesce(
+                UPDATE message SET state = ?3, anchor = coalesce(
                     (SELECT m.stanza_id FROM message m NOT INDEXED
-                        WHERE m.account = ?1 AND m.archive = '' AND m.stanza_id IS NOT NULL
-                            -- A bounded search of the tail; what was filled in lately is older than it.
-                            AND m.id > (SELECT max(id) FROM message) - 200
-                            AND m.position >= coalesce((SELECT max(last_position) FROM archive_range
-                                WHERE account = ?1 AND archive = ''), m.position)
-                        ORDER BY m.id DESC LIMIT 1),
-                    (SELECT last_id FROM archive_range WHERE account = ?1 AND archive = ''
-                        ORDER BY last_position DESC LIMIT 1))
-                WHERE id = ?2 AND state = 'queued'
-                """, [account, .integer(id)])
+                        WHERE m.account = ?1 AND m.archive = ?4 AND m.stanza_id IS NOT NULL
+                            -- A bounded search of the tail. Messages that were filled in lately are older than the tail.
+                            AND m.id > (SELECT max(id) FROM message) - 200 AND m.position >= coalesce(?5, m.position)
+                        ORDER BY m.id DESC LIMIT 1), ?6)
+                WHERE id = ?2 AND state = ?7
+                """,
+                [
+                    account, .integer(id), .state(MessageState.sent), .text(Archive.own.key), .optional(end?.position),
+                    .optional(end?.id), .state(MessageState.queued),
+                ])
             if database.changes > 0, let message = try Message.load(id, from: database) {
                 try Telling(step: step).tell(MessageStateChanged(message))
             }

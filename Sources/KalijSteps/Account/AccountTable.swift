@@ -94,6 +94,18 @@ public struct AccountTable {
         return database.changes > 0
     }
 
+    /// The account is logged out: it stays, without what is needed to log in.
+    package func forgetLogin(of account: Account) throws {
+        try database.run(
+            "UPDATE account SET state = ?, keys = NULL, password = NULL WHERE id = ?",
+            [.state(Account.State.out), .integer(account.id)])
+    }
+
+    /// Removes an account, and all rows of all tables that refer to it.
+    package func remove(_ account: Account) throws {
+        try database.run("DELETE FROM account WHERE id = ?", [.integer(account.id)])
+    }
+
     /// The bare address of each account, by the number of its row.
     package func addresses() throws -> [Int64: String] {
         let all = try database.statement("SELECT id, jid FROM account").all { ($0.integer("id"), $0.text("jid")) }

@@ -11,9 +11,7 @@ extension OutboundQueue {
 
     /// The most bytes of a stanza: the server's announced limit (XEP-0478), or the limit of the servers we know.
     package func largestStanza() throws -> Int {
-        let announced =
-            try database.statement("SELECT largest_stanza FROM session WHERE account = ?")
-            .first([.integer(account)]) { $0.optionalInteger() } ?? nil
+        let announced = try SessionRow.largestStanza(of: account, in: database)
         return announced.map { Int(clamping: $0) } ?? Self.usuallyTaken
     }
 

@@ -110,4 +110,7 @@ package struct OutboundQueue {
     package func remove(_ id: Int64) throws {
         try database.run("DELETE FROM queue WHERE id = ?", [.integer(id)])
     }
+
+    /// Removes all entries.
+    package func removeAll() throws { try database.run("DELETE FROM queue WHERE account = ?", [.integer(account)]) }
 }

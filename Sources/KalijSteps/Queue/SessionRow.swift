@@ -34,6 +34,48 @@ package struct SessionRow {
     }
 }
 
+/// What the session's steps write in the row.
+extension SessionRow {
+    /// A new session begins under the address `jid`; no stanza of it was handled.
+    package static func begin(_ jid: JID, of account: Int64, in database: Database) throws {
+        try database.run(
+            """
+            UPDATE session SET number = number + 1, jid = ?, handled = 0, acknowledged = 0, available = 0
+            WHERE account = ?
+            """, [.text(jid.description), .integer(account)])
+        try database.run("DELETE FROM attempt WHERE account = ?", [.integer(account)])
+    }
+
+    /// The id with which the session can be resumed; nil if it cannot.
+    package static func set(resumeID: String?, of account: Int64, in database: Database) throws {
+        try database.run(
+            "UPDATE session SET resume_id = ? WHERE account = ?", [.optional(resumeID), .integer(account)])
+    }
+
+    /// When the session was bound or resumed last, in milliseconds since 1970.
+    package static func set(onlineAt time: Int64, of account: Int64, in database: Database) throws {
+        try database.run(
+            "UPDATE session SET online_at = ? WHERE account = ?", [.integer(time), .integer(account)])
+    }
+
+    /// There is no session any more.
+    package static func end(of account: Int64, in database: Database) throws {
+        try database.run("UPDATE session SET resume_id = NULL, jid = NULL WHERE account = ?", [.integer(account)])
+    }
+
+    /// How many bytes of a stanza the server takes (XEP-0478); nil if the server has not said.
+    package static func largestStanza(of account: Int64, in database: Database) throws -> Int64? {
+        try database.statement("SELECT largest_stanza FROM session WHERE account = ?")
+            .first([.integer(account)]) { $0.optionalInteger() } ?? nil
+    }
+
+    /// How many bytes of a stanza the server takes (XEP-0478); nil if the server does not say.
+    package static func set(largestStanza bytes: Int64?, of account: Int64, in database: Database) throws {
+        try database.run(
+            "UPDATE session SET largest_stanza = ? WHERE account = ?", [.optional(bytes), .integer(account)])
+    }
+}
+
 /// What features write in the row, each by the one that knows.
 extension SessionRow {
     /// Whether the server copies in this session what other clients of the account send and get (XEP-0280).

@@ -90,6 +90,12 @@ package struct Promises {
 
     // MARK: Due promises
 
+    /// The deadline of the next promise that is not settled; nil if there is none.
+    package static func nextDeadline(of account: Int64, in database: Database) throws -> Int64? {
+        try database.statement("SELECT min(until) FROM promise WHERE account = ? AND result IS NULL")
+            .first([.integer(account)]) { $0.optionalInteger() } ?? nil
+    }
+
     /// Rejects the pending promise with the earliest expired deadline; false if there is none.
     package func expireNext() throws -> Bool {
         let due = try database.statement(

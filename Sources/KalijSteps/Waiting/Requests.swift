@@ -101,6 +101,12 @@ package struct Requests {
         }
     }
 
+    /// The next deadline after `time`; nil if there is none.
+    package static func nextDeadline(after time: Int64, of account: Int64, in database: Database) throws -> Int64? {
+        try database.statement("SELECT min(deadline) FROM request WHERE account = ? AND deadline > ?")
+            .first([.integer(account), .integer(time)]) { $0.optionalInteger() } ?? nil
+    }
+
     // MARK: Outgoing
 
     /// Requests in `entries` are about to leave: from now on their answers may be on the way.

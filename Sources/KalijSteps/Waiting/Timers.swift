@@ -34,6 +34,12 @@ package struct Timers {
         return true
     }
 
+    /// The time of the next timer; nil if there is none.
+    package static func next(of account: Int64, in database: Database) throws -> Int64? {
+        try database.statement("SELECT min(at) FROM timer WHERE account = ?")
+            .first([.integer(account)]) { $0.optionalInteger() } ?? nil
+    }
+
     /// Cancels a timer; false if the timer has fired already.
     package func cancel(_ timer: ScheduledTimer, telling reason: Invalidation) throws -> Bool {
         guard let handler = try take(timer.id) else { return false }
