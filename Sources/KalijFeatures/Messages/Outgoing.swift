@@ -31,8 +31,16 @@ public enum Outgoing {
         _ body: String, to recipient: JID, of account: Account, in database: Database, clock: Clock = .system,
         id: String? = nil
     ) throws -> Message {
+        try accept(body, to: recipient, of: account, in: database, clock: clock, id: id, features: .passive)
+    }
+
+    /// - Parameter features: passive ones, which have their turn in the message.
+    package static func accept(
+        _ body: String, to recipient: JID, of account: Account, in database: Database, clock: Clock, id: String?,
+        features: Features
+    ) throws -> Message {
         let text = try OutgoingText(body, to: recipient, id: id)
-        return try Step.accept(for: account, in: database, clock: clock) { step in
+        return try Step.accept(for: account, in: database, clock: clock, features: features) { step in
             if id != nil, let known = try Message.accepted(text.id, by: account, in: step.database) { return known }
             return try text.store(in: step, sentAt: step.now)
         }
@@ -83,14 +91,18 @@ package struct OutgoingText {
 
     /// Stores the message, which was accepted before, queues it, and reports it; as failed if the server no longer
     /// takes stanzas of this size.
-    func storeOrFail(in step: Step, sentAt: Int64) throws {
+    @discardableResult
+    func storeOrFail(in step: Step, sentAt: Int64) throws -> Message {
         let row = try insert(in: step, sentAt: sentAt)
+        let message = message(of: step.account, row: row, sentAt: sentAt)
         do {
             try queue(row, in: step)
         } catch let error as StanzaTooLong {
-            return try Messages(step: step).fail(row, "\(error)")
+            try Messages(step: step).fail(row, "\(error)")
+            return try Message.load(row, from: step.database) ?? message
         }
-        try Telling(step: step).tell(MessageStateChanged(message(of: step.account, row: row, sentAt: sentAt)))
+        try Telling(step: step).tell(MessageStateChanged(message))
+        return message
     }
 
     package func message(of account: Account, row: Int64, sentAt: Int64) -> Message {
