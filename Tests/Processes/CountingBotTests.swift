@@ -75,21 +75,20 @@ import Testing
         }
         let sent = try await chat.stopSending()
         let running = try bot.begun("run")
-        let expected = (1...sent).map { "\($0): question \($0)" }
-        var answers: [String] = []
-        let isDone = try await until(60, every: 100) {
-            answers = try chat.events().filter { $0.event == "received" }.compactMap(\.body)
-            return answers.count >= sent
-        }
+        let isDone = try await until(60, every: 100) { try self.answers(chat).count >= sent }
         // What comes twice may come a little later.
         try await Task.sleep(for: .seconds(2))
-        answers = try chat.events().filter { $0.event == "received" }.compactMap(\.body)
+        let answers = try self.answers(chat)
+        let (numbers, questions) = (answers.map(\.number), answers.map(\.question))
         print(
             "counting bot: \(kind), \(kills) kills: \(resumed) after the session was resumed, \(bound) after a bind, "
                 + "\(delivering) after messages were stored; \(sent) questions, \(answers.count) answers, "
-                + "\(Set(answers).count) different, \(Self.disorder(answers, expected)) out of place")
-        #expect(isDone, "missing: \(Set(expected).subtracting(answers).sorted())")
-        #expect(answers == expected)
+                + "\(Set(questions).count) different, \(zip(questions, 1...).count { $0 != $1 }) out of place")
+        #expect(isDone, "missing: \(Set(1...sent).subtracting(questions).sorted())")
+        #expect(questions.sorted() == Array(1...sent), "each is answered once")
+        #expect(numbers == Array(1...sent), "each is counted once, and the answers come in the order of the counting")
+        // ejabberd loses messages when a session is resumed. The archive has them, later than others that came live meanwhile.
+        if kind == .prosody { #expect(questions == Array(1...sent), "they are answered in their order") }
         #expect(running.end(SIGTERM).status == 0)
         await chat.quit()
     }
@@ -102,7 +101,48 @@ import Testing
         #expect(running.end(SIGTERM).status == 0)
     }
 
-    private static func disorder(_ answers: [String], _ expected: [String]) -> Int {
-        zip(answers, expected).count { $0 != $1 } + abs(answers.count - expected.count)
+    /// What bob got: `7: question 8` is number 7, the answer to question 8.
+    private func answers(_ chat: Chat) throws -> [(number: Int, question: Int)] {
+        try chat.events().filter { $0.event == "received" }.map { event in
+            let words = (event.body ?? "").split(separator: " ")
+            try #require(words.count == 3 && words[1] == "question")
+            return (try #require(Int(words[0].dropLast())), try #require(Int(words[2])))
+        }
+    }
+
+    @Test("`kalij` does not go online with a bot's directory; it reads there, and what it accepts the bot sends")
+    func foreignDirectory() async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let server = try await startedServer(.prosody, in: laboratory)
+        let bot = try bot(laboratory)
+        try bot.logIn(server)
+        try await online(bot)
+        let kalij = try Kalij(data: bot.data)
+        for command in ["run", "wake"] {
+            let refused = try kalij(command)
+            #expect(refused.status == 78, "\(refused.errors)")
+            #expect(refused.errors.contains("org.example.counting"), "\(refused.errors)")
+        }
+        #expect(try kalij("status").status == 0)
+        #expect(try kalij("history", "bob@localhost").status == 0)
+        let chat = try await Peer("bob", password: "secret", server: server, laboratory: laboratory)
+            .chat(with: "alice@localhost", label: "question", rate: 10, count: 1)
+        let accepted = try kalij("send", "bob@localhost", "by the command")
+        #expect(accepted.status == 0 && accepted.errors.contains("org.example.counting"), "\(accepted.errors)")
+
+        let running = try bot.begun("run")
+        let expected: Set = ["by the command", "1: question 1", "beside the bot"]
+        #expect(try await until(30) { try running.lines.contains("caught up") })
+        let beside = try kalij("run")
+        #expect(beside.status == 75 && running.isRunning, "\(beside.errors)")
+        #expect(try kalij("wake").status == 0)
+        #expect(try kalij("send", "bob@localhost", "beside the bot").status == 0)
+        #expect(
+            try await until(20) {
+                Set(try chat.events().filter { $0.event == "received" }.compactMap(\.body)) == expected
+            })
+        #expect(running.end(SIGTERM).status == 0)
+        await chat.quit()
     }
 }
