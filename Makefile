@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help install install-build build release demo push-demo test nested lint model simulate mutations docs examples format \
-    bench fuzz fuzz-coverage sanitize clean
+    bot-kills bench fuzz fuzz-coverage sanitize clean
 
 KILLS ?= 50
 MESSAGES ?= 500
@@ -18,7 +18,7 @@ TRACE ?=
 # Of the sanitizers.
 PART ?= address processes thread
 
-EXAMPLES := Question AppAndExtension
+EXAMPLES := Question AppAndExtension CountingBot
 SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
     Fuzz/Package.swift Fuzz/Sources Fuzz/Tests $(foreach example,$(EXAMPLES),Examples/$(example)/Package.swift \
     Examples/$(example)/Sources)
@@ -47,6 +47,7 @@ help:
 	@echo "make model    check the models of handing over (Documentation/Models) with spin, a minute or two"
 	@echo "make docs     build the documentation of libraries with a catalog in .build/docs; no warning, no symbol without a comment"
 	@echo "make examples  build Examples/"
+	@echo "make bot-kills  kill the bot of Examples/CountingBot 200 times on each server, or as KILLS=20 SERVER=ejabberd SEED=... say"
 	@echo "make bench    compare with other programs (release build, takes minutes)"
 	@echo "make fuzz     fuzz all readers of input, MINUTES=$(MINUTES) CPU minutes for each target; TARGET=parser for a single target"
 	@echo "make fuzz-coverage  measure the coverage of KalijXML by the committed inputs of the fuzzers"
@@ -91,7 +92,7 @@ beside = chrt --idle 0 $(MAKE) -s $(1) >.build/$(1).log 2>&1 & $(2); status=$$?;
 # If the examples do not build beside the unit tests, the error appears here.
 test: CONFIGURATION := $(OPTIMIZED)
 test: build lint docs release
-	@$(call beside,examples,Scripts/run-tests swift test --skip-build $(CONFIGURATION) --skip '^(Integration|Processes)\.|ReadmeTests' --skip QueryLiteralTests)
+	@$(call beside,examples,Scripts/run-tests swift test --skip-build $(CONFIGURATION) --skip '^(Integration|Processes)\.|ReadmeTests|ThrowingApplicationTests' --skip QueryLiteralTests)
 	@$(MAKE) -s examples
 	@$(call beside,nested,$(PROCESSES))
 	@$(PROCESSES) alone
@@ -138,6 +139,12 @@ docs: install
 examples: install-build
 	@for example in $(EXAMPLES); do rm -f $(BUILT).yaml; \
 	    swift build --package-path Examples/$$example --scratch-path Examples/.build $(STRICT) || exit 1; done
+
+# `make test` has a short form.
+bot-kills: build examples
+	COUNTING_KILLS=$(if $(filter command line,$(origin KILLS)),$(KILLS),200) \
+	    COUNTING_SERVER=$(if $(filter command line,$(origin SERVER)),$(SERVER)) \
+	    KALIJ_EXAMPLE_APP="$(CURDIR)/$(BUILT)" swift test --skip-build $(CONFIGURATION) --filter 'CountingBotTests/killed'
 
 format:
 	swift format format --in-place --recursive $(SOURCES)

@@ -43,7 +43,7 @@ let package = Package(
         .target(
             name: "KalijSteps",
             dependencies: [
-                "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream", "KalijStore", "KalijRoles",
+                "KalijText", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream", "KalijStore", "KalijRoles",
                 "KalijTransport",
             ]),
         .target(
@@ -55,8 +55,8 @@ let package = Package(
         .target(
             name: "KalijClient",
             dependencies: [
-                "KalijSteps", "KalijFeatures", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream", "KalijStore",
-                "KalijRoles", "KalijTransport",
+                "KalijSteps", "KalijFeatures", "KalijText", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream",
+                "KalijStore", "KalijRoles", "KalijTransport",
             ]),
         .target(
             name: "KalijLab", dependencies: ["KalijText"],

@@ -8,8 +8,6 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "question",
-            dependencies: ["KalijClient", "KalijHandlers", "KalijAddress", "KalijStore", "KalijXML"].map {
-                .product(name: $0, package: "kalij")
-            })
+            dependencies: [.product(name: "KalijClient", package: "kalij")])
     ]
 )

@@ -1,3 +1,16 @@
-// An application imports only KalijClient.
+// An application imports only KalijClient: all of KalijFeatures and KalijSteps, and the types in their declarations.
+@_exported import struct KalijAddress.JID
 @_exported import KalijFeatures
+@_exported import protocol KalijHandlers.Handler
+@_exported import struct KalijHandlers.HandlerError
+@_exported import protocol KalijHandlers.InvalidatableHandler
+@_exported import struct KalijHandlers.Invalidation
 @_exported import KalijSteps
+@_exported import struct KalijStore.Migration
+@_exported import struct KalijStore.Row
+@_exported import struct KalijStore.StoreError
+@_exported import enum KalijStore.Value
+@_exported import struct KalijStream.DiscoveryInfo
+@_exported import struct KalijStream.StanzaError
+@_exported import struct KalijText.PrintedText
+@_exported import struct KalijXML.Element

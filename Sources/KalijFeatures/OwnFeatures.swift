@@ -24,8 +24,9 @@ extension Features {
     package static let passive = Features(passive: own)
 
     /// The engine's features, and an application's features.
-    /// - Throws: `HandlerError` `.duplicateName`
-    package convenience init(_ application: [any Feature.Type] = []) throws(HandlerError) {
+    /// - Throws: `FeatureError`; `HandlerError` `.duplicateName`
+    package convenience init(_ application: [any Feature.Type] = []) throws {
+        try FeatureError.check(application, besides: Self.own)
         try self.init(all: Self.own + application)
     }
 }

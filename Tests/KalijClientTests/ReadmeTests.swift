@@ -10,19 +10,26 @@ import Testing
 /// The README's example, word for word, so that it compiles.
 @Suite struct ReadmeTests {
     // snippet
+    enum Echo: Feature {
+        static let name = "org.example.echo"
+
+        static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+            // What was archived before the first start is not answered.
+            guard message.direction == .incoming, message.type == "chat", let body = message.body,
+                try !step.isHistory(incoming)
+            else { return }
+            try step.accept("You said: \(body.prefix(1000))", to: incoming.sender.bare)
+        }
+    }
+    // end
+
+    // snippet
     static func echo(_ account: JID, password: String, server: ServerSettings = .init(), in folder: String) throws {
         let directory = AccountDirectory(folder)
         try directory.logIn(account, password: password, resource: "echo", server: server)
         var options = Engine.Options()
-        options.historyDays = 0  // what was archived before the first start is not answered
-        var engine: Engine?
-        engine = try Engine(directory, options: options) { event in
-            guard let message = (event.content as? MessageStored)?.message, message.direction == .incoming,
-                message.type == "chat", let body = message.body
-            else { return }
-            do { _ = try engine?.accept("You said: \(body)", to: JID.received(message.from)) } catch { print(error) }
-        }
-        try engine?.run()
+        options.features = [Echo.self]
+        try Engine(directory, options: options) { _ in }.run()
     }
     // end
 
@@ -35,11 +42,14 @@ import Testing
     func sameExample() throws {
         let source = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
         let readme = try String(contentsOf: Self.root().appendingPathComponent("README.md"), encoding: .utf8)
-        let parts = source.components(separatedBy: "    // snippet\n    static ")
-        let body = try #require(parts.last).components(separatedBy: "    // end").first
-        let lines = try #require(body).split(separator: "\n").enumerated().map { $0 == 0 ? $1 : $1.dropFirst(4) }
-        #expect(parts.count > 1 && lines.count > 10)
-        #expect(readme.contains(lines.joined(separator: "\n")))
+        let parts = source.components(separatedBy: "    // snippet\n").dropFirst()
+        #expect(parts.count == 2)
+        for part in parts {
+            let body = try #require(part.components(separatedBy: "    // end").first)
+            let lines = body.split(separator: "\n", omittingEmptySubsequences: false).map { $0.dropFirst(4) }
+            let text = lines.joined(separator: "\n").trimmingCharacters(in: .newlines)
+            #expect(readme.contains(text.hasPrefix("static ") ? String(text.dropFirst(7)) : text), "\(text)")
+        }
     }
 
     /// "its bot logs in first, does not answer two weeks of archive in a fresh directory, and claims only what it keeps": each claim

@@ -104,17 +104,22 @@ public struct AccountDirectory: Sendable {
     /// - Parameters:
     ///   - abandoned: an owner that does not answer; the fence is raised over this owner.
     ///   - schema: the tables of all features of the process.
-    /// - Throws: `FenceError.held` if another process drives; `StoreError`, `.busy` after a second.
+    /// - Throws: `FenceError.held` if another process drives; `DirectoryError.unknownFeatures`; `StoreError`, `.busy` after a second.
     func drive(role: Role, now: Int64, over abandoned: Owner? = nil, schema: Schema = .accounts) throws -> (
         database: Database, fence: Fence, careful: Bool
     ) {
         try create()
-        _ = try schema.check(path: databasePath)
+        if try schema.check(path: databasePath) != .empty {
+            try checkFeatures(Database(reading: databasePath), schema)
+        }
         let database = try Database(path: databasePath, durability: .process, busySeconds: 1)
         // After a power failure the number must not be given twice: the mailbox may remember the first owner of the
         // number.
         try database.execute("PRAGMA synchronous=FULL")
-        let (fence, previous) = try migrate(database, role: role, now: now, over: abandoned, schema)
+        let (fence, previous) = try migrate(database, role: role, now: now, over: abandoned, schema) {
+            // Another process may have begun to drive with them meanwhile.
+            try checkFeatures(database, schema)
+        }
         if let previous, !previous.letGo {
             try database.transaction {
                 try fence.check(database)
@@ -140,7 +145,8 @@ public struct AccountDirectory: Sendable {
 
     /// Takes the fence and migrates the tables under the fence.
     private func migrate(
-        _ database: Database, role: Role, now: Int64, over abandoned: Owner? = nil, _ schema: Schema = .accounts
+        _ database: Database, role: Role, now: Int64, over abandoned: Owner? = nil, _ schema: Schema = .accounts,
+        checking check: () throws -> Void = {}
     ) throws -> (fence: Fence, previous: Owner?) {
         if try schema.state(of: database) == .empty {
             try database.transaction {
@@ -150,8 +156,18 @@ public struct AccountDirectory: Sendable {
         }
         let (fence, previous) = try Fence.take(
             in: database, lockPath: lockPath, role: role, now: now, over: abandoned)
-        try schema.migrate(database) { try fence.check(database) }
+        try schema.migrate(database) {
+            try fence.check(database)
+            try check()
+        }
         return (fence, previous)
+    }
+
+    /// Who drives has the features of all applications that have driven before: without their turns, messages would pass them by.
+    /// - Throws: `DirectoryError.unknownFeatures`; `StoreError`.
+    private func checkFeatures(_ database: Database, _ schema: Schema) throws {
+        let unknown = try schema.unknownApplications(in: database)
+        guard unknown.isEmpty else { throw DirectoryError.unknownFeatures(directory: path, features: unknown) }
     }
 
     private func create() throws {
@@ -176,6 +192,9 @@ public enum DirectoryError: Error, CustomStringConvertible, Sendable {
     case allLoggedOut(directory: String)
     /// The directory cannot be created.
     case cannotCreate(directory: String, reason: String)
+    /// Applications have driven there whose features this process lacks, or has in an older version. This process must not drive:
+    /// messages would pass the applications by. Reading, and accepting for the driver, is possible.
+    case unknownFeatures(directory: String, features: [String])
     /// Several accounts are stored and none was named, or the named account is not among them.
     case whichAccount(known: [String], asked: String?)
 
@@ -185,6 +204,10 @@ public enum DirectoryError: Error, CustomStringConvertible, Sendable {
         case .allLoggedOut(let directory):
             "all accounts in \(directory) are logged out; `kalij login JID` logs in again"
         case .cannotCreate(let directory, let reason): "creating \(directory): \(reason)"
+        case .unknownFeatures(let directory, let features):
+            "\(directory) belongs to an application whose part in each step is not known here "
+                + "(\(features.joined(separator: ", "))): only that application, in its newest version, can go online with it; "
+                + "nothing was changed"
         case .whichAccount(let known, let asked?):
             "\(asked) is not among the stored accounts: \(known.joined(separator: ", "))"
         case .whichAccount(let known, nil):

@@ -5,11 +5,13 @@ extension Schema {
     /// The tables of a directory's database, without those of an application.
     static let accounts = accounts([])
 
-    /// The tables of a directory's database, with the tables of an application's `features`.
+    /// The tables of a directory's database, with the tables of an application's `features`. A feature without tables is noted, too.
     static func accounts(_ features: [any Feature.Type]) -> Schema {
         let steps =
             AccountTables.migrations + SessionTables.migrations + StepTables.migrations
         return Schema(
-            applicationID: 0x4B61_6C69, migrations: steps + (Features.own + features).flatMap { $0.migrations })
+            applicationID: 0x4B61_6C69,
+            migrations: steps + Features.own.flatMap { $0.migrations }
+                + features.flatMap { [Migration(presenceOf: $0.name)] + $0.migrations })
     }
 }

@@ -36,7 +36,8 @@ public final class Engine {
         var desk: NotificationDesk?
         /// How many days the first reading of an archive looks back; nil: as stored with the account, at first 14.
         public var historyDays: Int?
-        /// The features of the application. All its processes that drive must have the same features.
+        /// The features of the application, which have their turns after the engine's own, in this order. All its processes that
+        /// drive must have the same features: the engine refuses to drive without a feature that has driven before.
         public var features: [any Feature.Type] = []
         /// Only for `background`: returns false while there is other work than sending; called after every change.
         public var mayEnd: () throws -> Bool = { true }
@@ -93,8 +94,8 @@ public final class Engine {
     ///   - directory: the directory of the accounts.
     ///   - options: the engine's behaviour.
     /// - Throws: `FenceError.held` if another process drives and does not yield; `EngineError.handedOver` if that
-    ///   process has taken the push of this `wake`; `StoreError`; `DirectoryError`; `HandlerError` if two handlers have
-    ///   the same name.
+    ///   process has taken the push of this `wake`; `StoreError`; `DirectoryError`, `.unknownFeatures` if `options` lack a
+    ///   feature that has driven before; `FeatureError` and `HandlerError` if the features cannot be used as they are.
     public convenience init(
         _ directory: AccountDirectory, options: Options = Options(), clock: Clock = .system,
         onEvent: @escaping (EngineEvent) -> Void
@@ -240,9 +241,9 @@ public final class Engine {
         accepting = database
         let account = try AccountTable(database).account(sender, in: directory)
         let text = try OutgoingText(body, to: recipient, id: id)
-        let message = try Step.accept(for: account, in: database, clock: clock, text.accept)
-        let driver = drivers[account.id]
-        ground.loop.enqueue { [weak driver] in driver?.queueChanged() }
+        let features = context?.runner.features.passive ?? .passive
+        let message = try Step.accept(for: account, in: database, clock: clock, features: features, text.accept)
+        ground.loop.enqueue { [weak self] in self?.drivers[account.id]?.queueChanged() }
         return message
     }
 

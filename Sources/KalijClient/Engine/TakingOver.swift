@@ -86,6 +86,8 @@ struct TakingOver {
                 return try raise(over: owner).map(Turn.driven) ?? .again
             }
             return try ask(owner) ?? .pause
+        } catch let error as DirectoryError {
+            return try leaveToOwner(error)
         } catch let error as StoreError where error.code == .busy {
             // The driver, or a sharing process, is within a transaction and does not come to its end.
             let deadline = busyDeadline ?? clock.monotonic() + Self.patience
@@ -97,6 +99,14 @@ struct TakingOver {
             guard let owner = try? directory.owner(), mayAsk(owner) else { return .again }
             return try ask(owner) ?? .again
         }
+    }
+
+    /// This process cannot drive, because it lacks features. The driver is not asked to stop for such a process, but can take a push.
+    private mutating func leaveToOwner(_ error: DirectoryError) throws -> Turn {
+        guard case .unknownFeatures = error, let owner = try? directory.owner() else { throw error }
+        guard role == .wake, mayAsk(owner) else { throw FenceError.held(owner) }
+        guard clock.monotonic() < patience(with: owner) else { throw error }
+        return try ask(owner) ?? .pause
     }
 
     /// Ends a writer that is still there.

@@ -58,14 +58,18 @@ package struct OutgoingText {
 
     /// Stores the message, which was accepted before, queues it, and reports it; as failed if the server no longer
     /// takes stanzas of this size.
-    func storeOrFail(in step: Step, sentAt: Int64) throws {
+    @discardableResult
+    func storeOrFail(in step: Step, sentAt: Int64) throws -> Message {
         let row = try insert(in: step, sentAt: sentAt)
+        let message = message(of: step.account, row: row, sentAt: sentAt)
         do {
             try queue(row, in: step)
         } catch let error as StanzaTooLong {
-            return try Messages(step: step).fail(row, "\(error)")
+            try Messages(step: step).fail(row, "\(error)")
+            return try Message.load(row, from: step.database) ?? message
         }
-        try Telling(step: step).tell(MessageStateChanged(message(of: step.account, row: row, sentAt: sentAt)))
+        try Telling(step: step).tell(MessageStateChanged(message))
+        return message
     }
 
     package func message(of account: Account, row: Int64, sentAt: Int64) -> Message {

@@ -130,7 +130,7 @@ struct Notifying {
     package func stored(_ received: IncomingMessage, row: Int64) throws {
         guard step.notifies, received.direction == .incoming, received.body != nil,
             received.type == "chat" || received.type == "normal",
-            try received.source != .archive || received.sentAt >= ServerTime(step: step).since
+            try !step.isHistory(received)
         else { return }
         try step.database.run(
             """

@@ -10,6 +10,7 @@ package final class Features: Sendable {
     package let canCall: Bool
     /// The announced features of this client.
     package let capabilities: OwnCapabilities
+    private let passiveOnes: Features?
 
     /// - Throws: `HandlerError` `.duplicateName`
     package init(all: [any Feature.Type]) throws(HandlerError) {
@@ -17,6 +18,7 @@ package final class Features: Sendable {
         registry = try HandlerRegistry(all.flatMap { $0.handlers })
         capabilities = OwnCapabilities(all)
         canCall = true
+        passiveOnes = Features(passive: all)
     }
 
     /// The features in a process that does not drive.
@@ -25,7 +27,11 @@ package final class Features: Sendable {
         registry = HandlerRegistry()
         capabilities = OwnCapabilities(all)
         canCall = false
+        passiveOnes = nil
     }
+
+    /// The same, for what is accepted beside the steps of the driver.
+    package var passive: Features { passiveOnes ?? self }
 
     /// The feature that owns a handler, by its name.
     package func owner(of handler: String) -> (any Feature.Type)? {

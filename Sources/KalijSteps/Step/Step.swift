@@ -6,12 +6,12 @@ import KalijXML
 
 /// The transaction for an inbound stanza, or for a request to send, with all of its effects.
 ///
-/// Everything in a step is synchronous and goes through ``database``. Effects outside of the database are collected in
-/// `effects`, and leave after the commit. A thrown error rolls everything back. Handlers are called within a step. An
-/// application keeps tables of its own in the same database, and changes them in a step.
+/// Everything in a step is synchronous and in one database. Effects outside of the database are collected, and leave after the
+/// commit. A thrown error rolls everything back. Features and handlers are called within a step. An application keeps tables of its
+/// own in the same database, and changes them through ``tables``. A step is of use only until the call that was given the step returns.
 public final class Step {
     /// The connection for all writes of the step; its transaction is open.
-    public let database: Database
+    package let database: Database
     /// The account of the step.
     public let account: Account
     /// Milliseconds since 1970, by the machine's clock at the beginning of the step.
@@ -154,8 +154,12 @@ public final class Step {
     /// Notes that the queue has entries to write after the commit.
     package func flush() { effects.queued = true }
 
-    /// Tells the application after the commit; events about messages get a number first (``Telling``).
-    package func emit(_ content: any EventContent, number: Int64? = nil) {
+    /// Tells the application after the commit: `onEvent` of the engine, or the loops over its events. The type of `content` is
+    /// listed by its feature (``Feature/events``). A process that does not drive tells nothing.
+    public func emit(_ content: some EventContent) { emit(content, number: nil) }
+
+    /// Tells the application after the commit; events about messages get a number first (`Telling`).
+    package func emit(_ content: any EventContent, number: Int64?) {
         if content is DeadLettered { effects.deadLetters += 1 }
         effects.events.append(EngineEvent(account: account.jid, at: now, content: content, number: number))
     }

@@ -1,10 +1,10 @@
 /// Why there is no step.
 public enum StepError: Error, CustomStringConvertible, Sendable {
-    /// A message was to be accepted, or a step to be run, from within a step: the call would wait for the step's own
-    /// transaction. Call after the step, as from the event of the step.
+    /// The engine or the directory was to accept a message, or to run a step, from within a step: the call would wait for the
+    /// step's own transaction. `Step.accept` accepts a message in the step itself.
     case withinStep
 
     public var description: String {
-        "nothing can be accepted within a step (a handler, the body of `perform`), only once the step is over"
+        "the engine accepts nothing within a step (a handler, the body of `perform`): the step itself does"
     }
 }

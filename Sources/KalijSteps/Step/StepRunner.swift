@@ -10,7 +10,7 @@ package final class StepRunner {
     private let barrier: Barrier
     private let clock: Clock
     private let steady: SteadyTime
-    private let features: Features
+    package let features: Features
     private let mark: CallMark?
     private let notifies: Bool
     /// Whether a power failure could still undo a commit.

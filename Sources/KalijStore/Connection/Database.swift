@@ -21,6 +21,9 @@ public final class Database {
     // Owned: closed in deinit after all statements are gone.
     private let handle: OpaquePointer
     private var statements: [UInt: Statement] = [:]
+    /// Those of applications. A text of an application's may be the very bytes of one of Kalij's: the linker keeps equal texts once.
+    private var applicationStatements: [UInt: Statement] = [:]
+    private lazy var confinement = Confinement(of: handle)
 
     /// Opens the database at `path` for reading and writing; creates a missing file (readable by its owner alone).
     /// - Parameter busySeconds: how long a statement waits for another writer before throwing ``StoreError/Code/busy``.
@@ -46,7 +49,7 @@ public final class Database {
     }
 
     deinit {
-        statements = [:]
+        (statements, applicationStatements) = ([:], [:])
         sqlite3_close_v2(handle)
     }
 
@@ -73,6 +76,24 @@ public final class Database {
     /// A statement for a text made at run time; prepared anew each time.
     public func prepare(_ sql: String) throws(StoreError) -> Statement {
         try Statement(sql, on: handle, persistent: false)
+    }
+
+    /// The statement for `sql` of an application, which may read and change rows of the tables of applications, and nothing else.
+    /// - Throws: `StoreError`, `.notAllowed` for a statement that does more.
+    package func applicationStatement(_ sql: StaticString) throws -> Statement {
+        let key = UInt(bitPattern: sql.utf8Start)
+        if let statement = applicationStatements[key] { return statement }
+        let statement = try confined(to: .rows(of: try Schema.applications(in: self))) {
+            try Statement(sql.description, on: handle, persistent: true)
+        }
+        applicationStatements[key] = statement
+        return statement
+    }
+
+    /// Runs `body`; statements that it prepares may do no more than `limits` say.
+    /// - Throws: what `body` throws; `StoreError` `.notAllowed` if a statement does more.
+    func confined<Result>(to limits: Confinement.Limits, _ body: () throws -> Result) throws -> Result {
+        try confinement.hold(limits, body)
     }
 
     /// Runs `sql` once with `values`.

@@ -27,6 +27,8 @@ public struct StoreError: Error, Equatable, CustomStringConvertible, Sendable {
         public static let newerVersion = Code(name: "newer version")
         /// A constraint of the schema does not hold.
         public static let constraint = Code(name: "constraint")
+        /// A statement of an application touches what is not the application's.
+        public static let notAllowed = Code(name: "not allowed")
         /// Anything else SQLite reports.
         public static let other = Code(name: "database error")
     }

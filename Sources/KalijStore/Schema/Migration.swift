@@ -21,6 +21,13 @@ public struct Migration: Sendable {
         self.script = script
     }
 
-    /// Whether a migration of this name is an application's.
-    static func isApplications(_ name: String) -> Bool { name.prefix { $0 != "/" }.contains(".") }
+    /// Notes that an application's feature drives the database, whether or not it has tables.
+    /// - Parameter application: the feature's name.
+    package init(presenceOf application: String) { self.init(application + "/0", "") }
+
+    /// The application that a migration of this name belongs to; nil for a migration of Kalij's.
+    static func application(_ name: String) -> String? {
+        let owner = name.prefix { $0 != "/" }
+        return owner.contains(".") ? String(owner) : nil
+    }
 }

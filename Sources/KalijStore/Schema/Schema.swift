@@ -51,7 +51,8 @@ public struct Schema: Sendable {
     }
 
     /// Runs the missing migrations of `database`, in one transaction; `guarding` runs first in the transaction.
-    /// - Throws: as ``state(of:)``, or the error of `guarding`; then nothing was changed.
+    /// - Throws: as ``state(of:)``; `.notAllowed` if an application's migration changes more than the application's tables; or
+    ///   the error of `guarding`. Then nothing was changed.
     public func migrate(_ database: Database, guarding check: () throws -> Void = {}) throws {
         try database.transaction {
             try check()
@@ -59,12 +60,34 @@ public struct Schema: Sendable {
             let missing = migrations.filter { !made.contains($0.name) }
             guard !missing.isEmpty else { return }
             try database.execute("CREATE TABLE IF NOT EXISTS migration(name TEXT PRIMARY KEY) WITHOUT ROWID")
-            for migration in missing { try database.execute(migration.script) }
+            for migration in missing { try Self.run(migration, in: database) }
             for name in made.union(missing.map(\.name)).sorted() {
                 try database.run("INSERT OR IGNORE INTO migration VALUES (?)", [.text(name)])
             }
             try database.execute("PRAGMA application_id=\(applicationID); PRAGMA user_version=\(named)")
         }
+    }
+
+    /// An application's migration changes the application's tables alone.
+    private static func run(_ migration: Migration, in database: Database) throws {
+        guard let application = Migration.application(migration.name) else {
+            return try database.execute(migration.script)
+        }
+        try database.confined(to: .tables(of: application)) { try database.execute(migration.script) }
+    }
+
+    /// The applications that have driven a database or have tables in it, by name.
+    static func applications(in database: Database) throws -> [String] {
+        let names = try database.prepare("SELECT name FROM migration").all { $0.text() }
+        return Set(names.compactMap(Migration.application)).sorted()
+    }
+
+    /// The applications of which there are migrations in an open database that are not among ``migrations``: because the process
+    /// lacks the application, or has an older version of it.
+    /// - Throws: as ``state(of:)``.
+    public func unknownApplications(in database: Database) throws -> [String] {
+        let unknown = (try made(in: database) ?? []).subtracting(migrations.map(\.name))
+        return Set(unknown.compactMap(Migration.application)).sorted()
     }
 
     /// The names of the migrations in the database; nil if there is no table yet.
@@ -85,7 +108,7 @@ public struct Schema: Sendable {
         guard version == named else { return Set(migrations.filter { $0.version ?? .max <= version }.map(\.name)) }
         let names = Set(try database.prepare("SELECT name FROM migration").all { $0.text() })
         let known = Set(migrations.map(\.name))
-        if let unknown = names.subtracting(known).filter({ !Migration.isApplications($0) }).min() {
+        if let unknown = names.subtracting(known).filter({ Migration.application($0) == nil }).min() {
             throw StoreError(
                 .newerVersion,
                 "\(database.path) has tables of a newer version (\(unknown)), which this software does not know; "

@@ -143,11 +143,13 @@ struct MigrationTests {
     func application() throws {
         enum Bot: Feature {
             static let name = "org.example.bot"
-            static let migrations = [Migration("org.example.bot/1", "CREATE TABLE bot_answer(id INTEGER PRIMARY KEY)")]
+            static let migrations = [
+                Migration("org.example.bot/1", "CREATE TABLE org_example_bot_answer(id INTEGER PRIMARY KEY)")
+            ]
         }
         _ = try directory.open(.machine, role: .share, now: 1)
         let driven = try directory.drive(role: .main, now: 1, schema: .accounts([Bot.self]))
-        try driven.database.run("INSERT INTO bot_answer VALUES (1)")
+        try driven.database.run("INSERT INTO org_example_bot_answer VALUES (1)")
         try driven.fence.letGo(driven.database)
         #expect(try AccountTable(directory.read()).all().isEmpty)
         #expect(try Schema.accounts.state(of: directory.read()) == .current)

@@ -11,7 +11,8 @@ import Testing
 /// XEP-0030: questions for the features and items of other entities.
 struct AskingTests {
     enum Asking: Feature {
-        static let name = "asking"
+        static let name = "org.example.asking"
+        static let handlerPrefix = "log"
         static var handlers: [any Handler<Step>.Type] { [Found.self, Listed.self] }
     }
 

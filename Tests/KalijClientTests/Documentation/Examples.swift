@@ -66,6 +66,39 @@ try await sending.waitUntilEnded()
     }
 
     // Compiled, not run.
+    private func articleApplicationFeature(directory: AccountDirectory) async throws {
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/ApplicationFeature.md", line: 16)
+enum Counting: Feature {
+    static let name = "org.example.counting"
+
+    static let migrations = [
+        Migration(
+            "org.example.counting/1",
+            "CREATE TABLE org_example_counting(sender TEXT PRIMARY KEY, count INTEGER NOT NULL)")
+    ]
+
+    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+        guard message.direction == .incoming, message.type == "chat", let body = message.body,
+            try !step.isHistory(incoming)
+        else { return }
+        let sender = incoming.sender.bare
+        let count = try step.tables.first(
+            "INSERT INTO org_example_counting VALUES (?, 1) ON CONFLICT DO UPDATE SET count = count + 1 RETURNING count",
+            [.text(sender.description)]
+        ) { $0.integer() }
+        try step.accept("\(count ?? 0): \(body.prefix(100))", to: sender)
+    }
+}
+
+var options = Engine.Options()
+options.features = [Counting.self]
+let engine = try Engine(directory, options: options) { _ in }
+try engine.run()
+#sourceLocation()
+    _ = engine
+    }
+
+    // Compiled, not run.
     private func articleKalijClient() async throws {
 #sourceLocation(file: "Sources/KalijClient/KalijClient.docc/KalijClient.md", line: 11)
 let directory = AccountDirectory("/home/juliet/.local/share/example")

@@ -11,7 +11,8 @@ import Testing
 /// XEP-0199: asked and answered.
 struct PingTests {
     enum Pinging: Feature {
-        static let name = "pinging"
+        static let name = "org.example.pinging"
+        static let handlerPrefix = "log"
         static var handlers: [any Handler<Step>.Type] { [Pong.self] }
     }
 

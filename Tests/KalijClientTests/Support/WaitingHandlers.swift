@@ -10,7 +10,8 @@ import Testing
 
 /// Handlers of an application that keeps a log in a table of its own.
 enum Log: Feature {
-    static let name = "log"
+    static let name = "org.example.log"
+    static let handlerPrefix = "log"
     static let handlers: [any Handler<Step>.Type] = [
         Logged.self, Silent.self, Failing.self, Rung.self, Awaited.self, Doubled.self, AsksAgain.self, Settles.self,
     ]

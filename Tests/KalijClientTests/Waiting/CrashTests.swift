@@ -37,7 +37,8 @@ import Testing
 
     private static let variable = "KALIJ_CRASH_DIRECTORY"
     private enum Deadly: Feature {
-        static let name = "deadly"
+        static let name = "org.example.deadly"
+        static let handlerPrefix = "deadly"
         static var handlers: [any Handler<Step>.Type] { [DeadlyTimer.self, DeadlyRequest.self, DeadlyWaiter.self] }
     }
 
@@ -165,7 +166,8 @@ import Testing
     @Test("a thrown error leaves no mark: neither a handler's error nor a full disk")
     func thrown() throws {
         enum Crash: Feature {
-            static let name = "crash"
+            static let name = "org.example.crash"
+            static let handlerPrefix = "crash"
             static var handlers: [any Handler<Step>.Type] { [Full.self] }
         }
         struct Full: Handler {

@@ -12,7 +12,8 @@ import Testing
 /// nothing crashes, the dead letters are listed, everything else works."
 struct DeadLetterTests {
     private enum Owner: Feature {
-        static let name = "gone"
+        static let name = "org.example.gone"
+        static let handlerPrefix = "gone"
         static func lost(_ letter: DeadLetter, in step: Step) throws {
             try Log.write("told of \(letter.name) (\(letter.origin.rawValue))", in: step)
         }

@@ -77,7 +77,8 @@ struct PromiseTests {
 
     /// A version of the application that has lost a handler.
     private enum Forgetful: Feature {
-        static let name = "log"
+        static let name = "org.example.log"
+        static let handlerPrefix = "log"
         static var handlers: [any Handler<Step>.Type] { Log.handlers.filter { $0.name != "log.doubled" } }
     }
 

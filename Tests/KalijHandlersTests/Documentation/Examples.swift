@@ -211,7 +211,7 @@ struct VersionTold: InvalidatableHandler {
     func invalidate(_ reason: Invalidation, in step: Step) throws { try note("unknown: \(reason)", in: step) }
 
     private func note(_ text: String, in step: Step) throws {
-        try step.database.run("INSERT INTO version VALUES (?, ?)", [.text(contact), .text(text)])
+        try step.tables.run("INSERT INTO org_example_versions VALUES (?, ?)", [.text(contact), .text(text)])
     }
 }
 
@@ -221,40 +221,42 @@ try step.send(question, then: VersionTold(contact: "juliet@example.com"), within
 #sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 52)
 enum Versions: Feature {
     static let name = "org.example.versions"
-    static let migrations = [Migration("org.example.versions/1", "CREATE TABLE version(contact TEXT, says TEXT)")]
+    static let migrations = [
+        Migration("org.example.versions/1", "CREATE TABLE org_example_versions(contact TEXT, says TEXT)")
+    ]
     static var handlers: [any Handler<Step>.Type] { [VersionTold.self] }
 }
 
 var options = Engine.Options()
 options.features = [Versions.self]
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 65)
+#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 67)
 struct ReminderDue: Handler {
     static let name = "org.example.reminders.due"
     var text: String
     func call(_: Void, in step: Step) throws {
-        try step.database.run("INSERT INTO reminder VALUES (?)", [.text(text)])
+        try step.tables.run("INSERT INTO org_example_reminders VALUES (?)", [.text(text)])
     }
 }
 
 let timer = try step.schedule(ReminderDue(text: "the nurse"), at: step.now + 3_600_000)
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 80)
+#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 82)
 let wasWaiting = try step.cancel(timer)
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 89)
+#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 91)
 struct SumKnown: Handler {
-    static let name = "example.sum-known"
+    static let name = "org.example.sums.known"
     func call(_ outcome: PromiseOutcome<Int>, in step: Step) throws {
         switch outcome {
-        case .resolved(let sum): try step.database.run("INSERT INTO sum VALUES (?)", [.integer(Int64(sum))])
-        case .rejected(let rejection): try step.database.run("INSERT INTO sum VALUES (?)", [.text(rejection.reason)])
+        case .resolved(let sum): try step.tables.run("INSERT INTO org_example_sums VALUES (?)", [.integer(Int64(sum))])
+        case .rejected(let rejection): try step.tables.run("INSERT INTO org_example_sums VALUES (?)", [.text(rejection.reason)])
         }
     }
 }
 
 struct PriceTold: InvalidatableHandler {
-    static let name = "example.price-told"
+    static let name = "org.example.sums.price"
     var sum: Promise<Int>
     func call(_ reply: IQReply, in step: Step) throws {
         guard let price: Int = reply.iq?.findFirst("price#|int") else {
@@ -271,15 +273,16 @@ try step.then(sum, SumKnown())
 let price = Element.request(.get, Element("price", xmlns: "urn:example:price"), to: try JID("shop.example.com"))
 try step.send(price, then: PriceTold(sum: sum))
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 124)
+#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 126)
 let total = try await engine.awaiter.value(of: sum)
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 137)
+#sourceLocation(file: "Sources/KalijHandlers/KalijHandlers.docc/WaitingInTheDatabase.md", line: 139)
 enum Reminders: Feature {
     static let name = "org.example.reminders"
+    static let migrations = [Migration("org.example.reminders/1", "CREATE TABLE org_example_reminders(text TEXT)")]
     static var handlers: [any Handler<Step>.Type] { [ReminderDue.self] }
     static func lost(_ letter: DeadLetter, in step: Step) throws {
-        try step.database.run("INSERT INTO reminder VALUES (?)", [.text("\(letter.name) is lost")])
+        try step.tables.run("INSERT INTO org_example_reminders VALUES (?)", [.text("\(letter.name) is lost")])
     }
 }
 

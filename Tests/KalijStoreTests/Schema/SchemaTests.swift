@@ -76,9 +76,10 @@ import Testing
 
     @Test("Tables of an application are no sign of a newer version")
     func applications() throws {
-        let application = Migration("org.example.bot/1", "CREATE TABLE bot_answer(id)")
+        let application = Migration("org.example.bot/1", "CREATE TABLE org_example_bot(id)")
         try Schema(applicationID: 77, migrations: first.migrations + [application]).migrate(try open())
         #expect(try first.check(path: path()) == .current)
+        #expect(try first.unknownApplications(in: open()) == ["org.example.bot"])
         try second.migrate(try open())
         #expect(
             try Schema(applicationID: 77, migrations: second.migrations + [application]).check(path: path()) == .current

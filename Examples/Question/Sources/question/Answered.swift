@@ -1,7 +1,4 @@
 import KalijClient
-import KalijHandlers
-import KalijStore
-import KalijXML
 
 /// The handler that waits for an answer. A closure would be gone with the process; this is a row in the database: the
 /// name, and the two values.
@@ -25,8 +22,9 @@ struct Answered: InvalidatableHandler {
 
     /// Within the step that took the answer: either both are committed or neither.
     private func note(_ text: String, in step: Step) throws {
-        try step.database.run(
-            "INSERT INTO answer(purpose, whom, answer) VALUES (?, ?, ?)", [.text(purpose), .text(whom), .text(text)])
+        try step.tables.run(
+            "INSERT INTO org_example_question(purpose, whom, answer) VALUES (?, ?, ?)",
+            [.text(purpose), .text(whom), .text(text)])
     }
 }
 
@@ -34,16 +32,19 @@ struct Answered: InvalidatableHandler {
 enum Answers: Feature {
     static let name = "org.example.question"
     static let migrations = [
-        Migration("org.example.question/1", "CREATE TABLE answer(purpose TEXT, whom TEXT, answer TEXT)")
+        Migration(
+            "org.example.question/1", "CREATE TABLE org_example_question(purpose TEXT, whom TEXT, answer TEXT)")
     ]
     static var handlers: [any Handler<Step>.Type] { [Answered.self] }
 
     /// All answers, in the order of arrival.
     static func all(in directory: AccountDirectory) throws -> [String] {
         let database = try directory.read()
-        let isThere = try database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'answer'").first { _ in true }
+        let isThere = try database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'org_example_question'")
+            .first { _ in true }
         guard isThere == true else { return [] }
-        return try database.prepare("SELECT purpose, whom, answer FROM answer ORDER BY rowid").all { row in
+        return try database.prepare("SELECT purpose, whom, answer FROM org_example_question ORDER BY rowid").all {
+            row in
             "\(row.text("purpose")), asked of \(row.text("whom")): \(row.text("answer"))"
         }
     }

@@ -1,8 +1,5 @@
 import Foundation
-import KalijAddress
 import KalijClient
-import KalijHandlers
-import KalijXML
 
 /// An application with questions that survive its death.
 @main

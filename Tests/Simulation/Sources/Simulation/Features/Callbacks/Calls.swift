@@ -8,7 +8,8 @@ import KalijXML
 
 /// Callbacks that write down that they were called, in a table of the application's.
 enum Calls: Feature {
-    static let name = "simulated"
+    static let name = "org.example.simulated"
+    static let handlerPrefix = "simulated"
     static var handlers: [any Handler<Step>.Type] { [Asked.self, Rung.self] }
 
     static let schema = "CREATE TABLE simulated_call(number INTEGER NOT NULL, outcome TEXT NOT NULL)"

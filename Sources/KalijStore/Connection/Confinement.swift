@@ -1,0 +1,111 @@
+import CSQLite
+
+/// Keeps the statements of an application to the tables of applications.
+///
+/// SQLite asks what a statement does while it prepares the statement, and refuses it if the answer is no. The guard is against
+/// mistakes: code in the same process can always open the file by itself.
+final class Confinement {
+    /// What may be done.
+    enum Limits {
+        /// Rows of the tables of these applications may be read and changed.
+        case rows(of: [String])
+        /// Tables of this application may be made and changed, and rows in them.
+        case tables(of: String)
+    }
+
+    private var limits: Limits?
+    /// What was refused last, in words.
+    private var refusal: String?
+
+    /// - Parameter handle: of the connection, which is closed before this object goes.
+    init(of handle: OpaquePointer) {
+        sqlite3_set_authorizer(
+            handle,
+            { context, action, first, second, _, _ in
+                // The connection is closed before the object goes.
+                guard let context else { return SQLITE_OK }
+                let confinement = Unmanaged<Confinement>.fromOpaque(context).takeUnretainedValue()
+                return confinement.answer(
+                    action, first.map { String(cString: $0) } ?? "", second.map { String(cString: $0) } ?? "")
+            },
+            // lives: see above
+            Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// Runs `body`; statements that it prepares may do no more than `limits` say.
+    func hold<Result>(_ limits: Limits, _ body: () throws -> Result) throws -> Result {
+        (self.limits, refusal) = (limits, nil)
+        defer { self.limits = nil }
+        do {
+            return try body()
+        } catch let error as StoreError {
+            guard let refusal else { throw error }
+            throw StoreError(.notAllowed, "\(refusal): \(error.message)")
+        }
+    }
+
+    /// What the names of the tables of an application begin with: its name, with underscores for what is neither letter nor digit.
+    static func prefix(of application: String) -> String {
+        String(application.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+    }
+
+    private func answer(_ action: Int32, _ first: String, _ second: String) -> Int32 {
+        guard let limits else { return SQLITE_OK }
+        let isAllowed =
+            switch limits {
+            case .rows(let applications): mayTouchRows(action, first, second, of: applications)
+            case .tables(let application): mayChange(action, first, second, of: application)
+            }
+        guard !isAllowed else { return SQLITE_OK }
+        if refusal == nil { refusal = words(action, first, limits) }
+        return SQLITE_DENY
+    }
+
+    private func mayTouchRows(_ action: Int32, _ table: String, _ column: String, of applications: [String]) -> Bool {
+        switch action {
+        case SQLITE_SELECT, SQLITE_FUNCTION, SQLITE_RECURSIVE: true
+        // What refers to an account goes with it.
+        case SQLITE_READ where table == "account" && column == "id": true
+        case SQLITE_READ, SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
+            applications.contains { Self.isOwn(table, of: $0) }
+        default: false
+        }
+    }
+
+    private func mayChange(_ action: Int32, _ first: String, _ second: String, of application: String) -> Bool {
+        switch action {
+        case SQLITE_CREATE_TABLE, SQLITE_DROP_TABLE, SQLITE_CREATE_VIEW, SQLITE_DROP_VIEW, SQLITE_CREATE_VTABLE,
+            SQLITE_DROP_VTABLE, SQLITE_ANALYZE:
+            Self.isOwn(first, of: application)
+        // The table comes second.
+        case SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX, SQLITE_CREATE_TRIGGER, SQLITE_DROP_TRIGGER:
+            Self.isOwn(second, of: application)
+                && (Self.isOwn(first, of: application) || first.hasPrefix("sqlite_autoindex_"))
+        // The database comes first.
+        case SQLITE_ALTER_TABLE: Self.isOwn(second, of: application)
+        case SQLITE_REINDEX: true
+        // SQLite's own lists, which no statement changes but those above.
+        case SQLITE_READ, SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
+            first.hasPrefix("sqlite_") || mayTouchRows(action, first, second, of: [application])
+        default: mayTouchRows(action, first, second, of: [application])
+        }
+    }
+
+    private static func isOwn(_ table: String, of application: String) -> Bool {
+        let (table, prefix) = (table.lowercased(), prefix(of: application))
+        return table == prefix || table.hasPrefix(prefix + "_")
+    }
+
+    private func words(_ action: Int32, _ name: String, _ limits: Limits) -> String {
+        let prefixes =
+            switch limits {
+            case .rows(let applications): applications.map(Self.prefix).joined(separator: ", ")
+            case .tables(let application): Self.prefix(of: application)
+            }
+        return switch action {
+        case SQLITE_TRANSACTION, SQLITE_SAVEPOINT: "the transaction is the step's"
+        case SQLITE_PRAGMA, SQLITE_ATTACH, SQLITE_DETACH: "the connection is the engine's"
+        default: "\(name) is no table of the application; names of its tables and indexes begin with: \(prefixes)"
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import KalijLab
+import Testing
+
+@testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
+
+/// What becomes of a message whose turn throws, with a real server.
+@Suite struct ThrowingApplicationTests {
+    @Test(
+        "a message whose turn throws is tried again and then set aside; the account goes on, and messages after it are there once"
+    )
+    func setAside() async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let server = try await startedServer(.prosody, in: laboratory)
+        let directory = AccountDirectory(laboratory.path("alice"))
+        let settings = ServerSettings(
+            override: HostAndPort("127.0.0.1:\(server.port)"), caFile: server.certificateAuthority)
+        try directory.logIn(JID.received("alice@localhost"), password: "secret", resource: "bot", server: settings)
+        var options = Engine.Options()
+        options.timing.longestRetry = 1
+        options.features = [Echo.self, Thrower.self]
+        let engine = try await Engine.start(role: .main, in: directory, options: options)
+        // The events end with the engine.
+        let patience = Task {
+            try await Task.sleep(for: .seconds(60))
+            try await engine.stop()
+        }
+        defer { patience.cancel() }
+        var events = engine.events.makeAsyncIterator()
+        while let event = await events.next(), !(event.content is CaughtUp) {}
+
+        let bob = Peer("bob", password: "secret", server: server, laboratory: laboratory)
+        try await bob.send(
+            raw: ["fine", "throw", "after"].map {
+                "<message to='alice@localhost' type='chat' id='\($0)'><body>\($0)</body></message>"
+            }.joined())
+        var (told, reconnects): ([String], Int) = ([], 0)
+        while told.count < 3, let event = await events.next() {
+            switch event.content {
+            case let stored as MessageStored where stored.message.direction == .incoming:
+                told.append(stored.message.body ?? "")
+            case is Quarantined: told.append("set aside")
+            case is Online: reconnects += 1
+            default: break
+            }
+        }
+        #expect(told == ["fine", "set aside", "after"])
+        #expect(reconnects == Attempts.last)
+        try await engine.stop()
+        let database = try directory.read()
+        #expect(try StatusReader(directory, database).quarantined().count == 1)
+        #expect(try database.prepare("SELECT count FROM org_example_echo").all { $0.integer() } == [2])
+        let bodies = try database.prepare("SELECT body FROM message ORDER BY position").all { $0.text() }
+        #expect(bodies.filter { !$0.contains(":") } == ["fine", "after"] && bodies.count == 4)
+    }
+}
