@@ -62,13 +62,11 @@ enum MessagesFeature: Feature {
             """),
     ]
 
-    /// Receipts (XEP-0184) and chat markers (XEP-0333) are sent only once, so they have to arrive. Chat states and
-    /// presence are of the moment.
+    /// Chat markers (XEP-0333) are sent only once, so they have to arrive. Chat states and presence are of the moment.
     static func outlivesSession(_ stanza: Element) -> Bool {
         guard stanza.name == "message" else { return false }
         return stanza.children.contains { child in
-            child.isNamed("received", "urn:xmpp:receipts")
-                || ["received", "displayed", "acknowledged"].contains { child.isNamed($0, "urn:xmpp:chat-markers:0") }
+            ["received", "displayed", "acknowledged"].contains { child.isNamed($0, "urn:xmpp:chat-markers:0") }
         }
     }
 }
