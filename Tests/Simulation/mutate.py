@@ -22,7 +22,8 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
 def mirror(copy):
-    """Makes the copy's sources those of the package; what is the same keeps its time, so that little is compiled."""
+    """Makes the copy's sources those of the package; what is the same keeps its time, so that little is compiled.
+    What is gone is removed."""
     wanted = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", "Package.swift", "Sources", "Tests"], cwd=ROOT, check=True,
         stdout=subprocess.PIPE, text=True).stdout.splitlines()
@@ -32,6 +33,13 @@ def mirror(copy):
             continue
         os.makedirs(os.path.dirname(target), exist_ok=True)
         shutil.copyfile(source, target)
+    kept = {os.path.join(copy, name) for name in wanted}
+    for part in ("Sources", "Tests"):
+        for folder, folders, files in os.walk(os.path.join(copy, part)):
+            folders[:] = [name for name in folders if name != ".build"]
+            for path in (os.path.join(folder, name) for name in files):
+                if path not in kept:
+                    os.remove(path)
 
 
 def replace(path, old, new):
