@@ -125,7 +125,6 @@ import Testing
             #expect(refused.errors.contains("org.example.counting"), "\(refused.errors)")
         }
         #expect(try kalij("status").status == 0)
-        #expect(try kalij("history", "bob@localhost").status == 0)
         let chat = try await Peer("bob", password: "secret", server: server, laboratory: laboratory)
             .chat(with: "alice@localhost", label: "question", rate: 10, count: 1)
         let accepted = try kalij("send", "bob@localhost", "by the command")
@@ -142,6 +141,8 @@ import Testing
             try await until(20) {
                 Set(try chat.events().filter { $0.event == "received" }.compactMap(\.body)) == expected
             })
+        let history = try kalij("history", "bob@localhost")
+        #expect(expected.allSatisfy { history.output.contains($0) }, "\(history.output)")
         #expect(running.end(SIGTERM).status == 0)
         await chat.quit()
     }

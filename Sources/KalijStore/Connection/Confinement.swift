@@ -19,17 +19,16 @@ final class Confinement {
 
     /// - Parameter handle: of the connection, which is closed before this object goes.
     init(of handle: OpaquePointer) {
+        // lives: as long as the database, which owns this object and closes the connection before the object goes
         sqlite3_set_authorizer(
             handle,
             { context, action, first, second, _, _ in
-                // The connection is closed before the object goes.
                 guard let context else { return SQLITE_OK }
                 let confinement = Unmanaged<Confinement>.fromOpaque(context).takeUnretainedValue()
                 return confinement.answer(
                     action, first.map { String(cString: $0) } ?? "", second.map { String(cString: $0) } ?? "")
             },
-            // lives: see above
-            Unmanaged.passUnretained(self).toOpaque())
+            Unmanaged.passUnretained(self).toOpaque())  // lives: as above
     }
 
     /// Runs `body`; statements that it prepares may do no more than `limits` say.
