@@ -103,7 +103,7 @@ import Testing
         try await body()
         let database = try directory.open(.machine, role: .share, now: Clock.system.now())
         let table = AccountTable(database)
-        _ = try directory.ringing { try table.leave(try table.account(nil, in: directory), removing: false) }
+        _ = try directory.ringing { try table.requestLogout(try table.account(nil, in: directory), removing: false) }
         for await error in ending { #expect(error == nil) }
     }
 

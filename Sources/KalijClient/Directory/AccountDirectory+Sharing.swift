@@ -34,13 +34,13 @@ extension AccountDirectory {
         var attempts = 0
         while true {
             do {
-                let shelf = try ParcelShelf(directory: path)
+                let store = try ParcelStore(directory: path)
                 let parcel = try ringing {
-                    try shelf.add(SharedMessage.name, payload, from: account.jid.description, now: clock.now())
+                    try store.add(SharedMessage.name, payload, from: account.jid.description, now: clock.now())
                 }
                 // Nobody reads a mailbox that was set aside meanwhile, so the message is added again. If the message
                 // was recovered there after all, the id shows that both are the same.
-                if shelf.isInPlace { return text.message(of: account, row: -parcel.id, sentAt: parcel.at) }
+                if store.isInPlace { return text.message(of: account, row: -parcel.id, sentAt: parcel.at) }
             } catch let error as StoreError where error.isDamage(ofMailboxIn: path) {
                 guard attempts < Self.mostAttempts else { throw error }
             }
@@ -110,8 +110,8 @@ struct SharedReader {
     /// A damaged mailbox counts as empty: the next driver sets it aside, and reports the damage.
     init(_ directory: AccountDirectory) throws {
         do {
-            let shelf = try ParcelShelf(reading: directory.path)
-            (mailbox, parcels, damage) = (try shelf?.name() ?? "", try shelf?.parcels(after: 0) ?? [], nil)
+            let store = try ParcelStore(reading: directory.path)
+            (mailbox, parcels, damage) = (try store?.name() ?? "", try store?.parcels(after: 0) ?? [], nil)
         } catch let error as StoreError where error.isDamage(ofMailboxIn: directory.path) {
             (mailbox, parcels, damage) = ("", [], error.message)
         }

@@ -16,7 +16,7 @@ final class DoorbellWatch {
     private var waiting: [Int32] = []
     private var patrol: Timer?
     /// The callers that want to be told of changes.
-    private var ears: Set<Int32> = []
+    private var subscriptions: Set<Int32> = []
 
     /// Listens in the place of the previous driver, within a transaction in which nobody can raise the fence. Otherwise
     /// a process that was frozen before this point, and overtaken, would take the bell from the present driver
@@ -55,11 +55,11 @@ final class DoorbellWatch {
         waiting.forEach { close($0) }
         waiting = []
         patrol?.cancel()
-        ears = []
+        subscriptions = []
     }
 
     /// Tells waiting processes that something has changed.
-    func tell() { ears.forEach(Doorbell.tell) }
+    func tell() { subscriptions.forEach(Doorbell.tell) }
 
     private func accept() {
         while let caller = listener?.accept() {
@@ -79,7 +79,7 @@ final class DoorbellWatch {
         patrol = loop.schedule(after: seconds) { [weak self] in
             guard let self else { return }
             patrol = nil
-            guard callers.count > ears.count else { return }
+            guard callers.count > subscriptions.count else { return }
             onRing()
             look(in: min(60, seconds * 2))
         }
@@ -90,13 +90,13 @@ final class DoorbellWatch {
         let count = read(caller, &byte, 1)
         if count == 1 {
             if byte == Doorbell.tell {
-                ears.insert(caller)
+                subscriptions.insert(caller)
                 // Earlier changes were not told: the caller has to look once more.
                 Doorbell.tell(caller)
             }
         } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
             callers.removeValue(forKey: caller)?.cancel()
-            if ears.remove(caller) == nil { onRing() }
+            if subscriptions.remove(caller) == nil { onRing() }
             // The end of the connection is the answer. A process that is letting go answers when it has let go.
             if listener == nil { waiting.append(caller) } else { close(caller) }
         }

@@ -15,7 +15,7 @@ extension Engine {
         doorbell.stopListening()
         // Connections write their remaining bytes, for a limited time, before the loop ends.
         var open = drivers.count
-        if open == 0 { ground.loop.enqueue { [weak self] in self?.ended() } }
+        if open == 0 { environment.loop.enqueue { [weak self] in self?.ended() } }
         for driver in drivers.values {
             driver.letGo { [weak self] in
                 open -= 1
@@ -28,7 +28,7 @@ extension Engine {
         if stopping.failed(error) { return stop() }
         // Another process drives: nothing is let go that the other process holds.
         tellOfDoubt()
-        ground.loop.stop()
+        environment.loop.stop()
     }
 
     private func ended() {
@@ -51,7 +51,7 @@ extension Engine {
             }
         }
         doorbell.letCallersGo()
-        ground.loop.stop()
+        environment.loop.stop()
     }
 
     /// Ends receiving.
@@ -75,7 +75,7 @@ extension Engine {
 
     /// Looks again later: in between the loop turns, and another process can tell this process to end.
     private func endLater() {
-        _ = ground.loop.schedule(after: 0.05) { [weak self] in self?.ended() }
+        _ = environment.loop.schedule(after: 0.05) { [weak self] in self?.ended() }
     }
 
     private func startAgain(_ letters: [Letter]) throws {
@@ -83,7 +83,7 @@ extension Engine {
         database.wait(atMost: 10)
         mailbox.wait(atMost: 10)
         doorbell.letCallersGo()
-        doorbell = try DoorbellWatch(directory, of: fence, in: database, loop: ground.loop)
+        doorbell = try DoorbellWatch(directory, of: fence, in: database, loop: environment.loop)
         doorbell.onRing = { [weak self] in self?.rung() }
         try mailbox.announce(.driver, number: fence.owner.number)
         drivers = [:]

@@ -18,9 +18,9 @@ extension Engine {
 
     /// Shows the owed notifications, in the loop's next turn.
     func planNotifications() {
-        guard options.onNotification != nil || options.desk != nil, !showing.isPlanned else { return }
+        guard options.onNotification != nil || options.presenter != nil, !showing.isPlanned else { return }
         showing.isPlanned = true
-        ground.loop.enqueue { [weak self] in self?.showPlanned() }
+        environment.loop.enqueue { [weak self] in self?.showPlanned() }
     }
 
     /// Shows at once what was planned for the loop's next turn, unless the turn came first.
@@ -31,15 +31,15 @@ extension Engine {
     }
 
     /// Whether a task holds a notification, to show it.
-    var isShowing: Bool { options.desk?.isBusy ?? false }
+    var isShowing: Bool { options.presenter?.isBusy ?? false }
 
     /// Whether a notification is still owed because it could not be shown.
-    var owesNotifications: Bool { showing.hasFailed || options.desk?.hasFailed ?? false }
+    var owesNotifications: Bool { showing.hasFailed || options.presenter?.hasFailed ?? false }
 
     private func showNotifications() {
         do {
             if let show = options.onNotification { showing.hasFailed = try !showAll(show) }
-            try options.desk?.serve(NotificationOutbox(database: database), fence)
+            try options.presenter?.serve(NotificationOutbox(database: database), fence)
         } catch {
             // Notifications were perhaps not shown, or not marked: the same notifications come again, under the same
             // identifiers.
@@ -74,14 +74,14 @@ extension Engine {
     /// Tries failed notifications again. If this process ends first, the next process tries.
     private func showAgainLater() {
         guard showing.again == nil else { return }
-        let delay = showing.backoff.next(random: ground.random())
-        showing.again = ground.loop.schedule(after: delay) { [weak self] in
+        let delay = showing.backoff.next(random: environment.random())
+        showing.again = environment.loop.schedule(after: delay) { [weak self] in
             self?.showing.again = nil
-            self?.options.desk?.retry()
+            self?.options.presenter?.retry()
             self?.planNotifications()
         }
     }
 
     /// Marks the notifications that tasks have shown, for the last time.
-    func markShown() { try? options.desk?.settle(NotificationOutbox(database: database), fence) }
+    func markShown() { try? options.presenter?.settle(NotificationOutbox(database: database), fence) }
 }

@@ -22,7 +22,7 @@ extension Engine {
 
     /// Another process keeps this process from writing. A stopped process would be waited for without end.
     func endFrozenWriters() {
-        for path in [directory.databasePath, Mailbox.databasePath(in: directory.path)] { ground.killWriter(path) }
+        for path in [directory.databasePath, Mailbox.databasePath(in: directory.path)] { environment.killWriter(path) }
     }
 
     /// Whether a process with precedence wants to drive; all letters are read.
@@ -62,7 +62,7 @@ extension Engine {
     }
 
     func beginWake() {
-        let run = WakeRun(loop: ground.loop, budget: options.budget ?? WakeRun.budget, elapsed: age)
+        let run = WakeRun(loop: environment.loop, budget: options.budget ?? WakeRun.budget, elapsed: age)
         run.isCaughtUp = { [weak self] in self?.isCaughtUp ?? true }
         run.pause = { [weak self] isPaused in self?.drivers.values.forEach { $0.pause(isPaused) } }
         run.renewed = options.onRenewal
@@ -85,7 +85,7 @@ extension Engine {
                 driver.stage.session?.request(within: min(options.timing.acknowledgement, Self.doubt))
             } else if resumed {
                 // The previous driver may have requested the session as its last act, and may get the session now.
-                ground.loop.schedule(after: Self.doubt) { [weak driver] in
+                environment.loop.schedule(after: Self.doubt) { [weak driver] in
                     driver?.stage.session?.networkChanged()
                 }
             }

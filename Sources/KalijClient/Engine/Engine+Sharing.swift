@@ -19,7 +19,7 @@ extension Engine {
     var hasShared: Bool {
         get throws {
             guard let context else { return false }
-            return try Taking(runner: context.runner, shelf: mailbox.shelf).isWanted
+            return try Taking(runner: context.runner, store: mailbox.parcels).isWanted
         }
     }
 
@@ -30,14 +30,14 @@ extension Engine {
         sharing.again = nil
         do {
             if Mailbox.takeReport(in: directory.path) { _ = try replaceMailbox() }
-            try Taking(runner: context.runner, shelf: mailbox.shelf).run { account, effects in
+            try Taking(runner: context.runner, store: mailbox.parcels).run { account, effects in
                 guard let driver = drivers[account.id] else { return context.emit(effects.events) }
-                driver.commit(effects)
+                driver.release(effects)
                 driver.queueChanged()
             }
         } catch let error as StoreError where error.isMachineError {
             if error.code == .busy { endFrozenWriters() }
-            sharing.again = ground.loop.schedule(after: Sharing.pause) { [weak self] in self?.takeWhatIsShared() }
+            sharing.again = environment.loop.schedule(after: Sharing.pause) { [weak self] in self?.takeWhatIsShared() }
         } catch let error as StoreError where error.isDamage(ofMailboxIn: directory.path) {
             mailboxFailed(error)
         } catch { fail(error) }
@@ -74,7 +74,7 @@ extension Engine {
         mailbox.damage = nil
         for driver in drivers.values {
             driver.attempt {
-                driver.commit(try context.runner.run("mailbox", for: driver.account) { try $0.note(damage) })
+                driver.release(try context.runner.run("mailbox", for: driver.account) { try $0.note(damage) })
             }
         }
     }

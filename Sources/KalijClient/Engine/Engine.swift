@@ -33,7 +33,7 @@ public final class Engine {
         /// show them.
         public var onNotification: ((Notification) throws -> Void)?
         /// Hands notifications out to tasks instead.
-        var desk: NotificationDesk?
+        var presenter: NotificationPresenter?
         /// How many days the first reading of an archive looks back; nil: as stored with the account, at first 14.
         public var historyDays: Int?
         /// The features of the application, which have their turns after the engine's own, in this order. All its processes that
@@ -52,7 +52,7 @@ public final class Engine {
 
     /// The engine's loop, where the process may watch more sources on the same thread: signals, standard input.
     public let loop: EventLoop
-    let ground: Ground
+    let environment: Environment
     let directory: AccountDirectory
     let options: Options
     let clock: Clock
@@ -107,23 +107,23 @@ public final class Engine {
         let driven = try takingOver.run()
         try self.init(
             directory, options: options, clock: clock, since: takingOver.begin, features: features, loop: loop,
-            ground: .system(loop), driven: driven, onEvent: onEvent)
+            environment: .system(loop), driven: driven, onEvent: onEvent)
     }
 
     /// Drives a directory that was taken over already.
     init(
         _ directory: AccountDirectory, options: Options, clock: Clock, since created: Int64, features: Features,
-        loop: EventLoop, ground: Ground, driven: TakingOver.Driven, onEvent: @escaping (EngineEvent) -> Void
+        loop: EventLoop, environment: Environment, driven: TakingOver.Driven, onEvent: @escaping (EngineEvent) -> Void
     ) throws {
         self.directory = directory
         self.options = options
         self.clock = clock
-        (self.loop, self.ground, self.created) = (loop, ground, created)
-        let (waker, question) = (loop.waker, PromiseQuestion())
+        (self.loop, self.environment, self.created) = (loop, environment, created)
+        let (waker, question) = (loop.waker, PromiseLookup())
         awaiter = PromiseAwaiter { id in waker.enqueue { question.ask(id) } }
         (database, fence, isCareful, mailbox) = driven
         // The order matters: the engine listens, announces that it receives, and looks when the run begins.
-        doorbell = try DoorbellWatch(directory, of: fence, in: database, loop: ground.loop)
+        doorbell = try DoorbellWatch(directory, of: fence, in: database, loop: environment.loop)
         try mailbox.announce(.driver, number: fence.owner.number)
         let mark = CallMark(path: directory.markPath, fence: fence.owner.number)
         if isCareful { try mark.countCrash(in: database) }
@@ -132,13 +132,13 @@ public final class Engine {
             database: database, fence: fence, barrier: Barrier(database), clock: clock, features: features, mark: mark,
             notifies: options.notifies ?? (options.role != .main), isSynced: true, steady: steady)
         context = DriverContext(
-            loop: ground.loop, runner: runner, timing: options.timing,
+            loop: environment.loop, runner: runner, timing: options.timing,
             report: { [weak self] event in
                 onEvent(event)
                 self?.wakeSaw(event)
             },
             fatal: { [weak self] in self?.fail($0) }, changed: { [weak self] in self?.endIfDone() }, awaiter: awaiter,
-            random: ground.random, connect: ground.connect)
+            random: environment.random, connect: environment.connect)
         context?.blocked = { [weak self] in self?.endFrozenWriters() }
         context?.notified = { [weak self] in self?.planNotifications() }
         context?.notifyNow = { [weak self] in self?.showPlanned() }
@@ -166,7 +166,7 @@ public final class Engine {
             }
             try begin()
         }
-        ground.loop.run()
+        environment.loop.run()
         return try over()
     }
 
@@ -180,7 +180,7 @@ public final class Engine {
                 ? DirectoryError.noAccount(directory: directory.path)
                 : DirectoryError.allLoggedOut(directory: directory.path)
         }
-        try logOutLeaving()
+        try logOutRequested()
         tellOfDamage()
         takeWhatIsShared()
         receiveLetters()
@@ -189,7 +189,7 @@ public final class Engine {
         case .wake: beginWake()
         case .background:
             if let budget = options.budget {
-                _ = ground.loop.schedule(after: budget - age) { [weak self] in self?.end(.unfinished) }
+                _ = environment.loop.schedule(after: budget - age) { [weak self] in self?.end(.unfinished) }
             }
             endIfDone()
         case .main, .share: break
@@ -243,7 +243,7 @@ public final class Engine {
         let text = try OutgoingText(body, to: recipient, id: id)
         let features = context?.runner.features.passive ?? .passive
         let message = try Step.accept(for: account, in: database, clock: clock, features: features, text.accept)
-        ground.loop.enqueue { [weak self] in self?.drivers[account.id]?.queueChanged() }
+        environment.loop.enqueue { [weak self] in self?.drivers[account.id]?.queueChanged() }
         return message
     }
 
@@ -259,8 +259,8 @@ public final class Engine {
         guard let context, let driver = drivers[account.id] else { throw EngineError.notDriven(account: account.jid) }
         var result: Swift.Result<Result, any Error>?
         let effects = try context.runner.run("application", for: account) { step in result = .success(try body(step)) }
-        driver.commit(effects)
-        ground.loop.enqueue { [weak driver] in driver?.queueChanged() }
+        driver.release(effects)
+        environment.loop.enqueue { [weak driver] in driver?.queueChanged() }
         guard let result else { throw EngineError.notDriven(account: account.jid) }
         return try result.get()
     }
@@ -298,8 +298,8 @@ public final class Engine {
     }
 
     /// Logs out the accounts that are to be logged out.
-    private func logOutLeaving() throws {
-        for account in try AccountTable(database).all() where account.state.isToLeave {
+    private func logOutRequested() throws {
+        for account in try AccountTable(database).all() where account.state.isToLogOut {
             guard let driver = drivers[account.id] else { continue }
             driver.logOut(removing: account.state == .removing, within: options.timing.logout) { [weak self] _ in
                 self?.drivers[account.id] = nil
@@ -315,7 +315,7 @@ public final class Engine {
     func rung() {
         do {
             try startDrivers()
-            try logOutLeaving()
+            try logOutRequested()
         } catch let error as StoreError where error.isMachineError {
             // The drivers meet the same error and wait; the account is found at the next ring or start.
         } catch { return fail(error) }

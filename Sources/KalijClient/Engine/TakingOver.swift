@@ -34,7 +34,7 @@ struct TakingOver {
     enum Turn {
         case driven(Driven)
         /// The owner was asked: wait for the end of the connection, and look (``answered(_:)``).
-        case ask(Question)
+        case ask(HandOverRequest)
         /// Try again after a short while.
         case pause
         /// Try again at once: SQLite has waited already.
@@ -42,7 +42,7 @@ struct TakingOver {
     }
 
     /// A question to an owner.
-    struct Question {
+    struct HandOverRequest {
         let owner: Owner
         let mailbox: Mailbox
         let sent: Mailbox.Sent
@@ -143,7 +143,7 @@ struct TakingOver {
         guard let (mailbox, sent) = try send(notice) else { return nil }
         asked = owner.number
         let left = Double(max(0, patience(with: owner) - clock.monotonic())) / 1_000_000_000
-        return .ask(Question(owner: owner, mailbox: mailbox, sent: sent, seconds: left))
+        return .ask(HandOverRequest(owner: owner, mailbox: mailbox, sent: sent, seconds: left))
     }
 
     /// Nil if nobody receives: the owner has the lock and does not receive yet, or no longer. Or nil if the mailbox is
@@ -166,7 +166,7 @@ struct TakingOver {
 
     /// The owner has hung up, or the time is over.
     /// - Throws: `EngineError.handedOver` if it has taken the push of this process.
-    func answered(_ question: Question) throws {
+    func answered(_ question: HandOverRequest) throws {
         do {
             let reply = try question.mailbox.takeReply(to: question.sent)
             if role == .wake, let reply, DriverStatus(payload: reply) != nil {

@@ -12,7 +12,7 @@ final class WakeRun {
     /// The seconds to wait for a push.
     static let silence = 1.5
     /// The seconds to let go of everything.
-    private static let farewell = 1.0
+    private static let lettingGo = 1.0
     /// Seconds between two checks whether the process has caught up, if nothing happens.
     private static let pause = 0.25
 
@@ -43,7 +43,7 @@ final class WakeRun {
     func begin() {
         isSilent = false
         look(in: Self.silence)
-        awaitEnd(deadline - loop.now - Self.silence - Self.farewell) { [weak self] in self?.freeze() }
+        awaitEnd(deadline - loop.now - Self.silence - Self.lettingGo) { [weak self] in self?.freeze() }
     }
 
     /// A push has come.

@@ -96,9 +96,9 @@ final class AccountDriver {
                 guard case .negotiating = stage else { return }
                 switch answer {
                 case .negotiate(let event): try negotiate(event)
-                case .commit(let effects): commit(effects)
+                case .commit(let effects): release(effects)
                 case .online(let management, let jid, let isResumed): begin(management, jid, isResumed: isResumed)
-                case .leave: logout?.leave()
+                case .giveUpLogout: logout?.finish()
                 case .fail(let error): throw error
                 }
             }
@@ -153,7 +153,7 @@ final class AccountDriver {
     }
 
     /// Lets out what a committed step had to say.
-    func commit(_ effects: Step.Effects) {
+    func release(_ effects: Step.Effects) {
         context.emit(effects.events)
         if effects.notified { context.notified() }
         if effects.queued { stage.session?.queueChanged() }
@@ -213,7 +213,7 @@ final class AccountDriver {
         end()
         stage = .refused(error)
         context.emit(Refused(reason: error.description), for: account)
-        logout?.leave(without: error.description)
+        logout?.finish(without: error.description)
         context.mayHaveEnded()
     }
 
@@ -223,7 +223,7 @@ final class AccountDriver {
         reconnecting.ended(isResumePending: line?.isResumePending ?? false)
         end()
         stage = .offline
-        if let logout { return logout.leave(without: reason) }
+        if let logout { return logout.finish(without: reason) }
         let delay = reconnecting.delay(random: context.random())
         context.emit(Offline(reason: reason, retryIn: delay), for: account)
         alarms.set(.reconnect, after: delay) { [weak self] in self?.connect() }

@@ -71,7 +71,7 @@ final class DueWork {
         guard !isBlocked else { return watch(timer: afterStorage) }
         driver?.attempt {
             while !isStopped, let effects = try steps.due() ?? Replay.next(of: steps.account, context.runner) {
-                driver?.commit(effects)
+                driver?.release(effects)
             }
             guard !isStopped else { return }
             if let time = try steps.nextTimer() { watch(timer: time) }
@@ -104,7 +104,7 @@ final class DueWork {
             guard deadline <= now else { return watch(deadline: deadline) }
             let (effects, marker) = try steps.mark()
             expiry.marked(by: marker, at: now)
-            driver?.commit(effects)
+            driver?.release(effects)
             try driver?.stage.session?.flush()
         }
         if isBlocked { watch(deadline: afterStorage) }
@@ -120,7 +120,7 @@ final class DueWork {
 
     private func expire(_ which: Requests.Expired, until time: Int64) {
         driver?.attempt {
-            while !isStopped, let effects = try steps.expire(which, until: time) { driver?.commit(effects) }
+            while !isStopped, let effects = try steps.expire(which, until: time) { driver?.release(effects) }
             guard !isStopped else { return }
             // What is left of the others waits for a connection.
             if let deadline = try steps.nextDeadline(after: time) { watch(deadline: deadline) }
@@ -139,7 +139,7 @@ final class DueWork {
     func readArchive() {
         guard let driver, driver.stage.session != nil else { return }
         driver.attempt {
-            driver.commit(try steps.readArchive())
+            driver.release(try steps.readArchive())
             try driver.stage.session?.flush()
         }
         // Messages may wait for it.

@@ -15,11 +15,11 @@ final class Logout {
     func begin(within seconds: Double) throws {
         guard let driver else { return }
         // A session that cannot be resumed ended with its connection.
-        guard driver.stage.session == nil, try driver.steps.load().resumeID != nil else { return leave() }
-        guard seconds > 0 else { return leave(without: "it was not to be connected to") }
-        if let refusal = driver.stage.refusal { return leave(without: refusal) }
+        guard driver.stage.session == nil, try driver.steps.load().resumeID != nil else { return finish() }
+        guard seconds > 0 else { return finish(without: "it was not to be connected to") }
+        if let refusal = driver.stage.refusal { return finish(without: refusal) }
         driver.alarms.set(.logout, after: seconds) { [weak self] in
-            self?.leave(without: "no answer within \(Int(seconds)) s")
+            self?.finish(without: "no answer within \(Int(seconds)) s")
         }
         driver.connect()
     }
@@ -27,12 +27,12 @@ final class Logout {
     /// The session was resumed to be ended, and everything is here that the server had to say.
     func caughtUp() {
         // In the loop's next turn: what is at hand is finished first.
-        driver?.context.loop.enqueue { [weak self] in self?.leave() }
+        driver?.context.loop.enqueue { [weak self] in self?.finish() }
     }
 
     /// Does what was asked for, now.
     /// - Parameter problem: why the session is not ended at the server.
-    func leave(without problem: String? = nil) {
+    func finish(without problem: String? = nil) {
         guard let driver, driver.logout === self else { return }
         driver.logout = nil
         driver.alarms.cancel(.logout)

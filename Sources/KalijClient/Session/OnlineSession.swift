@@ -48,7 +48,7 @@ final class OnlineSession {
             self.management = batch.management
             acknowledging.requested(batch.requests)
             line.take(batch.taken)
-            effects.forEach(commit)
+            effects.forEach(release)
             return true
         } catch {
             // Not even the first one was begun.
@@ -66,7 +66,7 @@ final class OnlineSession {
             let count = management?.receiveSkipped(name: skipped.name, namespace: skipped.namespace)
             let effects = try steps.quarantine(QuarantinedStanza(skipped), count: count)
             self.management = management
-            driver?.commit(effects)
+            driver?.release(effects)
         case .closed: throw StreamFailure.closed
         case .opened: break
         }
@@ -75,7 +75,7 @@ final class OnlineSession {
     private func handle(_ element: Element) throws {
         guard var management else {
             if let error = StreamError(element) { throw StreamFailure.stream(error) }
-            driver?.commit(try steps.handle(element, count: nil))
+            driver?.release(try steps.handle(element, count: nil))
             return
         }
         switch try management.receive(element, unacknowledged: acknowledging.writer.outstanding) {
@@ -83,14 +83,14 @@ final class OnlineSession {
             let effects = try handle(element, count)
             driver?.redelivery.attemptEnded()
             self.management = management
-            commit(effects)
+            release(effects)
         case .acknowledgementRequested: acknowledging.requested()
         case .acknowledged(let newly):
             let effects = newly > 0 ? try steps.acknowledged(management.acknowledged) : Step.Effects()
             self.management = management
             let actions = acknowledging.acknowledged(newly)
             perform(actions)
-            commit(effects)
+            release(effects)
             if actions.contains(.answered) { driver?.logout?.caughtUp() }
             if newly > 0 { driver?.due.acknowledged() }
             context.mayHaveEnded()
@@ -111,8 +111,8 @@ final class OnlineSession {
         return try steps.handle(stanza, count: count)
     }
 
-    private func commit(_ effects: Step.Effects) {
-        driver?.commit(effects)
+    private func release(_ effects: Step.Effects) {
+        driver?.release(effects)
         let isCaughtUp = effects.events.contains { $0.content is CaughtUp }
         guard tail.grew(by: effects.tail, isCaughtUp: isCaughtUp) else { return }
         context.loop.enqueue { [weak driver] in driver?.due.readArchive() }
@@ -179,13 +179,13 @@ final class OnlineSession {
             switch try queue.next(after: acknowledging.writer, isManaged: management != nil) {
             case .nothing: return acknowledging.queueWritten()
             case .later: return
-            case .refused(let effects): driver?.commit(effects)
-            case .leave(let entries, let effects):
-                driver?.commit(effects)
+            case .refused(let effects): driver?.release(effects)
+            case .transmit(let entries, let effects):
+                driver?.release(effects)
                 for entry in entries { line.send(entry.stanza) }
                 acknowledging.wrote(entries)
                 guard management == nil else { continue }
-                driver?.commit(try queue.left(entries))
+                driver?.release(try queue.transmitted(entries))
                 context.mayHaveEnded()
             }
         }
@@ -196,7 +196,7 @@ final class OnlineSession {
     func blame(_ error: StreamError) {
         guard error.mayBlameStanza, management != nil, acknowledging.writer.outstanding > 0 else { return }
         let queue = QueueSteps(runner: context.runner, account: steps.account)
-        driver?.attempt { driver?.commit(try queue.blamed(through: acknowledging.writer.position, for: error)) }
+        driver?.attempt { driver?.release(try queue.blamed(through: acknowledging.writer.position, for: error)) }
     }
 
     /// Writes what is queued, and acknowledges what is handled.

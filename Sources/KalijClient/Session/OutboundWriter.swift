@@ -19,7 +19,7 @@ struct OutboundWriter {
     private(set) var isAlone = false
 
     /// What of `entries`, the next ones, may leave now: an entry that is blamed leaves alone.
-    func leaving(_ entries: [OutboundQueue.Entry]) -> ArraySlice<OutboundQueue.Entry> {
+    func transmitting(_ entries: [OutboundQueue.Entry]) -> ArraySlice<OutboundQueue.Entry> {
         guard !isAlone else { return [] }
         guard entries.first?.isBlamed ?? false else { return entries.prefix { !$0.isBlamed } }
         return outstanding == 0 ? entries.prefix(1) : []

@@ -17,7 +17,7 @@ struct QueueSteps {
         /// Some of what came next was set aside.
         case refused(Step.Effects)
         /// The entries leave now; what they stand on is on the disk.
-        case leave([OutboundQueue.Entry], Step.Effects)
+        case transmit([OutboundQueue.Entry], Step.Effects)
     }
 
     /// Whether stanzas wait to be acknowledged or sent.
@@ -30,29 +30,29 @@ struct QueueSteps {
         // After the look: what it found was committed before anybody else could have raised the fence.
         try runner.checkFence()
         if let effects = try setAsideTooLong(next) { return .refused(effects) }
-        let entries = isManaged ? Array(writer.leaving(next)) : next
+        let entries = isManaged ? Array(writer.transmitting(next)) : next
         guard !entries.isEmpty else { return .later }
-        let effects = try leaving(entries)
+        let effects = try transmitting(entries)
         // Forgotten by a power failure, a message would leave once more in a new session; and in this one the server's
         // count would be taken for that of whatever was queued since (simulation, seed 1777).
         try runner.raiseBarrier()
-        return .leave(entries, effects)
+        return .transmit(entries, effects)
     }
 
     /// Commits that the messages and requests in `entries` are about to leave for the first time.
-    func leaving(_ entries: [OutboundQueue.Entry]) throws -> Step.Effects {
+    func transmitting(_ entries: [OutboundQueue.Entry]) throws -> Step.Effects {
         let messages = entries.compactMap(\.message)
         guard !messages.isEmpty || entries.contains(where: { $0.request != nil }) else { return Step.Effects() }
         return try runner.run("leaving", for: account) { step in
-            try Requests.leave(entries, in: step)
+            try Requests.transmit(entries, in: step)
             guard !messages.isEmpty else { return }
             let end = try ArchiveRanges(database: step.database, account: account.id, archive: .own).end()
-            try Messages(step: step).leave(messages, after: end)
+            try Messages(step: step).transmit(messages, after: end)
         }
     }
 
     /// Forgets `entries`, which have left on a stream without acknowledgements.
-    func left(_ entries: [OutboundQueue.Entry]) throws -> Step.Effects {
+    func transmitted(_ entries: [OutboundQueue.Entry]) throws -> Step.Effects {
         try runner.run("left", for: account) { step in
             for entry in entries { try queue(step.database).remove(entry.id) }
         }

@@ -37,7 +37,7 @@ protocol EngineLoop: Schedule {
 extension EventLoop: EngineLoop {}
 
 /// What an engine stands on: the system; or what the simulator has in its place, which so runs the engine itself.
-struct Ground {
+struct Environment {
     let loop: any EngineLoop
     /// From 0 up to but not including 1.
     let random: () -> Double
@@ -46,8 +46,8 @@ struct Ground {
     /// Kills who is stopped within a transaction of the database at a path, and would be waited for without end.
     let killWriter: (String) -> Void
 
-    static func system(_ loop: EventLoop) -> Ground {
-        Ground(
+    static func system(_ loop: EventLoop) -> Environment {
+        Environment(
             loop: loop, random: { .random(in: 0..<1) },
             connect: { Connection(loop: loop, target: $0.target, tls: $0.tls, $1) },
             killWriter: { _ = FrozenWriter.kill(database: $0, ifStopped: true) })

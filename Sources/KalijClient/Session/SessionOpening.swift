@@ -10,7 +10,7 @@ struct SessionOpening {
         /// There is a session under the address `jid`.
         case online(StreamManagement?, jid: String, isResumed: Bool)
         /// The session that was to be ended is not there.
-        case leave
+        case giveUpLogout
         case fail(any Error)
     }
 
@@ -27,7 +27,8 @@ struct SessionOpening {
         switch action {
         case .choose(let features): return try choose(features, &reconnecting, isLeaving: isLeaving)
         case .resumed(let count): return try resumed(count)
-        case .resumeFailed(let count, _): return [.commit(try steps.resumeFailed(count)), isLeaving ? .leave : bind]
+        case .resumeFailed(let count, _):
+            return [.commit(try steps.resumeFailed(count)), isLeaving ? .giveUpLogout : bind]
         case .bound(let jid):
             let enable = Action.negotiate(.enableStreamManagement(resumable: true, maximum: nil))
             return [.commit(try steps.bound(jid))] + (managesStream ? [enable] : [])
@@ -53,7 +54,7 @@ struct SessionOpening {
         try steps.note(largestStanza: features.largestStanza)
         let session = try steps.load()
         // Only what can be resumed is there to be ended.
-        if isLeaving, !managesStream || reconnecting.givesUpSession { return [.leave] }
+        if isLeaving, !managesStream || reconnecting.givesUpSession { return [.giveUpLogout] }
         guard let id = session.resumeID, managesStream else { return [bind] }
         guard !reconnecting.givesUpSession else {
             reconnecting.gaveUpSession()

@@ -35,7 +35,7 @@ struct Announcements {
     }
 
     private func learn(_ announced: Announced, of jid: JID) throws {
-        let cache = CapabilityCache(database: step.database, now: step.now)
+        let cache = EntityCapabilities(database: step.database, now: step.now)
         // The only look-up for a presence with a known hash.
         let before = try step.database.statement(
             """
@@ -60,9 +60,9 @@ struct Announcements {
     }
 
     /// Whether the hash is the hash of this software; then no question is needed.
-    private func isOurs(_ hash: String, _ cache: CapabilityCache) throws -> Bool {
+    private func isOurs(_ hash: String, _ cache: EntityCapabilities) throws -> Bool {
         let own = step.features.capabilities
-        guard own.hashes.contains(where: { $0.key == hash }), let bytes = CapabilityCache.bytes(own.info) else {
+        guard own.hashes.contains(where: { $0.key == hash }), let bytes = EntityCapabilities.bytes(own.info) else {
             return false
         }
         try cache.store(bytes, as: hash)

@@ -30,7 +30,7 @@ public struct Discovery {
             WHERE e.account = ? AND e.jid = ?
             """
         ).first([.integer(step.account.id), .text(jid.description)]) { $0.optionalBlob() }
-        return (bytes ?? nil).flatMap(CapabilityCache.read)
+        return (bytes ?? nil).flatMap(EntityCapabilities.read)
     }
 
     /// Whether an entity supports a feature; nil if unknown.
@@ -54,7 +54,7 @@ public struct Discovery {
         var found: [JID] = []
         try all.each([.integer(step.account.id), .optional(contact?.bare.description)]) { row in
             let hash = row.text("hash")
-            let isSupported = known[hash] ?? CapabilityCache.read(row.blob("info"))?.supports(feature) ?? false
+            let isSupported = known[hash] ?? EntityCapabilities.read(row.blob("info"))?.supports(feature) ?? false
             // An entity without a hash speaks for itself alone.
             if hash.hasPrefix("caps") { known[hash] = isSupported }
             if isSupported { found.append(.received(row.text("jid"))) }
@@ -109,7 +109,7 @@ public struct Discovery {
 
     /// Keeps an entity's answer for the rest of the session.
     package func told(_ info: DiscoveryInfo, by jid: JID) throws {
-        guard let bytes = CapabilityCache.bytes(info) else { return }
+        guard let bytes = EntityCapabilities.bytes(info) else { return }
         try Entities(step: step).spoke(jid, bytes)
     }
 }

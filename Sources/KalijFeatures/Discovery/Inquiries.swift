@@ -65,9 +65,9 @@ struct Inquiries {
         // this language (measured), XEP-0390 section 5.2.1 with it. The hash decides between the readings.
         let readings = [reply.discoveryInfo, reply.discoveryInfoAlone].compactMap { $0 }
         let verified = readings.first { CapabilityHash.verifies(key: hash, $0) }
-        let bytes = (verified ?? readings.first).flatMap(CapabilityCache.bytes)
+        let bytes = (verified ?? readings.first).flatMap(EntityCapabilities.bytes)
         if verified != nil, let bytes {
-            try CapabilityCache(database: database, now: step.now).store(bytes, as: hash)
+            try EntityCapabilities(database: database, now: step.now).store(bytes, as: hash)
             try Entities(step: step).verified(hash)
         } else {
             try Entities(step: step).spoke(jid, bytes, for: hash)

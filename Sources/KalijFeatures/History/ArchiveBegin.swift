@@ -21,7 +21,7 @@ struct ArchiveBegin {
     func findOut() throws {
         guard let since = try since(), since > 0, try ranges.all().last?.isBottom != true else { return }
         let first = try ranges.all().last
-        let question = ArchiveQuestion(
+        let question = ArchiveQuery(
             archive: archive, place: .before(first?.firstID), end: first == nil ? since : nil, size: 1)
         try step.send(
             question.element, then: BeginKnown(room: archive.isOwn ? nil : archive.key), within: Limits.archivePatience)

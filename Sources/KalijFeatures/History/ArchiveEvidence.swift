@@ -14,7 +14,7 @@ struct ArchiveEvidence {
         try OutboundQueue(database: database, account: step.account.id).sent()
     }
 
-    /// Waiting messages with an outcome that the archive cannot tell, after the archive was read to its end.
+    /// HeldMessage messages with an outcome that the archive cannot tell, after the archive was read to its end.
     package func unknown() throws -> [Int64] {
         try waiting().filter { try !keeps($0.conversation) || !reachesBack(before: $0) }.map(\.message)
     }

@@ -5,7 +5,7 @@ import KalijXML
 import FoundationEssentials
 
 /// A question for a page of an archive (XEP-0313 section 4, XEP-0059).
-struct ArchiveQuestion {
+struct ArchiveQuery {
     enum Place {
         /// After the message with that id; nil: from the beginning of the requested time.
         case after(String?)

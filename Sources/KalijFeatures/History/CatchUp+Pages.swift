@@ -129,7 +129,7 @@ package struct ArchiveResults {
         let results = messages.compactMap { Self.result(in: $0).flatMap { ArchivedMessage($0, of: archive) } }
         guard !results.isEmpty else { return }
         if try CatchUp(step: step, archive: archive).take(results, query: page.query) { return }
-        try Filling(step: step, archive: archive).take(results, query: page.query)
+        try Backfill(step: step, archive: archive).take(results, query: page.query)
     }
 
     /// A result that was set aside while its page was open. Now the result counts if its archive has been read.

@@ -240,7 +240,7 @@ package struct CatchUp {
         guard let round = try round() else { return }
         // One question at a time: the answer to another question would move the cursor over messages not stored.
         if let request = round.request { try Requests(step: step).forget(id: request) }
-        let question = ArchiveQuestion(
+        let question = ArchiveQuery(
             archive: archive, place: .after(round.cursor), start: round.cursor == nil ? round.start : nil)
         let request = try step.send(
             question.element, then: PageRead(query: question.id, room: archive.isOwn ? nil : archive.key),
@@ -314,7 +314,7 @@ package struct CatchUp {
             for feature in step.features.all { try feature.archiveRead(in: step) }
         }
         if problem == nil { try ArchiveBegin(step: step, archive: archive).findOut() }
-        try Filling.goOn(step)
+        try Backfill.goOn(step)
     }
 
     private func tell(problem: String?) {

@@ -29,7 +29,7 @@ struct PageFilled: Handler {
     package let room: String?
 
     func call(_ reply: IQReply, in step: Step) throws {
-        let filling = Filling(step: step, archive: room.map(Archive.init(key:)) ?? .own)
+        let filling = Backfill(step: step, archive: room.map(Archive.init(key:)) ?? .own)
         if let iq = reply.iq { try filling.page(iq, of: query) } else { try filling.unanswered() }
     }
 }

@@ -123,7 +123,7 @@ enum HistoryFeature: Feature {
         case AccountFeaturesTold.name: try step.catchUp.serverKnown(.none(problem))
         case PageRead.name: try CatchUp(step: step, archive: archive).unanswered(problem)
         case PreferencesTold.name: try step.catchUp.preferencesTold()
-        case PageFilled.name: try Filling(step: step, archive: archive).unanswered(problem)
+        case PageFilled.name: try Backfill(step: step, archive: archive).unanswered(problem)
         case RoomFeaturesKnown.name: RoomArchive(step: step, room: archive).tell(problem)
         default: break
         }

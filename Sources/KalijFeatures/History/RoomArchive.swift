@@ -49,6 +49,6 @@ extension Step {
     ///   - gaps: whether to fetch messages missing between stored messages.
     ///   - room: the room with the archive; nil for the account's own archive.
     public func fetchHistory(older: Int = 0, gaps: Bool = false, of room: JID? = nil) throws {
-        try Filling(step: self, archive: room.map(Archive.init(room:)) ?? .own).want(older: older, gaps: gaps)
+        try Backfill(step: self, archive: room.map(Archive.init(room:)) ?? .own).want(older: older, gaps: gaps)
     }
 }

@@ -12,25 +12,25 @@
 public struct Notifications: AsyncSequence, Sendable {
     public typealias Element = Notification
     public typealias Failure = Never
-    package let desk: NotificationDesk
+    package let presenter: NotificationPresenter
 
-    package init(desk: NotificationDesk) { self.desk = desk }
+    package init(presenter: NotificationPresenter) { self.presenter = presenter }
 
     /// Says that `notification`, held by a loop, could not be shown. The notification is not marked as shown when the
     /// loop goes on; other notifications come meanwhile. An engine that ends with such a notification ends as
     /// ``Engine/Ending/unfinished``.
-    public func notShown(_ notification: Notification) { desk.fail(notification) }
+    public func notShown(_ notification: Notification) { presenter.fail(notification) }
 
     /// Begins a loop.
-    public func makeAsyncIterator() -> Iterator { Iterator(hand: NotificationDesk.Hand(desk)) }
+    public func makeAsyncIterator() -> Iterator { Iterator(consumer: NotificationPresenter.Consumer(presenter)) }
 
     /// One loop over the notifications.
     public struct Iterator: AsyncIteratorProtocol {
         public typealias Failure = Never
-        let hand: NotificationDesk.Hand
+        let consumer: NotificationPresenter.Consumer
 
         /// Says that the previous notification was shown, unless ``Notifications/notShown(_:)`` was called, and waits
         /// for the next; nil once the engine has ended, or if the task is cancelled.
-        public mutating func next() async -> Notification? { await hand.next() }
+        public mutating func next() async -> Notification? { await consumer.next() }
     }
 }

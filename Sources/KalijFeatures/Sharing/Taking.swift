@@ -10,27 +10,27 @@ import KalijStore
 /// undo the step.
 package struct Taking {
     package let runner: StepRunner
-    package let shelf: ParcelShelf
+    package let store: ParcelStore
 
-    package init(runner: StepRunner, shelf: ParcelShelf) {
+    package init(runner: StepRunner, store: ParcelStore) {
         self.runner = runner
-        self.shelf = shelf
+        self.store = store
     }
 
     /// The number of parcels in a step.
     private static let portion = 100
 
     /// The last parcel taken over.
-    package static func place(in database: Database) throws -> ParcelShelf.Place? {
+    package static func place(in database: Database) throws -> ParcelStore.Progress? {
         try database.statement("SELECT mailbox, last FROM shared").first {
-            ParcelShelf.Place(mailbox: $0.text("mailbox"), last: $0.integer("last"))
+            ParcelStore.Progress(mailbox: $0.text("mailbox"), last: $0.integer("last"))
         }
     }
 
-    private var last: Int64 { get throws { try shelf.last(try Self.place(in: runner.database)) } }
+    private var last: Int64 { get throws { try store.last(try Self.place(in: runner.database)) } }
 
     /// Whether there are parcels to take over.
-    package var isWanted: Bool { get throws { try shelf.hasParcels(after: last) } }
+    package var isWanted: Bool { get throws { try store.hasParcels(after: last) } }
 
     /// Takes over all parcels.
     /// - Parameter committed: gets the effects of each step, and the account.
@@ -43,7 +43,7 @@ package struct Taking {
     func takeAll(_ committed: (Account, Step.Effects) -> Void) throws -> Int64 {
         var last = try last
         while true {
-            let parcels = try shelf.parcels(after: last, limit: Self.portion)
+            let parcels = try store.parcels(after: last, limit: Self.portion)
             guard let first = parcels.first else { return last }
             let portion = Array(parcels.prefix { $0.sender == first.sender })
             last = portion.last?.id ?? last
@@ -53,15 +53,15 @@ package struct Taking {
 
     private func removeTaken(through last: Int64) throws {
         // A process that died before this point has left its parcels there.
-        guard try shelf.hasParcels(through: last) else { return }
+        guard try store.hasParcels(through: last) else { return }
         try runner.raiseBarrier()
-        try shelf.remove(through: last)
+        try store.remove(through: last)
     }
 
     /// - Parameter portion: parcels of one account.
     private func take(_ portion: [Parcel], _ committed: (Account, Step.Effects) -> Void) throws {
         guard let last = portion.last else { return }
-        let place = ParcelShelf.Place(mailbox: try shelf.name(), last: last.id)
+        let place = ParcelStore.Progress(mailbox: try store.name(), last: last.id)
         let account = try AccountTable(runner.database).all().first { $0.jid.description == last.sender }
         guard let account else {
             // The account was removed, and all its unsent messages with the account.
@@ -88,7 +88,7 @@ package struct Taking {
         try text.storeOrFail(in: step, sentAt: parcel.at)
     }
 
-    private static func write(_ place: ParcelShelf.Place, in database: Database) throws {
+    private static func write(_ place: ParcelStore.Progress, in database: Database) throws {
         try database.run(
             "INSERT OR REPLACE INTO shared VALUES (1, ?, ?)", [.text(place.mailbox), .integer(place.last)])
     }

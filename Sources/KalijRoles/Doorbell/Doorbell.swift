@@ -73,7 +73,7 @@ public enum Doorbell {
 
     /// The end of a process that waits for the driver's work. The driver signals whenever an awaited event may have
     /// happened.
-    public final class Ear {
+    public final class Subscription {
         private let descriptor: Int32
 
         init(_ descriptor: Int32) { self.descriptor = descriptor }
@@ -103,14 +103,14 @@ public enum Doorbell {
     }
 
     /// Listens to the driver of `directory`; nil if there is none.
-    public static func ear(directory path: String) -> Ear? {
+    public static func subscription(directory path: String) -> Subscription? {
         guard let descriptor = connected(path, .driver) else { return nil }
         var byte = Doorbell.tell
         guard send(descriptor, &byte, 1, Int32(MSG_NOSIGNAL)) == 1 else {
             close(descriptor)
             return nil
         }
-        return Ear(descriptor)
+        return Subscription(descriptor)
     }
 
     /// Connects to the process that listens at `address` in `directory`; nil if there is none.

@@ -143,7 +143,7 @@ public final class Mailbox {
         """
 
     /// The parcels for the driver, over the same connection: for taking over, not for adding.
-    public var shelf: ParcelShelf { ParcelShelf(database) }
+    public var parcels: ParcelStore { ParcelStore(database) }
 
     // MARK: Receiving
 

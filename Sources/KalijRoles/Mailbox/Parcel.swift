@@ -17,11 +17,11 @@ public struct Parcel: Sendable, Equatable {
 /// The parcels of a directory, in the mailbox: nobody committing a parcel waits for a writer of the accounts' database.
 ///
 /// The driver takes parcels over in order, in a transaction of the other database that also writes the number of the
-/// last parcel (``Place``). The driver removes parcels here once that number can no longer be lost. So each parcel is
+/// last parcel (``Progress``). The driver removes parcels here once that number can no longer be lost. So each parcel is
 /// taken over exactly once, whenever a process dies or the machine loses power.
-public final class ParcelShelf {
+public final class ParcelStore {
     /// How far the parcels of a mailbox were taken over: a value for the other database.
-    public struct Place: Sendable, Equatable {
+    public struct Progress: Sendable, Equatable {
         /// The name of the mailbox; a new mailbox, made after a loss, counts from the beginning.
         public let mailbox: String
         /// The last parcel taken over; 0 for none.
@@ -55,7 +55,7 @@ public final class ParcelShelf {
         self.init(database)
     }
 
-    /// Commits a parcel; not for ``Mailbox/shelf``, which does not sync. When this function returns, the parcel is on
+    /// Commits a parcel; not for ``Mailbox/parcels``, which does not sync. When this function returns, the parcel is on
     /// the disk. Ring the driver's ``Doorbell`` around the call.
     /// - Throws: `StoreError`; then nothing was left.
     public func add(_ name: String, _ payload: [UInt8], from sender: String, now: Int64) throws -> Parcel {
@@ -94,14 +94,14 @@ public final class ParcelShelf {
         try database.prepare("SELECT min(id) - 1 FROM parcel").first { $0.optionalInteger() } ?? nil
     }
 
-    /// The name of this mailbox, for a ``Place``.
+    /// The name of this mailbox, for a ``Progress``.
     public func name() throws -> String {
         try database.statement("SELECT name FROM shelf").first { $0.text() } ?? ""
     }
 
     /// How far the parcels were taken over, according to the last place in the other database.
     /// - Returns: the number of the last parcel.
-    public func last(_ place: Place?) throws -> Int64 {
+    public func last(_ place: Progress?) throws -> Int64 {
         guard let place, try place.mailbox == name() else { return 0 }
         return place.last
     }

@@ -30,7 +30,7 @@ public struct Account: Sendable {
         /// Logged out: the messages are kept, the credentials are gone.
         case out
 
-        package var isToLeave: Bool { self == .leaving || self == .removing }
+        package var isToLogOut: Bool { self == .leaving || self == .removing }
     }
 }
 

@@ -84,7 +84,7 @@ public struct AccountTable {
     /// Commits that an account is to be logged out, or removed. The driver does the work: an engine at its start, or a
     /// running engine after the doorbell.
     /// - Returns: false if the account is logged out already.
-    public func leave(_ account: Account, removing: Bool) throws -> Bool {
+    public func requestLogout(_ account: Account, removing: Bool) throws -> Bool {
         try database.run(
             "UPDATE account SET state = ? WHERE id = ? AND (state <> ? OR ?)",
             [

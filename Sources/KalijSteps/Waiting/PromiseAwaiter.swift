@@ -4,7 +4,7 @@ import Synchronization
 
 /// Asks the engine for a promise, on the engine's thread.
 // Set before the loop runs and used on the loop's thread alone: the waker brings the question there.
-package final class PromiseQuestion: @unchecked Sendable {
+package final class PromiseLookup: @unchecked Sendable {
     package var answer: (Int64) -> Void = { _ in }
 
     package init(answer: @escaping (Int64) -> Void = { _ in }) { self.answer = answer }
@@ -13,13 +13,13 @@ package final class PromiseQuestion: @unchecked Sendable {
 
 /// Waits for promises with Swift's `await`, in a living process. Only stored handlers survive the process.
 public final class PromiseAwaiter: Sendable {
-    private struct Waiting {
+    private struct State {
         package var next = 0
         package var continuations: [Int64: [Int: CheckedContinuation<StoredValue, any Error>]] = [:]
         package var isOpen = true
     }
 
-    private let waiting = Mutex(Waiting())
+    private let waiting = Mutex(State())
     private let wake: @Sendable (Int64) -> Void
 
     /// - Parameter wake: lets the engine look up a promise that may be settled already.

@@ -21,7 +21,7 @@ package struct Requests {
         try database.run(
             "INSERT INTO request(account, id, responder, asked_at, deadline, name, handler) VALUES (?, ?, ?, ?, ?, ?, ?)",
             [
-                account, .text(id), .text(Responders(step).key(responder)),
+                account, .text(id), .text(ReplyOrigin(step).key(responder)),
                 .integer(now), .integer(deadline), .text(handler.name), .blob(handler.bytes),
             ])
         try step.await(request: deadline)
@@ -33,7 +33,7 @@ package struct Requests {
         guard let id = iq["id"] else { return }
         let waiting = try database.statement("SELECT responder, sent FROM request WHERE account = ? AND id = ?")
             .first([account, .text(id)]) { ($0.text("responder"), $0.integer("sent")) }
-        guard let (asked, sent) = waiting, try Responders(step).mayAnswer(iq["from"], for: asked) else { return }
+        guard let (asked, sent) = waiting, try ReplyOrigin(step).mayAnswer(iq["from"], for: asked) else { return }
         guard let handler = try take(id) else { return }
         step.answered(after: sent)
         try HandlerCalls(step: step).call(handler, IQReply(iq))
@@ -110,7 +110,7 @@ package struct Requests {
     // MARK: Outgoing
 
     /// Requests in `entries` are about to leave: from now on their answers may be on the way.
-    package static func leave(_ entries: [OutboundQueue.Entry], in step: Step) throws {
+    package static func transmit(_ entries: [OutboundQueue.Entry], in step: Step) throws {
         for id in entries.compactMap(\.request) {
             try step.database.run(
                 "UPDATE request SET sent = ? WHERE account = ? AND id = ?",

@@ -134,7 +134,7 @@ public final class Connection {
         events = nil
         if case .open(let channel) = state, writeError == nil {
             release()
-            _ = Farewell(
+            _ = OrderlyClose(
                 loop: loop, channel: channel, queue: queue, limit: limits.closing, finished: finished)
             queue.removeAll()
         } else {

@@ -21,7 +21,7 @@ struct Driving {
 
     /// Waits until `isDone`, which is asked after each event and at `next`, in nanoseconds of the monotonic clock.
     func wait(until isDone: @escaping () throws -> Bool, next: @escaping () -> Int64) throws {
-        try Waiting(directory: shared.directory).wait(
+        try WaitForDriver(directory: shared.directory).wait(
             until: isDone, next: next, drive: { try drive(until: isDone, next: next) })
     }
 

@@ -42,7 +42,7 @@ enum LogoutCommand: Command {
         let table = AccountTable(database)
         let account = try table.account(jid, in: shared.directory)
         let isLeaving = try shared.directory.ringing {
-            try table.leave(account, removing: removing)
+            try table.requestLogout(account, removing: removing)
         }
         guard isLeaving else {
             Output.note("\(jid) is logged out already")
@@ -69,14 +69,14 @@ enum LogoutCommand: Command {
     ) throws -> LogoutReport {
         let deadline = Clock.system.monotonic() + 10_000_000_000
         var report = LogoutReport()
-        try Waiting(directory: shared.directory).wait(
+        try WaitForDriver(directory: shared.directory).wait(
             until: {
                 if try isDone() { return true }
                 guard Clock.system.monotonic() < deadline else {
                     throw Failure(.tryAgain, "the driving process has not logged out yet, but will")
                 }
                 return false
-            }, next: { deadline }, drive: { report = try Engine.logOutLeaving(shared.directory, online: online) })
+            }, next: { deadline }, drive: { report = try Engine.logOutRequested(shared.directory, online: online) })
         return report
     }
 }

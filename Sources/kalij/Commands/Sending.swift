@@ -56,7 +56,7 @@ final class Sending {
         let isOver = {
             [.acked, .failed].contains(try self.current()?.state) || Clock.system.monotonic() >= deadline
         }
-        try Waiting(directory: shared.directory).wait(until: isOver, next: { deadline }) {
+        try WaitForDriver(directory: shared.directory).wait(until: isOver, next: { deadline }) {
             _ = Background.send(shared, Progress(of: account.jid.description, endsUnreached: false))
         }
         failure = Failure(.tryAgain, "the driving process has not sent the message within \(Int(Background.budget)) s")

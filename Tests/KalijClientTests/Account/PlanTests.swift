@@ -78,17 +78,17 @@ struct PlanTests {
         Exception("counts what waits", "NotificationOutbox.swift", "SELECT count(*) FROM notification"),
     ]
 
-    private func databases() throws -> (Desk, [Database]) {
-        let desk = try Desk()
-        _ = try desk.directory.share("a", to: .received("romeo@example.net"))
-        return (desk, [desk.database, try Database(reading: Mailbox.databasePath(in: desk.directory.path))])
+    private func databases() throws -> (StepHarness, [Database]) {
+        let harness = try StepHarness()
+        _ = try harness.directory.share("a", to: .received("romeo@example.net"))
+        return (harness, [harness.database, try Database(reading: Mailbox.databasePath(in: harness.directory.path))])
     }
 
     @Test(
         "no statement goes through all rows of a table that grows",
         arguments: ["KalijClient", "KalijFeatures", "KalijSteps", "KalijRoles", "KalijStore"])
     func searches(_ target: String) throws {
-        let (desk, databases) = try databases()
+        let (harness, databases) = try databases()
         let statements = try SQLStatement.all(in: "Sources/" + target)
         #expect(!statements.isEmpty)
         var used: Set<String> = []
@@ -113,7 +113,7 @@ struct PlanTests {
                 #expect(used.contains("\((exception.file, start))"), "\(exception.file): \(start) walks no longer")
             }
         }
-        withExtendedLifetime(desk) {}
+        withExtendedLifetime(harness) {}
     }
 
     private func plan(of statement: SQLStatement, in databases: [Database]) throws -> [String]? {

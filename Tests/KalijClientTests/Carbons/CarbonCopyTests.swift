@@ -20,23 +20,23 @@ struct CarbonCopyTests {
 
     @Test("section 7: a message that another client received is in the history as received")
     func received() throws {
-        let desk = try Desk.caughtUp()
+        let harness = try StepHarness.caughtUp()
         let copy = Self.copy(
             "received", from: "juliet@example.org", of: "romeo@example.net/orchard",
             to: "juliet@example.org/chamber", "wherefore")
-        #expect(try desk.receive(copy).told == ["message wherefore"])
-        #expect(try desk.history() == ["in wherefore"])
+        #expect(try harness.receive(copy).told == ["message wherefore"])
+        #expect(try harness.history() == ["in wherefore"])
     }
 
     @Test("section 8: a message that another client sent is in the history as sent")
     func sent() throws {
-        let desk = try Desk.caughtUp()
-        try desk.receive(
+        let harness = try StepHarness.caughtUp()
+        try harness.receive(
             Self.copy(
                 "sent", from: "juliet@example.org", of: "juliet@example.org/chamber", to: "romeo@example.net",
                 "neither"))
-        #expect(try desk.history() == ["out neither (acked)"])
-        #expect(try desk.number("SELECT count(*) FROM message WHERE conversation = 'romeo@example.net'") == 1)
+        #expect(try harness.history() == ["out neither (acked)"])
+        #expect(try harness.number("SELECT count(*) FROM message WHERE conversation = 'romeo@example.net'") == 1)
     }
 
     @Test(
@@ -46,35 +46,35 @@ struct CarbonCopyTests {
             "juliet@example.org.mallory.net", nil,
         ])
     func forged(_ from: String?) throws {
-        let desk = try Desk.caughtUp()
+        let harness = try StepHarness.caughtUp()
         let copies = [
             Self.copy("received", from: from, of: "romeo@example.net/orchard", to: "juliet@example.org", "forged"),
             Self.copy("sent", from: from, of: "juliet@example.org/chamber", to: "romeo@example.net", "forged"),
         ]
-        for copy in copies { #expect(try desk.receive(copy).told.isEmpty) }
-        #expect(try desk.history().isEmpty)
+        for copy in copies { #expect(try harness.receive(copy).told.isEmpty) }
+        #expect(try harness.history().isEmpty)
     }
 
     @Test("a copy of a sent message that the account did not send is ignored")
     func sentBySomebodyElse() throws {
-        let desk = try Desk.caughtUp()
-        try desk.receive(
+        let harness = try StepHarness.caughtUp()
+        try harness.receive(
             Self.copy("sent", from: "juliet@example.org", of: "romeo@example.net/x", to: "nurse@example.net", "forged"))
-        #expect(try desk.history().isEmpty)
+        #expect(try harness.history().isEmpty)
     }
 
     @Test("a copy inside a copy is not looked into")
     func nested() throws {
-        let desk = try Desk.caughtUp()
+        let harness = try StepHarness.caughtUp()
         let inner = Self.copy(
             "received", from: "juliet@example.org", of: "romeo@example.net/x", to: "juliet@example.org", "forged")
         let start = try #require(inner.firstIndex(of: "<"))
         let message = inner[start...].replacing("<message from", with: "<message xmlns='jabber:client' from")
-        try desk.receive(
+        try harness.receive(
             """
             <message from='juliet@example.org' type='chat'><received xmlns='urn:xmpp:carbons:2'>\
             <forwarded xmlns='urn:xmpp:forward:0'>\(message)</forwarded></received></message>
             """)
-        #expect(try desk.history().isEmpty)
+        #expect(try harness.history().isEmpty)
     }
 }

@@ -8,60 +8,62 @@ import Testing
 
 /// XEP-0280 sections 3 and 4: the server is asked for support, and then for copies.
 struct CarbonsTests {
-    private func bound(_ desk: Desk? = nil) throws -> Desk {
-        let desk = try desk ?? Desk()
-        try desk.bind(askingServer: true)
-        return desk
+    private func bound(_ harness: StepHarness? = nil) throws -> StepHarness {
+        let harness = try harness ?? StepHarness()
+        try harness.bind(askingServer: true)
+        return harness
     }
 
-    private func tellFeatures(_ desk: Desk, _ features: [String]) throws {
-        let id = try #require(try desk.waiting("carbons.server").last)
+    private func tellFeatures(_ harness: StepHarness, _ features: [String]) throws {
+        let id = try #require(try harness.waiting("carbons.server").last)
         let list = features.map { "<feature var='\($0)'/>" }.joined()
-        try desk.receive(
+        try harness.receive(
             """
             <iq type='result' id='\(id)' from='example.org'><query xmlns='http://jabber.org/protocol/disco#info'>\
             <identity category='server' type='im'/>\(list)</query></iq>
             """)
     }
 
-    private func enabled(_ desk: Desk) throws -> Bool { try desk.number("SELECT carbons FROM session") == 1 }
+    private func enabled(_ harness: StepHarness) throws -> Bool {
+        try harness.number("SELECT carbons FROM session") == 1
+    }
 
     @Test("a server with carbons is asked to copy, once in a session; the archive is read again afterwards")
     func enabling() throws {
-        let desk = try bound()
-        try tellFeatures(desk, ["urn:xmpp:carbons:2", "urn:xmpp:ping"])
-        let ids = try desk.waiting("carbons.enabled")
+        let harness = try bound()
+        try tellFeatures(harness, ["urn:xmpp:carbons:2", "urn:xmpp:ping"])
+        let ids = try harness.waiting("carbons.enabled")
         #expect(ids.count == 1)
-        let request = try desk.request(ids[0])
+        let request = try harness.request(ids[0])
         #expect(request["type"] == "set" && request["to"] == nil)
         #expect(request.children.map(\.name) == ["enable"] && request.children[0].namespace == "urn:xmpp:carbons:2")
-        #expect(try !enabled(desk))
-        let effects = try desk.receive("<iq type='result' id='\(ids[0])' from='juliet@example.org'/>")
+        #expect(try !enabled(harness))
+        let effects = try harness.receive("<iq type='result' id='\(ids[0])' from='juliet@example.org'/>")
         #expect(effects.archiveAgain)
-        #expect(try enabled(desk))
+        #expect(try enabled(harness))
         // The server's features are known for the rest of the session.
-        let knows = try desk.perform { try $0.discovery.supports("urn:xmpp:ping", .received("example.org")) }
+        let knows = try harness.perform { try $0.discovery.supports("urn:xmpp:ping", .received("example.org")) }
         #expect(knows == true)
-        _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
-        #expect(try desk.waiting("carbons.server").isEmpty && desk.waiting("carbons.enabled").isEmpty)
-        #expect(try enabled(desk), "a resumed session goes on as it was")
+        _ = try harness.steps.resumed(try harness.steps.load().acknowledged)
+        #expect(try harness.waiting("carbons.server").isEmpty && harness.waiting("carbons.enabled").isEmpty)
+        #expect(try enabled(harness), "a resumed session goes on as it was")
     }
 
     @Test("a server without carbons is not asked")
     func unsupported() throws {
-        let desk = try bound()
-        try tellFeatures(desk, ["urn:xmpp:carbons:1", "urn:xmpp:ping"])
-        #expect(try desk.waiting("carbons.enabled").isEmpty)
-        #expect(try !enabled(desk))
+        let harness = try bound()
+        try tellFeatures(harness, ["urn:xmpp:carbons:1", "urn:xmpp:ping"])
+        #expect(try harness.waiting("carbons.enabled").isEmpty)
+        #expect(try !enabled(harness))
     }
 
     @Test("the server is asked to copy before the archive is read, and before presence")
     func order() throws {
-        let desk = try bound()
-        try tellFeatures(desk, ["urn:xmpp:carbons:2"])
-        try desk.answerFeatures(archive: true)
-        try desk.answerPage(complete: true)
-        let queue = try desk.queue()
+        let harness = try bound()
+        try tellFeatures(harness, ["urn:xmpp:carbons:2"])
+        try harness.answerFeatures(archive: true)
+        try harness.answerPage(complete: true)
+        let queue = try harness.queue()
         let enable = try #require(queue.firstIndex(of: "iq set enable"))
         #expect(enable < (try #require(queue.firstIndex(of: "iq set query"))))
         #expect(enable < (try #require(queue.firstIndex(of: "presence c"))))
@@ -69,29 +71,29 @@ struct CarbonsTests {
 
     @Test("a new session begins anew; answers of the old session change nothing")
     func newSession() throws {
-        let desk = try bound()
-        try tellFeatures(desk, ["urn:xmpp:carbons:2"])
-        let old = try #require(try desk.waiting("carbons.enabled").last)
-        _ = try desk.steps.resumeFailed(nil)
-        _ = try bound(desk)
-        #expect(try desk.waiting("carbons.server").count == 1 && desk.waiting("carbons.enabled").isEmpty)
-        try desk.receive("<iq type='result' id='\(old)' from='juliet@example.org'/>")
-        #expect(try !enabled(desk))
-        try tellFeatures(desk, ["urn:xmpp:carbons:2"])
-        #expect(try desk.waiting("carbons.enabled").count == 1)
+        let harness = try bound()
+        try tellFeatures(harness, ["urn:xmpp:carbons:2"])
+        let old = try #require(try harness.waiting("carbons.enabled").last)
+        _ = try harness.steps.resumeFailed(nil)
+        _ = try bound(harness)
+        #expect(try harness.waiting("carbons.server").count == 1 && harness.waiting("carbons.enabled").isEmpty)
+        try harness.receive("<iq type='result' id='\(old)' from='juliet@example.org'/>")
+        #expect(try !enabled(harness))
+        try tellFeatures(harness, ["urn:xmpp:carbons:2"])
+        #expect(try harness.waiting("carbons.enabled").count == 1)
     }
 
     @Test("a refusal is accepted; without an answer the request is sent three times")
     func unanswered() throws {
-        let desk = try bound()
-        try tellFeatures(desk, ["urn:xmpp:carbons:2"])
+        let harness = try bound()
+        try tellFeatures(harness, ["urn:xmpp:carbons:2"])
         for attempt in 1...3 {
-            #expect(try desk.waiting("carbons.enabled").count == 1, "attempt \(attempt)")
-            try desk.write()
-            try desk.acknowledgeAll()
-            try desk.letExpire()
+            #expect(try harness.waiting("carbons.enabled").count == 1, "attempt \(attempt)")
+            try harness.write()
+            try harness.acknowledgeAll()
+            try harness.letExpire()
         }
-        #expect(try desk.waiting("carbons.enabled").isEmpty)
+        #expect(try harness.waiting("carbons.enabled").isEmpty)
 
         let other = try bound()
         try tellFeatures(other, ["urn:xmpp:carbons:2"])

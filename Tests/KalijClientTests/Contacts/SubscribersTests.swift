@@ -12,101 +12,102 @@ struct SubscribersTests {
     private static let refusal =
         "<error type='cancel'><service-unavailable xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error>"
 
-    private func ask(_ desk: Desk, _ from: String, _ payload: String = ping, id: String = "q") throws {
-        try desk.receive("<iq type='get' from='\(from)' to='juliet@example.org/balcony' id='\(id)'>\(payload)</iq>")
+    private func ask(_ harness: StepHarness, _ from: String, _ payload: String = ping, id: String = "q") throws {
+        try harness.receive("<iq type='get' from='\(from)' to='juliet@example.org/balcony' id='\(id)'>\(payload)</iq>")
     }
 
     /// The roster arrives.
-    private func tell(_ desk: Desk, _ items: String) throws {
-        let id = try #require(try desk.waiting("contacts.roster").last)
-        try desk.receive(
+    private func tell(_ harness: StepHarness, _ items: String) throws {
+        let id = try #require(try harness.waiting("contacts.roster").last)
+        try harness.receive(
             "<iq type='result' id='\(id)'><query xmlns='jabber:iq:roster'>\(items)</query></iq>")
     }
 
     /// The types of the answers queued for `recipient`.
-    private func answers(_ desk: Desk, to recipient: String) throws -> [String] {
-        try OutboundQueue(database: desk.database, account: desk.account.id).entries(after: 0, limit: 1000).compactMap {
-            let stanza = try Element.parse(Desk.inClient(String(decoding: $0.stanza, as: UTF8.self)))
-            return stanza["to"] == recipient ? stanza["type"] : nil
-        }
+    private func answers(_ harness: StepHarness, to recipient: String) throws -> [String] {
+        try OutboundQueue(database: harness.database, account: harness.account.id).entries(after: 0, limit: 1000)
+            .compactMap {
+                let stanza = try Element.parse(StepHarness.inClient(String(decoding: $0.stanza, as: UTF8.self)))
+                return stanza["to"] == recipient ? stanza["type"] : nil
+            }
     }
 
     @Test(
         "a contact who may see our presence is answered; others are refused as by the server of an offline contact",
         arguments: ["both", "from", "to", "none"], [ping, "<query xmlns='http://jabber.org/protocol/disco#info'/>"])
     func subscription(_ subscription: String, _ payload: String) throws {
-        let desk = try Desk.caughtUp()
-        try ask(desk, "romeo@example.net/orchard", payload)
-        #expect(try answers(desk, to: "romeo@example.net/orchard").isEmpty, "the roster is not known yet")
-        try tell(desk, "<item jid='romeo@example.net' subscription='\(subscription)'/>")
+        let harness = try StepHarness.caughtUp()
+        try ask(harness, "romeo@example.net/orchard", payload)
+        #expect(try answers(harness, to: "romeo@example.net/orchard").isEmpty, "the roster is not known yet")
+        try tell(harness, "<item jid='romeo@example.net' subscription='\(subscription)'/>")
         let isAnswered = ["both", "from"].contains(subscription)
-        #expect(try answers(desk, to: "romeo@example.net/orchard") == [isAnswered ? "result" : "error"])
-        try ask(desk, "mallory@example.net/x", payload)
-        try ask(desk, "mallory@example.net/x", "<query xmlns='http://jabber.org/protocol/disco#info' node='none'/>")
-        #expect(try answers(desk, to: "mallory@example.net/x") == ["error", "error"])
-        let refused = try desk.database.prepare(
+        #expect(try answers(harness, to: "romeo@example.net/orchard") == [isAnswered ? "result" : "error"])
+        try ask(harness, "mallory@example.net/x", payload)
+        try ask(harness, "mallory@example.net/x", "<query xmlns='http://jabber.org/protocol/disco#info' node='none'/>")
+        #expect(try answers(harness, to: "mallory@example.net/x") == ["error", "error"])
+        let refused = try harness.database.prepare(
             "SELECT count(*) FROM queue WHERE CAST(stanza AS TEXT) LIKE '%mallory%service-unavailable%'"
         ).first { $0.integer() }
         #expect(refused == 2)
-        #expect(try desk.waiting("contacts.roster").count <= 1, "asked once in a session")
+        #expect(try harness.waiting("contacts.roster").count <= 1, "asked once in a session")
     }
 
     @Test("the account's own clients and its server are answered without a roster")
     func ourselves() throws {
-        let desk = try Desk.caughtUp()
+        let harness = try StepHarness.caughtUp()
         for sender in ["juliet@example.org/phone", "juliet@example.org", "example.org"] {
-            try ask(desk, sender)
-            #expect(try answers(desk, to: sender) == ["result"])
+            try ask(harness, sender)
+            #expect(try answers(harness, to: sender) == ["result"])
         }
-        #expect(try desk.waiting("contacts.roster").isEmpty)
+        #expect(try harness.waiting("contacts.roster").isEmpty)
     }
 
     @Test("a flood of requests while the roster is awaited makes one question and a bounded number of rows")
     func flood() throws {
-        let desk = try Desk.caughtUp()
-        for number in 0..<100 { try ask(desk, "mallory@example.net/x", id: "q\(number)") }
-        try ask(desk, "mallory@example.net/y", "<x xmlns='urn:x'>" + String(repeating: "x", count: 20_000) + "</x>")
-        #expect(try desk.waiting("contacts.roster").count == 1)
-        #expect(try desk.number("SELECT count(*) FROM asker") == 20)
-        #expect(try answers(desk, to: "mallory@example.net/x").count == 80)
-        try tell(desk, "")
-        #expect(try answers(desk, to: "mallory@example.net/x").count == 100)
-        #expect(try desk.number("SELECT count(*) FROM asker") == 0)
+        let harness = try StepHarness.caughtUp()
+        for number in 0..<100 { try ask(harness, "mallory@example.net/x", id: "q\(number)") }
+        try ask(harness, "mallory@example.net/y", "<x xmlns='urn:x'>" + String(repeating: "x", count: 20_000) + "</x>")
+        #expect(try harness.waiting("contacts.roster").count == 1)
+        #expect(try harness.number("SELECT count(*) FROM asker") == 20)
+        #expect(try answers(harness, to: "mallory@example.net/x").count == 80)
+        try tell(harness, "")
+        #expect(try answers(harness, to: "mallory@example.net/x").count == 100)
+        #expect(try harness.number("SELECT count(*) FROM asker") == 0)
     }
 
     @Test(
         "a roster that is refused or does not come: possible contacts get no answer",
         arguments: [true, false])
     func noRoster(_ isRefused: Bool) throws {
-        let desk = try Desk.caughtUp()
-        try ask(desk, "romeo@example.net/orchard")
-        let id = try #require(try desk.waiting("contacts.roster").last)
+        let harness = try StepHarness.caughtUp()
+        try ask(harness, "romeo@example.net/orchard")
+        let id = try #require(try harness.waiting("contacts.roster").last)
         if isRefused {
-            try desk.receive("<iq type='error' id='\(id)'>\(Self.refusal)</iq>")
+            try harness.receive("<iq type='error' id='\(id)'>\(Self.refusal)</iq>")
         } else {
-            try desk.letExpire()
+            try harness.letExpire()
         }
-        #expect(try answers(desk, to: "romeo@example.net/orchard") == ["error"])
+        #expect(try answers(harness, to: "romeo@example.net/orchard") == ["error"])
     }
 
     @Test("a roster push is taken and answered, from the account's own server alone (RFC 6121 2.1.6)")
     func push() throws {
-        let desk = try Desk.caughtUp()
-        try desk.subscribe("romeo@example.net")
+        let harness = try StepHarness.caughtUp()
+        try harness.subscribe("romeo@example.net")
         func push(_ from: String, _ subscription: String) throws {
-            try desk.receive(
+            try harness.receive(
                 """
                 <iq type='set' id='p'\(from)><query xmlns='jabber:iq:roster'>\
                 <item jid='romeo@example.net' subscription='\(subscription)'/></query></iq>
                 """)
         }
         try push(" from='mallory@example.net/x'", "remove")
-        #expect(try desk.number("SELECT count(*) FROM subscriber") == 1)
-        #expect(try answers(desk, to: "mallory@example.net/x") == ["error"])
+        #expect(try harness.number("SELECT count(*) FROM subscriber") == 1)
+        #expect(try answers(harness, to: "mallory@example.net/x") == ["error"])
         try push(" from='juliet@example.org'", "to")
-        #expect(try desk.number("SELECT count(*) FROM subscriber") == 0)
-        #expect(try answers(desk, to: "juliet@example.org") == ["result"])
+        #expect(try harness.number("SELECT count(*) FROM subscriber") == 0)
+        #expect(try answers(harness, to: "juliet@example.org") == ["result"])
         try push("", "both")
-        #expect(try desk.number("SELECT count(*) FROM subscriber") == 1)
+        #expect(try harness.number("SELECT count(*) FROM subscriber") == 1)
     }
 }

@@ -37,10 +37,10 @@ struct AskingTests {
         }
     }
 
-    private func desk() throws -> Desk {
-        let desk = try Desk(features: [Asking.self])
-        try desk.bind()
-        return desk
+    private func harness() throws -> StepHarness {
+        let harness = try StepHarness(features: [Asking.self])
+        try harness.bind()
+        return harness
     }
 
     private static let chat = """
@@ -48,84 +48,88 @@ struct AskingTests {
         <identity category='conference' type='text' name='Play-Specific Chatrooms'/></query>
         """
 
-    private func answer(_ desk: Desk, _ name: String, from: String, _ payload: String, type: String = "result") throws {
-        let id = try #require(try desk.waiting(name).last)
-        try desk.receive("<iq type='\(type)' id='\(id)' from='\(from)'>\(payload)</iq>")
+    private func answer(
+        _ harness: StepHarness, _ name: String, from: String, _ payload: String, type: String = "result"
+    ) throws {
+        let id = try #require(try harness.waiting(name).last)
+        try harness.receive("<iq type='\(type)' id='\(id)' from='\(from)'>\(payload)</iq>")
     }
 
     @Test("the first answer comes from the entity, later answers from the cache, but never within the step")
     func info() throws {
-        let desk = try desk()
-        try desk.perform { try $0.discovery.ask(.received("plays.example.org"), then: Found(text: "first")) }
-        try answer(desk, "discovery.info", from: "plays.example.org", Self.chat)
-        #expect(try desk.log() == ["first: [\"conference\"]"])
-        try desk.perform { step in
+        let harness = try harness()
+        try harness.perform { try $0.discovery.ask(.received("plays.example.org"), then: Found(text: "first")) }
+        try answer(harness, "discovery.info", from: "plays.example.org", Self.chat)
+        #expect(try harness.log() == ["first: [\"conference\"]"])
+        try harness.perform { step in
             try step.discovery.ask(.received("plays.example.org"), then: Found(text: "second"))
             try Log.write("step over", in: step)
         }
-        while try desk.steps.due() != nil {}
-        #expect(try desk.log() == ["first: [\"conference\"]", "step over", "second: [\"conference\"]"])
-        #expect(try desk.count("request") == 1, "the question for features alone")
-        #expect(try desk.supporting("urn:xmpp:ping").isEmpty)
+        while try harness.steps.due() != nil {}
+        #expect(try harness.log() == ["first: [\"conference\"]", "step over", "second: [\"conference\"]"])
+        #expect(try harness.count("request") == 1, "the question for features alone")
+        #expect(try harness.supporting("urn:xmpp:ping").isEmpty)
     }
 
     @Test("a node is asked each time; the answer says nothing about the entity")
     func node() throws {
-        let desk = try desk()
-        try desk.perform { try $0.discovery.ask(.received("plays.example.org"), node: "n", then: Found(text: "node")) }
-        let request = try desk.request(try #require(try desk.waiting("discovery.info").last))
+        let harness = try harness()
+        try harness.perform {
+            try $0.discovery.ask(.received("plays.example.org"), node: "n", then: Found(text: "node"))
+        }
+        let request = try harness.request(try #require(try harness.waiting("discovery.info").last))
         #expect(request.children[0]["node"] == "n" && request["to"] == "plays.example.org")
-        try answer(desk, "discovery.info", from: "plays.example.org", Self.chat)
-        #expect(try desk.knows("plays.example.org", "x") == nil)
+        try answer(harness, "discovery.info", from: "plays.example.org", Self.chat)
+        #expect(try harness.knows("plays.example.org", "x") == nil)
     }
 
     @Test("a refusal, an empty answer, a timeout and a lost session reach the handler, each once")
     func failures() throws {
-        let desk = try desk()
+        let harness = try harness()
         let entity = "plays.example.org"
-        try desk.perform { try $0.discovery.ask(.received(entity), then: Found(text: "a")) }
+        try harness.perform { try $0.discovery.ask(.received(entity), then: Found(text: "a")) }
         try answer(
-            desk, "discovery.info", from: entity,
+            harness, "discovery.info", from: entity,
             "<error type='cancel'><item-not-found xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error>", type: "error")
-        try desk.perform { try $0.discovery.ask(.received(entity), then: Found(text: "b")) }
-        try answer(desk, "discovery.info", from: entity, "")
-        try desk.perform { try $0.discovery.ask(.received(entity), then: Found(text: "c")) }
-        try desk.write()
-        try desk.letExpire()
-        try desk.perform { try $0.discovery.ask(.received(entity), then: Found(text: "d")) }
-        try desk.write()
-        _ = try desk.steps.resumeFailed(nil)
-        try desk.bind(resumeID: "session-2")
+        try harness.perform { try $0.discovery.ask(.received(entity), then: Found(text: "b")) }
+        try answer(harness, "discovery.info", from: entity, "")
+        try harness.perform { try $0.discovery.ask(.received(entity), then: Found(text: "c")) }
+        try harness.write()
+        try harness.letExpire()
+        try harness.perform { try $0.discovery.ask(.received(entity), then: Found(text: "d")) }
+        try harness.write()
+        _ = try harness.steps.resumeFailed(nil)
+        try harness.bind(resumeID: "session-2")
         #expect(
-            try desk.log() == ["a: item-not-found", "b: undefined-condition", "c: timeout", "d: session lost"])
+            try harness.log() == ["a: item-not-found", "b: undefined-condition", "c: timeout", "d: session lost"])
     }
 
     /// XEP-0030 section 4.1, example 18.
     @Test("items are listed with their nodes and names")
     func items() throws {
-        let desk = try desk()
-        try desk.perform { try $0.discovery.askItems(of: .received("shakespeare.lit"), then: Listed()) }
+        let harness = try harness()
+        try harness.perform { try $0.discovery.askItems(of: .received("shakespeare.lit"), then: Listed()) }
         try answer(
-            desk, "discovery.items", from: "shakespeare.lit",
+            harness, "discovery.items", from: "shakespeare.lit",
             """
             <query xmlns='http://jabber.org/protocol/disco#items'>\
             <item jid='people.shakespeare.lit' name='Directory of Characters'/><item name='none'/>\
             <item jid='mim.shakespeare.lit' node='s2s' name='Gateway to Marlowe IM'/></query>
             """)
         #expect(
-            try desk.log() == [
+            try harness.log() == [
                 "people.shakespeare.lit - Directory of Characters", "mim.shakespeare.lit s2s Gateway to Marlowe IM",
             ])
     }
 
     @Test("a handler that no process knows any more becomes a dead letter, and the answer is handled")
     func gone() throws {
-        let desk = try desk()
-        try desk.perform { try $0.discovery.ask(.received("plays.example.org"), then: Found(text: "gone")) }
-        let id = try #require(try desk.waiting("discovery.info").last)
-        let other = try desk.inAnotherProcess([])
+        let harness = try harness()
+        try harness.perform { try $0.discovery.ask(.received("plays.example.org"), then: Found(text: "gone")) }
+        let id = try #require(try harness.waiting("discovery.info").last)
+        let other = try harness.inAnotherProcess([])
         let iq = "<iq type='result' id='\(id)' from='plays.example.org'>\(Self.chat)</iq>"
-        _ = try other.handle(try Element.parse(Desk.inClient(iq)), count: try other.load().handled.advanced())
-        #expect(try desk.text("SELECT reason FROM dead_letter")?.contains("no such handler") == true)
+        _ = try other.handle(try Element.parse(StepHarness.inClient(iq)), count: try other.load().handled.advanced())
+        #expect(try harness.text("SELECT reason FROM dead_letter")?.contains("no such handler") == true)
     }
 }

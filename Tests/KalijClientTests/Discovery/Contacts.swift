@@ -45,7 +45,7 @@ enum Software {
     }
 }
 
-extension Desk {
+extension StepHarness {
     /// A contact to whom we have written sends presence.
     func meet(_ presence: String) throws {
         let sender = try JID(try #require(try Element.parse(presence)["from"])).bare.description

@@ -9,24 +9,24 @@ import Testing
 /// XEP-0030, XEP-0115, XEP-0390: the features announced by this client.
 struct OwnCapabilitiesTests {
     private func answer(_ namespace: String, node: String? = nil) throws -> Element {
-        let desk = try Desk.caughtUp()
-        try desk.subscribe("a@b")
+        let harness = try StepHarness.caughtUp()
+        try harness.subscribe("a@b")
         let node = node.map { " node='\($0)'" } ?? ""
-        try desk.receive("<iq type='get' from='a@b/c' id='d'><query xmlns='\(namespace)'\(node)/></iq>")
+        try harness.receive("<iq type='get' from='a@b/c' id='d'><query xmlns='\(namespace)'\(node)/></iq>")
         let entry = try #require(
-            OutboundQueue(database: desk.database, account: desk.account.id).entries(after: 0, limit: 9).last)
-        let iq = try Element.parse(Desk.inClient(String(decoding: entry.stanza, as: UTF8.self)))
+            OutboundQueue(database: harness.database, account: harness.account.id).entries(after: 0, limit: 9).last)
+        let iq = try Element.parse(StepHarness.inClient(String(decoding: entry.stanza, as: UTF8.self)))
         #expect((iq["to"], iq["id"]) == ("a@b/c", "d"))
         return iq
     }
 
     @Test("the hashes in our presence match our answers, for each announced node")
     func hashes() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: false)
-        let queue = OutboundQueue(database: desk.database, account: desk.account.id)
+        let harness = try StepHarness.online()
+        try harness.answerFeatures(archive: false)
+        let queue = OutboundQueue(database: harness.database, account: harness.account.id)
         let stanzas = try queue.entries(after: 0, limit: 9).map {
-            try Element.parse(Desk.inClient(String(decoding: $0.stanza, as: UTF8.self)))
+            try Element.parse(StepHarness.inClient(String(decoding: $0.stanza, as: UTF8.self)))
         }
         let presence = try #require(stanzas.first { $0.name == "presence" })
         let hashes = CapabilityHash.all(of: presence)

@@ -7,7 +7,7 @@ import Testing
 @testable import KalijTransport
 
 /// An engine plans all work on its own loop: in the simulator no other loop turns.
-@Suite struct GroundTests {
+@Suite struct EnvironmentTests {
     /// A loop that only remembers the planned times, in seconds.
     private final class Planned: EngineLoop {
         private(set) var seconds: [Double] = []
@@ -51,7 +51,7 @@ import Testing
         let engine = try Engine(
             drive.directory, options: .init(), clock: .system, since: taking.begin, features: Features(),
             loop: EventLoop(),
-            ground: Ground(
+            environment: Environment(
                 loop: planned, random: { 0 }, connect: { _, _ in Unconnected() }, killWriter: { _ in }),
             driven: driven, onEvent: { _ in })
         try engine.begin()

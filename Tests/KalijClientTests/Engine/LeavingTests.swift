@@ -26,7 +26,7 @@ import Testing
         var options = Engine.Options(timing: Drive.timing)
         options.timing.logout = seconds
         options.features = [Log.self]
-        let report = try Engine.logOutLeaving(drive.directory, options: options, online: online)
+        let report = try Engine.logOutRequested(drive.directory, options: options, online: online)
         #expect(try drive.number("SELECT count(*) FROM account WHERE state = 'out' AND password IS NULL") == 1)
         #expect(try drive.number("SELECT count(*) FROM session WHERE resume_id IS NULL") == 1)
         #expect(try drive.number("SELECT let_go FROM fence") == 1)

@@ -92,11 +92,11 @@ import Testing
 
     @Test("the fence was taken with a sync: earlier commits need no barrier, later commits do")
     func firstBarrier() throws {
-        let desk = try Desk(notifies: true)
+        let harness = try StepHarness(notifies: true)
         let runner = StepRunner(
-            database: desk.database, fence: desk.fence, barrier: Barrier(desk.database), clock: .system,
+            database: harness.database, fence: harness.fence, barrier: Barrier(harness.database), clock: .system,
             features: try Features(), isSynced: true)
-        let raised = { try desk.database.prepare("SELECT number FROM barrier").first { $0.integer() } ?? 0 }
+        let raised = { try harness.database.prepare("SELECT number FROM barrier").first { $0.integer() } ?? 0 }
         let before = try raised()
         try runner.raiseBarrier()
         #expect(try raised() == before)

@@ -112,8 +112,8 @@ struct StorageTests {
 
     @Test("a stanza that breaks its step each time is set aside at the third attempt, and the session goes on")
     func poison() throws {
-        let driven = try Connected(try Desk.online())
-        try driven.desk.database.execute(
+        let driven = try Connected(try StepHarness.online())
+        try driven.harness.database.execute(
             """
             CREATE TRIGGER poison BEFORE INSERT ON message WHEN NEW.body = 'poison'
             BEGIN SELECT RAISE(ABORT, 'broken'); END
@@ -127,42 +127,43 @@ struct StorageTests {
         #expect(driven.told.contains("quarantined: not processed after 3 attempts"), "\(driven.told)")
         #expect(driven.told.count { $0.hasPrefix("offline") } == 2)
         driven.receive(message(2, "fine"))
-        #expect(try driven.desk.history() == ["in fine"])
-        #expect(try driven.desk.number("SELECT count(*) FROM quarantine") == 1)
+        #expect(try driven.harness.history() == ["in fine"])
+        #expect(try driven.harness.number("SELECT count(*) FROM quarantine") == 1)
     }
 
     @Test("a full disk is no attempt, however often it is met")
     func fullIsNoAttempt() throws {
         let driven = try Connected()
         driven.driver.redelivery.failed()
-        let pages = try #require(try driven.desk.number("PRAGMA page_count"))
-        try driven.desk.database.execute("PRAGMA max_page_count=\(pages + 2)")
+        let pages = try #require(try driven.harness.number("PRAGMA page_count"))
+        try driven.harness.database.execute("PRAGMA max_page_count=\(pages + 2)")
         let large = String(repeating: "x", count: 100_000)
         driven.receive(message(1, large))
         driven.turn(for: 10) { driven.told.count { $0 == "waiting for storage" } == 5 }
         #expect(driven.told.count { $0 == "waiting for storage" } == 5)
-        try driven.desk.database.execute("PRAGMA max_page_count=\(pages + 1000)")
+        try driven.harness.database.execute("PRAGMA max_page_count=\(pages + 1000)")
         driven.turn(for: 10) { driven.told.contains("storage available") }
-        #expect(try driven.desk.number("SELECT count(*) FROM message") == 1)
-        #expect(try driven.desk.number("SELECT count(*) FROM quarantine") == 0)
+        #expect(try driven.harness.number("SELECT count(*) FROM message") == 1)
+        #expect(try driven.harness.number("SELECT count(*) FROM quarantine") == 0)
     }
 
     @Test("a reading of the archive that the database could not store is repeated later")
     func archive() throws {
         var timing = Drive.timing
         timing.archiveRetry = 0.05
-        let driven = try Connected(try Desk.caughtUp(), timing: timing)
+        let driven = try Connected(try StepHarness.caughtUp(), timing: timing)
         func asked() throws -> Int64 {
-            try driven.desk.number("SELECT count(*) FROM queue WHERE CAST(stanza AS TEXT) LIKE '%urn:xmpp:mam:2%'") ?? 0
+            try driven.harness.number("SELECT count(*) FROM queue WHERE CAST(stanza AS TEXT) LIKE '%urn:xmpp:mam:2%'")
+                ?? 0
         }
         let before = try asked()
-        try driven.desk.database.execute("PRAGMA busy_timeout = 0")
-        let other = try Database(path: driven.desk.directory.databasePath, durability: .machine)
+        try driven.harness.database.execute("PRAGMA busy_timeout = 0")
+        let other = try Database(path: driven.harness.directory.databasePath, durability: .machine)
         try other.execute("BEGIN IMMEDIATE")
         driven.onEvent = { if $0.short == "waiting for storage" { try? other.execute("ROLLBACK") } }
         var effects = Step.Effects()
         effects.archiveAgain = true
-        driven.driver.commit(effects)
+        driven.driver.release(effects)
         driven.turn(for: 10) { (try? asked()) == before + 1 }
         #expect(driven.told.contains("waiting for storage"))
         #expect(try asked() == before + 1)
@@ -171,8 +172,8 @@ struct StorageTests {
     @Test("an acknowledgement is owed until the barrier has been raised")
     func barrier() throws {
         let driven = try Connected()
-        let barrier = { try driven.desk.number("SELECT number FROM barrier") }
-        try driven.desk.runner.raiseBarrier()
+        let barrier = { try driven.harness.number("SELECT number FROM barrier") }
+        try driven.harness.runner.raiseBarrier()
         let before = try #require(try barrier())
         driven.receive(message(1, "one"))
         #expect(try barrier() == before)

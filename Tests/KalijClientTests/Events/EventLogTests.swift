@@ -20,15 +20,18 @@ import Testing
 
     @Test("events about messages have numbers, and are read after any number as they were told")
     func reads() throws {
-        let desk = try Desk.online()
-        var told = try desk.receive(incoming("one")).events
-        let message = try desk.accept("two")
-        let entries = try OutboundQueue(database: desk.database, account: desk.account.id).entries(after: 0, limit: 9)
-        told += try desk.queueSteps.leaving(entries).events
-        told += try desk.steps.acknowledged(try desk.steps.load().acknowledged.advanced(by: UInt32(entries.count)))
-            .events
-        told += try desk.receive(incoming("three")).events
-        let log = try EventLog(desk.directory)
+        let harness = try StepHarness.online()
+        var told = try harness.receive(incoming("one")).events
+        let message = try harness.accept("two")
+        let entries = try OutboundQueue(database: harness.database, account: harness.account.id).entries(
+            after: 0, limit: 9)
+        told += try harness.queueSteps.transmitting(entries).events
+        told += try harness.steps.acknowledged(
+            try harness.steps.load().acknowledged.advanced(by: UInt32(entries.count))
+        )
+        .events
+        told += try harness.receive(incoming("three")).events
+        let log = try EventLog(harness.directory)
         #expect(told.compactMap(\.number) == [1, 2, 3, 4])
         #expect(try short(log.events(after: 0)) == short(told))
         #expect(try short(log.events(after: 0)).contains("2 two is sent"), "though it is acked by now")
@@ -42,62 +45,62 @@ import Testing
 
     @Test("a step that is rolled back has no event")
     func rolledBack() throws {
-        let desk = try Desk.online()
+        let harness = try StepHarness.online()
         #expect(throws: (any Error).self) {
-            try desk.runner.run("test", for: desk.account) { step in
-                try Dispatcher.handle(try Desk.arrival((incoming("one"))), in: step)
+            try harness.runner.run("test", for: harness.account) { step in
+                try Dispatcher.handle(try StepHarness.arrival((incoming("one"))), in: step)
                 throw StoreError(.full, "test")
             }
         }
-        try desk.receive(incoming("two"))
-        #expect(try short(EventLog(desk.directory).events(after: 0)) == ["1 message two"])
+        try harness.receive(incoming("two"))
+        #expect(try short(EventLog(harness.directory).events(after: 0)) == ["1 message two"])
     }
 
     @Test("a page of large messages is short")
     func pages() throws {
-        let desk = try Desk.online()
+        let harness = try StepHarness.online()
         let body = String(repeating: "x", count: 400_000)
-        for number in 0..<5 { try desk.receive(incoming("\(number)").replacing("<body>", with: "<body>\(body)")) }
-        let log = try EventLog(desk.directory)
+        for number in 0..<5 { try harness.receive(incoming("\(number)").replacing("<body>", with: "<body>\(body)")) }
+        let log = try EventLog(harness.directory)
         #expect(try log.events(after: 0).map(\.number) == [1, 2, 3])
         #expect(try log.events(after: 3).map(\.number) == [4, 5])
     }
 
     @Test("events older than 30 days are removed, except the newest 10,000; a reader that missed them is told")
     func forgets() throws {
-        let desk = try Desk.online()
-        try desk.receive(incoming("old"))
-        try fill(desk, 11_998, at: desk.clock.now)
-        desk.clock.move(by: 29 * 86_400_000)
-        try desk.receive(incoming("12000"))
-        let log = try EventLog(desk.directory)
+        let harness = try StepHarness.online()
+        try harness.receive(incoming("old"))
+        try fill(harness, 11_998, at: harness.clock.now)
+        harness.clock.move(by: 29 * 86_400_000)
+        try harness.receive(incoming("12000"))
+        let log = try EventLog(harness.directory)
         #expect(try log.events(after: 0, limit: 1).map(\.number) == [1], "not old enough")
-        try fill(desk, 999, at: desk.clock.now)
-        desk.clock.move(by: 2 * 86_400_000)
-        try desk.receive(incoming("13000"))
-        #expect(try desk.number("SELECT min(number) FROM event") == 2001)
+        try fill(harness, 999, at: harness.clock.now)
+        harness.clock.move(by: 2 * 86_400_000)
+        try harness.receive(incoming("13000"))
+        #expect(try harness.number("SELECT min(number) FROM event") == 2001)
         #expect(throws: EventLogError.forgotten(through: 2000)) { try log.events(after: 1999) }
         #expect(try log.events(after: 2000, limit: 1).map(\.number) == [2001])
-        try fill(desk, 999, at: desk.clock.now)
-        try desk.receive(incoming("14000"))
-        #expect(try desk.number("SELECT count(*) FROM event WHERE number > 4000") == 10_000)
-        #expect(try desk.number("SELECT min(number) FROM event") ?? 0 > 2001)
-        #expect(try desk.number("SELECT min(number) FROM event") ?? 9999 <= 4001, "10,000 stay however old they are")
+        try fill(harness, 999, at: harness.clock.now)
+        try harness.receive(incoming("14000"))
+        #expect(try harness.number("SELECT count(*) FROM event WHERE number > 4000") == 10_000)
+        #expect(try harness.number("SELECT min(number) FROM event") ?? 0 > 2001)
+        #expect(try harness.number("SELECT min(number) FROM event") ?? 9999 <= 4001, "10,000 stay however old they are")
     }
 
-    private func fill(_ desk: Desk, _ count: Int, at time: Int64) throws {
-        try desk.database.execute(
+    private func fill(_ harness: StepHarness, _ count: Int, at time: Int64) throws {
+        try harness.database.execute(
             """
             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
-            INSERT INTO event(account, at, kind, message) SELECT \(desk.account.id), \(time), 'message', 1 FROM n
+            INSERT INTO event(account, at, kind, message) SELECT \(harness.account.id), \(time), 'message', 1 FROM n
             """)
     }
 
     @Test("a number that no event has had is an error: it is another directory's, or the database was restored")
     func unknown() throws {
-        let desk = try Desk.online()
-        try desk.receive(incoming("one"))
-        let log = try EventLog(desk.directory)
+        let harness = try StepHarness.online()
+        try harness.receive(incoming("one"))
+        let log = try EventLog(harness.directory)
         #expect(try log.events(after: 1).isEmpty)
         #expect(throws: EventLogError.unknown(2, last: 1)) { try log.events(after: 2) }
     }
@@ -106,22 +109,22 @@ import Testing
     /// to other events.
     @Test("numbers are left out after a driver that has not let go, and only then")
     func leftOut() throws {
-        let desk = try Desk.online()
-        try desk.receive(incoming("one"))
-        let second = try desk.directory.drive(role: .main, now: 1, over: desk.fence.owner)
-        #expect(try EventLog(desk.directory).last == 10_001)
+        let harness = try StepHarness.online()
+        try harness.receive(incoming("one"))
+        let second = try harness.directory.drive(role: .main, now: 1, over: harness.fence.owner)
+        #expect(try EventLog(harness.directory).last == 10_001)
         try second.fence.letGo(second.database)
-        _ = try desk.directory.drive(role: .main, now: 2)
-        #expect(try EventLog(desk.directory).last == 10_001)
-        #expect(try EventLog(desk.directory).events(after: 0).map(\.number) == [1])
+        _ = try harness.directory.drive(role: .main, now: 2)
+        #expect(try EventLog(harness.directory).last == 10_001)
+        #expect(try EventLog(harness.directory).events(after: 0).map(\.number) == [1])
     }
 
     @Test("the events of a removed account are removed, too; their numbers are not given again")
     func removed() throws {
-        let desk = try Desk.online()
-        try desk.receive(incoming("one"))
-        try desk.database.run("DELETE FROM account")
-        let log = try EventLog(desk.directory)
+        let harness = try StepHarness.online()
+        try harness.receive(incoming("one"))
+        try harness.database.run("DELETE FROM account")
+        let log = try EventLog(harness.directory)
         #expect(try log.events(after: 0).isEmpty)
         #expect(try log.last == 1)
     }

@@ -19,67 +19,67 @@ struct CatchUpTests {
             with: "<stanza-id xmlns='urn:xmpp:sid:0' by='juliet@example.org' id='\(archive)'/></message>")
     }
 
-    static func lastPage(_ desk: Desk) throws -> String {
+    static func lastPage(_ harness: StepHarness) throws -> String {
         let sql = "SELECT CAST(stanza AS TEXT) AS xml FROM queue WHERE xml LIKE '%urn:xmpp:mam:2%' ORDER BY id DESC"
-        return try #require(try desk.text(sql))
+        return try #require(try harness.text(sql))
     }
 
     @Test("pages are read to the end, then presence is announced, then messages archived in between are read")
     func pages() throws {
-        let desk = try Desk.reading()
-        #expect(try Self.lastPage(desk).contains("2026-11-07T12:00:00Z"), "the first login looks back 14 days")
-        try desk.receive(try desk.archived("a1", Self.message("one")))
-        try desk.receive(try desk.archived("a2", Self.message("two")))
-        try desk.answerPage(last: "a2")
-        #expect(try Self.lastPage(desk).contains("<after>a2</after>"))
-        try desk.receive(try desk.archived("a3", Self.message("three")))
-        #expect(try !desk.queue().contains("presence c"))
-        try desk.answerPage(last: "a3", complete: true)
-        #expect(try desk.queue().suffix(2) == ["presence c", "iq set query"])
-        #expect(try Self.lastPage(desk).contains("<after>a3</after>"))
-        #expect(try desk.answerPage(complete: true).told == ["caught up"])
-        #expect(try desk.history() == ["in one", "in two", "in three"])
+        let harness = try StepHarness.reading()
+        #expect(try Self.lastPage(harness).contains("2026-11-07T12:00:00Z"), "the first login looks back 14 days")
+        try harness.receive(try harness.archived("a1", Self.message("one")))
+        try harness.receive(try harness.archived("a2", Self.message("two")))
+        try harness.answerPage(last: "a2")
+        #expect(try Self.lastPage(harness).contains("<after>a2</after>"))
+        try harness.receive(try harness.archived("a3", Self.message("three")))
+        #expect(try !harness.queue().contains("presence c"))
+        try harness.answerPage(last: "a3", complete: true)
+        #expect(try harness.queue().suffix(2) == ["presence c", "iq set query"])
+        #expect(try Self.lastPage(harness).contains("<after>a3</after>"))
+        #expect(try harness.answerPage(complete: true).told == ["caught up"])
+        #expect(try harness.history() == ["in one", "in two", "in three"])
     }
 
     @Test("the archive's order wins over the order of arrival; messages not in the archive come after")
     func order() throws {
-        let desk = try Desk.reading()
-        try desk.answerPage(complete: true)
-        try desk.receive(Self.live("two", archive: "a2"))
-        try desk.receive(Self.live("one", archive: "a1"))
-        try desk.receive(Self.message("unarchived"))
-        try desk.accept("mine")
+        let harness = try StepHarness.reading()
+        try harness.answerPage(complete: true)
+        try harness.receive(Self.live("two", archive: "a2"))
+        try harness.receive(Self.live("one", archive: "a1"))
+        try harness.receive(Self.message("unarchived"))
+        try harness.accept("mine")
         for (id, body) in [("a1", "one"), ("a2", "two"), ("a3", "three")] {
-            try desk.receive(try desk.archived(id, Self.message(body)))
+            try harness.receive(try harness.archived(id, Self.message(body)))
         }
-        try desk.answerPage(last: "a3", complete: true)
-        #expect(try desk.history() == ["in one", "in two", "in three", "in unarchived", "out mine (queued)"])
+        try harness.answerPage(last: "a3", complete: true)
+        #expect(try harness.history() == ["in one", "in two", "in three", "in unarchived", "out mine (queued)"])
     }
 
     @Test("own messages are recognized by their origin-id and settled; messages of other devices are stored as sent")
     func own() throws {
-        let desk = try Desk.caughtUp()
-        let id = try #require(try desk.accept("mine").originID)
-        try desk.write()
-        _ = try desk.steps.resumeFailed(nil)
-        try desk.bind(resumeID: "session-2")
-        #expect(try desk.history() == ["out mine (sent)"])
-        try desk.answerFeatures(archive: true)
+        let harness = try StepHarness.caughtUp()
+        let id = try #require(try harness.accept("mine").originID)
+        try harness.write()
+        _ = try harness.steps.resumeFailed(nil)
+        try harness.bind(resumeID: "session-2")
+        #expect(try harness.history() == ["out mine (sent)"])
+        try harness.answerFeatures(archive: true)
         let origin = "<origin-id xmlns='urn:xmpp:sid:0' id='\(id)'/>"
         let mine = """
             <message from='juliet@example.org/balcony' to='romeo@example.net' type='chat' id='\(id)'><body>mine</body>\
             \(origin)</message>
             """
-        #expect(try desk.receive(try desk.archived("a1", mine)).told == ["mine is acked"])
+        #expect(try harness.receive(try harness.archived("a1", mine)).told == ["mine is acked"])
         // Another device that numbers its messages anew each day: both messages are kept.
         for archive in ["a2", "a3"] {
             let other = """
                 <message from='juliet@example.org/phone' to='romeo@example.net' type='chat' id='\(archive)'>\
                 <body>\(archive)</body><origin-id xmlns='urn:xmpp:sid:0' id='1'/></message>
                 """
-            try desk.receive(try desk.archived(archive, other))
+            try harness.receive(try harness.archived(archive, other))
         }
-        #expect(try desk.history() == ["out mine (acked)", "out a2 (acked)", "out a3 (acked)"])
+        #expect(try harness.history() == ["out mine (acked)", "out a2 (acked)", "out a3 (acked)"])
     }
 
     @Test(
@@ -89,83 +89,84 @@ struct CatchUpTests {
             ("from='example.org'", nil),
         ])
     func forged(from: String, query: String?) throws {
-        let desk = try Desk.reading()
-        var forged = try desk.archived("a1", Self.message("forged")).replacing("from='juliet@example.org'", with: from)
+        let harness = try StepHarness.reading()
+        var forged = try harness.archived("a1", Self.message("forged")).replacing(
+            "from='juliet@example.org'", with: from)
         if let query { forged = forged.replacing(#/queryid='[^']*'/#, with: query) }
-        #expect(try desk.receive(forged).told.isEmpty)
-        let late = try desk.archived("a1", Self.message("forged"))
-        try desk.answerPage(complete: true)
-        try desk.answerPage(complete: true)
-        try desk.receive(late)
-        #expect(try desk.history().isEmpty)
+        #expect(try harness.receive(forged).told.isEmpty)
+        let late = try harness.archived("a1", Self.message("forged"))
+        try harness.answerPage(complete: true)
+        try harness.answerPage(complete: true)
+        try harness.receive(late)
+        #expect(try harness.history().isEmpty)
     }
 
     @Test("a message delivered before the archive was known gets its id there, and is not stored again")
     func unstamped() throws {
-        let desk = try Desk.online()
+        let harness = try StepHarness.online()
         let message = Self.message("hello").replacing(
             "</message>", with: "<origin-id xmlns='urn:xmpp:sid:0' id='o1'/></message>")
-        try desk.receive(message)
-        try desk.answerFeatures(archive: true)
-        try desk.receive(try desk.archived("a1", message))
-        #expect(try desk.history() == ["in hello"])
-        #expect(try desk.text("SELECT stanza_id FROM message") == "a1")
+        try harness.receive(message)
+        try harness.answerFeatures(archive: true)
+        try harness.receive(try harness.archived("a1", message))
+        #expect(try harness.history() == ["in hello"])
+        #expect(try harness.text("SELECT stanza_id FROM message") == "a1")
     }
 
     @Test("an archived error is no message")
     func archivedError() throws {
-        let desk = try Desk.reading()
-        try desk.receive(try desk.archived("a1", Self.message("mine").replacing("'chat'", with: "'error'")))
-        #expect(try desk.history().isEmpty)
+        let harness = try StepHarness.reading()
+        try harness.receive(try harness.archived("a1", Self.message("mine").replacing("'chat'", with: "'error'")))
+        #expect(try harness.history().isEmpty)
     }
 
     @Test("an own message that is accepted during the catch-up and archived in it keeps the archive's place")
     func acceptedMeanwhile() throws {
-        let desk = try Desk.reading()
-        try desk.answerPage(complete: true)
-        let id = try #require(try desk.accept("mine").originID)
-        try desk.write()
-        try desk.receive(Self.live("answer", archive: "a2"))
+        let harness = try StepHarness.reading()
+        try harness.answerPage(complete: true)
+        let id = try #require(try harness.accept("mine").originID)
+        try harness.write()
+        try harness.receive(Self.live("answer", archive: "a2"))
         let mine =
             "<message from='juliet@example.org/balcony' to='romeo@example.net' id='\(id)'><body>mine</body></message>"
-        try desk.receive(try desk.archived("a1", mine))
-        try desk.receive(try desk.archived("a2", Self.message("answer")))
-        try desk.answerPage(last: "a2", complete: true)
-        #expect(try desk.history() == ["out mine (acked)", "in answer"])
+        try harness.receive(try harness.archived("a1", mine))
+        try harness.receive(try harness.archived("a2", Self.message("answer")))
+        try harness.answerPage(last: "a2", complete: true)
+        #expect(try harness.history() == ["out mine (acked)", "in answer"])
     }
 
     @Test("reading the last messages again changes nothing if all of them were there")
     func nothingMissed() throws {
-        let desk = try Desk.reading()
+        let harness = try StepHarness.reading()
         let bodies = (1...5).map { "\($0)" }
-        for body in bodies { try desk.receive(try desk.archived("a\(body)", Self.message(body))) }
-        try desk.answerPage(last: "a5", complete: true)
-        try desk.answerPage(complete: true)
+        for body in bodies { try harness.receive(try harness.archived("a\(body)", Self.message(body))) }
+        try harness.answerPage(last: "a5", complete: true)
+        try harness.answerPage(complete: true)
         // The server's archive does not keep every message.
-        try desk.receive(Self.message("unarchived"))
-        let before = try desk.history()
-        _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
-        for body in bodies.dropFirst() { try desk.receive(try desk.archived("a\(body)", Self.message(body))) }
-        try desk.answerPage(last: "a5", complete: true)
-        let after = try desk.history()
+        try harness.receive(Self.message("unarchived"))
+        let before = try harness.history()
+        _ = try harness.steps.resumed(try harness.steps.load().acknowledged)
+        for body in bodies.dropFirst() { try harness.receive(try harness.archived("a\(body)", Self.message(body))) }
+        try harness.answerPage(last: "a5", complete: true)
+        let after = try harness.history()
         #expect(after == before)
     }
 
     @Test(
         "a long catch-up goes on after presence: live messages are shown at once, and get their places later")
     func longCatchUp() throws {
-        let desk = try Desk.reading()
+        let harness = try StepHarness.reading()
         for page in 0..<5 {
-            try desk.show((page * 100 + 1...page * 100 + 100).map { "a\($0)" })
-            #expect(try !desk.queue().contains("presence c"))
-            try desk.fin("page", last: "a\(page * 100 + 100)")
+            try harness.show((page * 100 + 1...page * 100 + 100).map { "a\($0)" })
+            #expect(try !harness.queue().contains("presence c"))
+            try harness.fin("page", last: "a\(page * 100 + 100)")
         }
-        #expect(try desk.queue().suffix(2) == ["presence c", "iq set query"])
-        #expect(try desk.receive(Self.live("live", archive: "a502")).told == ["message live"])
-        try desk.receive(Self.message("unarchived"))
-        try desk.show(["a501"])
-        try desk.receive(try desk.result("a502", "live"))
-        #expect(try desk.fin("page", last: "a502", complete: true).told == ["caught up"])
-        #expect(try desk.history().suffix(4) == ["in a500", "in a501", "in live", "in unarchived"])
+        #expect(try harness.queue().suffix(2) == ["presence c", "iq set query"])
+        #expect(try harness.receive(Self.live("live", archive: "a502")).told == ["message live"])
+        try harness.receive(Self.message("unarchived"))
+        try harness.show(["a501"])
+        try harness.receive(try harness.result("a502", "live"))
+        #expect(try harness.fin("page", last: "a502", complete: true).told == ["caught up"])
+        #expect(try harness.history().suffix(4) == ["in a500", "in a501", "in live", "in unarchived"])
     }
 }

@@ -12,99 +12,100 @@ struct InterruptedCatchUpTests {
 
     @Test("an interrupted catch-up goes on in another process, from the rows alone")
     func resumedElsewhere() throws {
-        let desk = try Desk.reading()
-        try desk.receive(try desk.archived("a1", Self.message("one")))
+        let harness = try StepHarness.reading()
+        try harness.receive(try harness.archived("a1", Self.message("one")))
         let other = SessionSteps(
             runner: StepRunner(
-                database: try Database(path: desk.directory.databasePath, durability: .process), fence: desk.fence,
-                barrier: Barrier(desk.database), clock: desk.clock.clock,
+                database: try Database(path: harness.directory.databasePath, durability: .process),
+                fence: harness.fence,
+                barrier: Barrier(harness.database), clock: harness.clock.clock,
                 features: try Features()),
-            account: desk.account)
-        let result = try Element.parse(Desk.inClient(try desk.archived("a2", Self.message("two"))))
+            account: harness.account)
+        let result = try Element.parse(StepHarness.inClient(try harness.archived("a2", Self.message("two"))))
         _ = try other.handle(result, count: try other.load().handled.advanced())
-        try desk.answerPage(last: "a2", complete: true)
-        #expect(try desk.history() == ["in one", "in two"])
-        #expect(try desk.text("SELECT cursor FROM catchup") == "a2")
+        try harness.answerPage(last: "a2", complete: true)
+        #expect(try harness.history() == ["in one", "in two"])
+        #expect(try harness.text("SELECT cursor FROM catchup") == "a2")
     }
 
     @Test("a catch-up lost between presence and the second reading does not skip messages archived in between")
     func lostInTheMiddle() throws {
-        let desk = try Desk.reading()
-        try desk.receive(try desk.archived("a1", Self.message("one")))
-        try desk.answerPage(last: "a1", complete: true)
+        let harness = try StepHarness.reading()
+        try harness.receive(try harness.archived("a1", Self.message("one")))
+        try harness.answerPage(last: "a1", complete: true)
         // a2 to a40 were archived before the server knew of our presence; then 60 were delivered, and the session is lost.
-        for number in 41...100 { try desk.receive(CatchUpTests.live("\(number)", archive: "a\(number)")) }
-        try desk.bind(resumeID: "session-2")
-        try desk.answerFeatures(archive: true)
-        #expect(try CatchUpTests.lastPage(desk).contains("<after>a1</after>"))
-        for number in 2...100 { try desk.receive(try desk.archived("a\(number)", Self.message("\(number)"))) }
-        try desk.answerPage(last: "a100", complete: true)
-        try desk.answerPage(complete: true)
-        #expect(try desk.history() == ["in one"] + (2...100).map { "in \($0)" })
+        for number in 41...100 { try harness.receive(CatchUpTests.live("\(number)", archive: "a\(number)")) }
+        try harness.bind(resumeID: "session-2")
+        try harness.answerFeatures(archive: true)
+        #expect(try CatchUpTests.lastPage(harness).contains("<after>a1</after>"))
+        for number in 2...100 { try harness.receive(try harness.archived("a\(number)", Self.message("\(number)"))) }
+        try harness.answerPage(last: "a100", complete: true)
+        try harness.answerPage(complete: true)
+        #expect(try harness.history() == ["in one"] + (2...100).map { "in \($0)" })
     }
 
     @Test("a refused catch-up tells the reason and announces presence; the next catch-up begins where this one stopped")
     func refused() throws {
-        let desk = try Desk.reading()
-        try desk.receive(try desk.archived("a1", Self.message("one")))
-        try desk.answerPage(last: "a1")
-        let id = try #require(try desk.questions("page").last)
-        let told = try desk.receive(
+        let harness = try StepHarness.reading()
+        try harness.receive(try harness.archived("a1", Self.message("one")))
+        try harness.answerPage(last: "a1")
+        let id = try #require(try harness.questions("page").last)
+        let told = try harness.receive(
             """
             <iq type='error' id='\(id)'><error type='wait'><internal-server-error \
             xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>
             """
         ).told
         #expect(told == ["caught up: the server's archive refused: internal-server-error (wait)"])
-        #expect(try desk.queue().last == "presence c")
-        for number in 30...60 { try desk.receive(CatchUpTests.live("\(number)", archive: "a\(number)")) }
-        try desk.bind(resumeID: "session-2")
-        try desk.answerFeatures(archive: true)
-        #expect(try CatchUpTests.lastPage(desk).contains("<after>a1</after>"))
+        #expect(try harness.queue().last == "presence c")
+        for number in 30...60 { try harness.receive(CatchUpTests.live("\(number)", archive: "a\(number)")) }
+        try harness.bind(resumeID: "session-2")
+        try harness.answerFeatures(archive: true)
+        #expect(try CatchUpTests.lastPage(harness).contains("<after>a1</after>"))
     }
 
     @Test("an archive that lost the cursor's message is asked by time, from the last message shown")
     func lostCursor() throws {
-        let desk = try Desk.reading()
-        try desk.receive(try desk.archived("a1", Self.message("one")))
-        try desk.answerPage(last: "a1", complete: true)
-        try desk.answerPage(complete: true)
-        desk.clock.move(by: 40 * 24 * 3600 * 1000)
-        try desk.bind(resumeID: "session-2")
-        try desk.answerFeatures(archive: true)
-        #expect(try CatchUpTests.lastPage(desk).contains("<after>a1</after>"))
-        let id = try #require(try desk.questions("page").last)
-        try desk.receive(
+        let harness = try StepHarness.reading()
+        try harness.receive(try harness.archived("a1", Self.message("one")))
+        try harness.answerPage(last: "a1", complete: true)
+        try harness.answerPage(complete: true)
+        harness.clock.move(by: 40 * 24 * 3600 * 1000)
+        try harness.bind(resumeID: "session-2")
+        try harness.answerFeatures(archive: true)
+        #expect(try CatchUpTests.lastPage(harness).contains("<after>a1</after>"))
+        let id = try #require(try harness.questions("page").last)
+        try harness.receive(
             """
             <iq type='error' id='\(id)'><error type='cancel'><item-not-found \
             xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>
             """)
-        #expect(try CatchUpTests.lastPage(desk).contains("2026-11-20T10:00:00Z"), "by the archive's own stamps")
-        try desk.receive(try desk.archived("b1", Self.message("two")))
-        try desk.answerPage(last: "b1", complete: true)
-        #expect(try desk.answerPage(complete: true).told == ["caught up"])
-        #expect(try desk.history() == ["in one", "in two"])
+        #expect(try CatchUpTests.lastPage(harness).contains("2026-11-20T10:00:00Z"), "by the archive's own stamps")
+        try harness.receive(try harness.archived("b1", Self.message("two")))
+        try harness.answerPage(last: "b1", complete: true)
+        #expect(try harness.answerPage(complete: true).told == ["caught up"])
+        #expect(try harness.history() == ["in one", "in two"])
     }
 
     @Test("a page with neither complete nor last ends the catch-up, with the reason", arguments: [nil, "a1"])
     func endlessPage(last: String?) throws {
-        let desk = try Desk.reading()
-        try desk.receive(try desk.archived("a1", Self.message("one")))
-        try desk.answerPage(last: "a1")
-        let told = try desk.answerPage(last: last).told
+        let harness = try StepHarness.reading()
+        try harness.receive(try harness.archived("a1", Self.message("one")))
+        try harness.answerPage(last: "a1")
+        let told = try harness.answerPage(last: last).told
         #expect(told == ["caught up: the server's archive ended a page without saying where it goes on"])
-        #expect(try desk.queue().last == "presence c")
-        #expect(try desk.questions("page").isEmpty)
+        #expect(try harness.queue().last == "presence c")
+        #expect(try harness.questions("page").isEmpty)
     }
 
     @Test(
         "a server without an archive gets presence at once; an error of a server with an archive does not end the trust"
     )
     func withoutArchive() throws {
-        let desk = try Desk.online()
-        try desk.answerFeatures(archive: false)
-        #expect(try desk.queue().last == "presence c")
-        let known = try Desk.caughtUp()
+        let harness = try StepHarness.online()
+        try harness.answerFeatures(archive: false)
+        #expect(try harness.queue().last == "presence c")
+        let known = try StepHarness.caughtUp()
         try known.bind(resumeID: "session-2")
         let id = try #require(try known.questions("features").last)
         try known.receive("<iq type='error' id='\(id)'><error type='wait'/></iq>")
@@ -114,149 +115,150 @@ struct InterruptedCatchUpTests {
 
     @Test("the last messages of a page are read again, and live messages do not count as read")
     func overlap() throws {
-        let desk = try Desk.reading()
+        let harness = try StepHarness.reading()
         for number in 1...50 {
             let stamp = "2026-11-20T10:00:\(9 + number)Z"
-            try desk.receive(try desk.archived("a\(number)", Self.message("\(number)"), at: stamp))
+            try harness.receive(try harness.archived("a\(number)", Self.message("\(number)"), at: stamp))
         }
-        try desk.answerPage(last: "a50", complete: true)
-        try desk.answerPage(complete: true)
-        for number in 60...99 { try desk.receive(CatchUpTests.live("\(number)", archive: "a\(number)")) }
-        try desk.bind(resumeID: "session-2")
-        try desk.answerFeatures(archive: true)
-        #expect(try CatchUpTests.lastPage(desk).contains("<after>a20</after>"))
+        try harness.answerPage(last: "a50", complete: true)
+        try harness.answerPage(complete: true)
+        for number in 60...99 { try harness.receive(CatchUpTests.live("\(number)", archive: "a\(number)")) }
+        try harness.bind(resumeID: "session-2")
+        try harness.answerFeatures(archive: true)
+        #expect(try CatchUpTests.lastPage(harness).contains("<after>a20</after>"))
     }
 
     /// Found by killing: ejabberd 23.01 archived a message 28 messages and 31 ms after the messages at its place.
     @Test("messages archived within two seconds are read again, but 140 messages are enough")
     func lateness() throws {
-        let desk = try Desk.reading()
+        let harness = try StepHarness.reading()
         for number in 1...99 {
             let stamp = number < 30 ? "2026-11-20T10:00:00Z" : "2026-11-20T10:00:10Z"
-            try desk.receive(try desk.archived("a\(number)", Self.message("\(number)"), at: stamp))
+            try harness.receive(try harness.archived("a\(number)", Self.message("\(number)"), at: stamp))
         }
-        try desk.answerPage(last: "a99", complete: true)
-        try desk.answerPage(complete: true)
-        try desk.bind(resumeID: "session-2")
-        try desk.answerFeatures(archive: true)
-        #expect(try CatchUpTests.lastPage(desk).contains("<after>a1</after>"), "a40 is not two seconds before the end")
-        for number in 100...330 { try desk.receive(try desk.archived("a\(number)", Self.message("\(number)"))) }
-        try desk.answerPage(last: "a330", complete: true)
-        try desk.answerPage(complete: true)
-        try desk.bind(resumeID: "session-3")
-        try desk.answerFeatures(archive: true)
-        #expect(try CatchUpTests.lastPage(desk).contains("<after>a119</after>"))
+        try harness.answerPage(last: "a99", complete: true)
+        try harness.answerPage(complete: true)
+        try harness.bind(resumeID: "session-2")
+        try harness.answerFeatures(archive: true)
+        #expect(
+            try CatchUpTests.lastPage(harness).contains("<after>a1</after>"), "a40 is not two seconds before the end")
+        for number in 100...330 { try harness.receive(try harness.archived("a\(number)", Self.message("\(number)"))) }
+        try harness.answerPage(last: "a330", complete: true)
+        try harness.answerPage(complete: true)
+        try harness.bind(resumeID: "session-3")
+        try harness.answerFeatures(archive: true)
+        #expect(try CatchUpTests.lastPage(harness).contains("<after>a119</after>"))
     }
 
     /// Found by killing: a process was killed while a reading from far back moved messages, and the next session's
     /// reading began at a later place.
     @Test("a reading that has begun to move messages into the archive's order begins there again in the next session")
     func moving() throws {
-        let desk = try Desk.read(5)
-        try desk.accept("mine")
-        try desk.write()
-        _ = try desk.steps.readArchive()
-        try desk.show((2...30).map { "a\($0)" }, at: "2026-11-21T11:00:00Z")
-        try desk.show((31...60).map { "a\($0)" }, at: "2026-11-21T11:00:10Z")
-        try desk.fin("page", last: "a60", complete: true)
-        let id = try #require(try desk.text("SELECT origin_id FROM message WHERE body = 'mine'"))
+        let harness = try StepHarness.read(5)
+        try harness.accept("mine")
+        try harness.write()
+        _ = try harness.steps.readArchive()
+        try harness.show((2...30).map { "a\($0)" }, at: "2026-11-21T11:00:00Z")
+        try harness.show((31...60).map { "a\($0)" }, at: "2026-11-21T11:00:10Z")
+        try harness.fin("page", last: "a60", complete: true)
+        let id = try #require(try harness.text("SELECT origin_id FROM message WHERE body = 'mine'"))
         let copy = "<message from='juliet@example.org/x' to='romeo@example.net' id='\(id)'><body>mine</body></message>"
 
-        try nextSession("session-2", desk)
-        #expect(try desk.asked() == ["after a4"], "mine may be behind a5")
-        try desk.show(["a5", "late"], at: "2026-11-21T11:00:00Z")
-        try desk.receive(try desk.result("own", xml: copy))
-        try desk.show(["a6", "a7"], at: "2026-11-21T11:00:00Z")
+        try nextSession("session-2", harness)
+        #expect(try harness.asked() == ["after a4"], "mine may be behind a5")
+        try harness.show(["a5", "late"], at: "2026-11-21T11:00:00Z")
+        try harness.receive(try harness.result("own", xml: copy))
+        try harness.show(["a6", "a7"], at: "2026-11-21T11:00:00Z")
 
-        try nextSession("session-3", desk)
-        #expect(try desk.asked() == ["after a4"])
-        try desk.show(["a5", "late"], at: "2026-11-21T11:00:00Z")
-        try desk.receive(try desk.result("own", xml: copy))
-        try desk.show((6...60).map { "a\($0)" }, at: "2026-11-21T11:00:00Z")
-        try desk.fin("page", last: "a60", complete: true)
-        try desk.fin("page", complete: true)
+        try nextSession("session-3", harness)
+        #expect(try harness.asked() == ["after a4"])
+        try harness.show(["a5", "late"], at: "2026-11-21T11:00:00Z")
+        try harness.receive(try harness.result("own", xml: copy))
+        try harness.show((6...60).map { "a\($0)" }, at: "2026-11-21T11:00:00Z")
+        try harness.fin("page", last: "a60", complete: true)
+        try harness.fin("page", complete: true)
         let bodies = (1...5).map { "in a\($0)" } + ["in late", "out mine (acked)"] + (6...60).map { "in a\($0)" }
-        #expect(try desk.history() == bodies)
+        #expect(try harness.history() == bodies)
     }
 
     @Test("the same after some pages, whatever order numbers the remaining messages have")
     func movingOn() throws {
-        let desk = try Desk.read(5)
-        try desk.accept("first")
-        try desk.write()
-        _ = try desk.steps.readArchive()
-        try desk.show((2...30).map { "a\($0)" }, at: "2026-11-21T11:00:00Z")
-        try desk.fin("page", last: "a30", complete: true)
-        try desk.accept("second")
-        try desk.write()
-        _ = try desk.steps.readArchive()
-        try desk.show((2...40).map { "a\($0)" }, at: "2026-11-21T11:00:00Z")
-        try desk.show((41...60).map { "a\($0)" }, at: "2026-11-21T11:00:10Z")
-        try desk.fin("page", last: "a60", complete: true)
-        let id = try #require(try desk.text("SELECT origin_id FROM message WHERE body = 'first'"))
+        let harness = try StepHarness.read(5)
+        try harness.accept("first")
+        try harness.write()
+        _ = try harness.steps.readArchive()
+        try harness.show((2...30).map { "a\($0)" }, at: "2026-11-21T11:00:00Z")
+        try harness.fin("page", last: "a30", complete: true)
+        try harness.accept("second")
+        try harness.write()
+        _ = try harness.steps.readArchive()
+        try harness.show((2...40).map { "a\($0)" }, at: "2026-11-21T11:00:00Z")
+        try harness.show((41...60).map { "a\($0)" }, at: "2026-11-21T11:00:10Z")
+        try harness.fin("page", last: "a60", complete: true)
+        let id = try #require(try harness.text("SELECT origin_id FROM message WHERE body = 'first'"))
         let copy = "<message from='juliet@example.org/x' to='romeo@example.net' id='\(id)'><body>first</body></message>"
 
-        try nextSession("session-2", desk)
-        #expect(try desk.asked() == ["after a4"])
-        try desk.show(["a5", "late"], at: "2026-11-21T11:00:00Z")
-        try desk.receive(try desk.result("own", xml: copy))
-        try desk.show((6...10).map { "a\($0)" }, at: "2026-11-21T11:00:00Z")
-        try desk.fin("page", last: "a10")
-        try desk.show(["a11"], at: "2026-11-21T11:00:00Z")
+        try nextSession("session-2", harness)
+        #expect(try harness.asked() == ["after a4"])
+        try harness.show(["a5", "late"], at: "2026-11-21T11:00:00Z")
+        try harness.receive(try harness.result("own", xml: copy))
+        try harness.show((6...10).map { "a\($0)" }, at: "2026-11-21T11:00:00Z")
+        try harness.fin("page", last: "a10")
+        try harness.show(["a11"], at: "2026-11-21T11:00:00Z")
 
         // The second message left when a30 was the newest; the order number of a30 is still smaller than the numbers of
         // moved messages.
-        try nextSession("session-3", desk)
-        #expect(try desk.asked() == ["after a4"])
-        try desk.show(["a5", "late"], at: "2026-11-21T11:00:00Z")
-        try desk.receive(try desk.result("own", xml: copy))
-        try desk.show((6...60).map { "a\($0)" }, at: "2026-11-21T11:00:00Z")
-        try desk.fin("page", last: "a60", complete: true)
-        try desk.fin("page", complete: true)
+        try nextSession("session-3", harness)
+        #expect(try harness.asked() == ["after a4"])
+        try harness.show(["a5", "late"], at: "2026-11-21T11:00:00Z")
+        try harness.receive(try harness.result("own", xml: copy))
+        try harness.show((6...60).map { "a\($0)" }, at: "2026-11-21T11:00:00Z")
+        try harness.fin("page", last: "a60", complete: true)
+        try harness.fin("page", complete: true)
         let bodies = (1...5).map { "in a\($0)" } + ["in late", "out first (acked)"] + (6...60).map { "in a\($0)" }
-        #expect(try desk.history().prefix(62) == bodies[...])
+        #expect(try harness.history().prefix(62) == bodies[...])
     }
 
-    private func nextSession(_ resumeID: String, _ desk: Desk) throws {
-        _ = try desk.steps.resumeFailed(nil)
-        try desk.bind(resumeID: resumeID)
-        try desk.answerFeatures(archive: true)
+    private func nextSession(_ resumeID: String, _ harness: StepHarness) throws {
+        _ = try harness.steps.resumeFailed(nil)
+        try harness.bind(resumeID: resumeID)
+        try harness.answerFeatures(archive: true)
     }
 
     /// Found by killing, too.
     @Test("after an interrupted reading, messages archived before its cursor are found by the next reading")
     func pinned() throws {
-        let desk = try Desk.reading()
-        try show(1...45, on: desk)
-        try desk.answerPage(last: "a45")
-        _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
-        #expect(try CatchUpTests.lastPage(desk).contains("<after>a44</after>"))
-        try show(46...99, on: desk)
-        try desk.answerPage(last: "a99", complete: true)
-        try desk.answerPage(complete: true)
-        try desk.bind(resumeID: "session-2")
-        try desk.answerFeatures(archive: true)
-        #expect(try CatchUpTests.lastPage(desk).contains("<after>a20</after>"))
+        let harness = try StepHarness.reading()
+        try show(1...45, on: harness)
+        try harness.answerPage(last: "a45")
+        _ = try harness.steps.resumed(try harness.steps.load().acknowledged)
+        #expect(try CatchUpTests.lastPage(harness).contains("<after>a44</after>"))
+        try show(46...99, on: harness)
+        try harness.answerPage(last: "a99", complete: true)
+        try harness.answerPage(complete: true)
+        try harness.bind(resumeID: "session-2")
+        try harness.answerFeatures(archive: true)
+        #expect(try CatchUpTests.lastPage(harness).contains("<after>a20</after>"))
     }
 
     /// Messages of the open page, archived a second apart.
-    private func show(_ numbers: ClosedRange<Int>, on desk: Desk) throws {
+    private func show(_ numbers: ClosedRange<Int>, on harness: StepHarness) throws {
         for number in numbers {
             let (minute, second) = (number / 60, number % 60)
             let stamp = "2026-11-20T10:0\(minute):\(second < 10 ? "0" : "")\(second)Z"
-            try desk.receive(try desk.archived("a\(number)", Self.message("\(number)"), at: stamp))
+            try harness.receive(try harness.archived("a\(number)", Self.message("\(number)"), at: stamp))
         }
     }
 
     @Test("a server that never answers keeps neither presence nor messages waiting for ever", arguments: [true, false])
     func unanswered(features: Bool) throws {
-        let desk = try Desk.online()
-        if features { try desk.answerFeatures(archive: true) }
-        #expect(try desk.letExpire() == ["caught up: the server does not answer"])
-        #expect(try desk.queue().last == "presence c")
-        #expect(try desk.questions("page").isEmpty && desk.questions("features").isEmpty)
-        #expect(try desk.letExpire().isEmpty)
-        let held = try Desk.caughtUp()
+        let harness = try StepHarness.online()
+        if features { try harness.answerFeatures(archive: true) }
+        #expect(try harness.letExpire() == ["caught up: the server does not answer"])
+        #expect(try harness.queue().last == "presence c")
+        #expect(try harness.questions("page").isEmpty && harness.questions("features").isEmpty)
+        #expect(try harness.letExpire().isEmpty)
+        let held = try StepHarness.caughtUp()
         try held.accept("one")
         try held.write()
         _ = try held.steps.resumed(try held.steps.load().acknowledged)
@@ -267,18 +269,18 @@ struct InterruptedCatchUpTests {
 
     @Test("after a resume, unanswered questions are asked again, and the rest is read from the cursor")
     func afterResume() throws {
-        let desk = try Desk.reading()
-        try desk.receive(try desk.archived("a1", Self.message("one")))
-        try desk.answerPage(last: "a1")
-        let lost = try desk.archived("a2", Self.message("two"))
-        _ = try desk.steps.resumed(try desk.steps.load().acknowledged)
-        #expect(try desk.questions("page").count == 1)
-        #expect(try CatchUpTests.lastPage(desk).contains("<after>a1</after>"))
+        let harness = try StepHarness.reading()
+        try harness.receive(try harness.archived("a1", Self.message("one")))
+        try harness.answerPage(last: "a1")
+        let lost = try harness.archived("a2", Self.message("two"))
+        _ = try harness.steps.resumed(try harness.steps.load().acknowledged)
+        #expect(try harness.questions("page").count == 1)
+        #expect(try CatchUpTests.lastPage(harness).contains("<after>a1</after>"))
         // Late results of the abandoned page do not count for the new page.
-        #expect(try desk.receive(lost).told.isEmpty)
-        try desk.receive(try desk.archived("a2", Self.message("two")))
-        try desk.answerPage(last: "a2", complete: true)
-        try desk.answerPage(complete: true)
-        #expect(try desk.history() == ["in one", "in two"])
+        #expect(try harness.receive(lost).told.isEmpty)
+        try harness.receive(try harness.archived("a2", Self.message("two")))
+        try harness.answerPage(last: "a2", complete: true)
+        try harness.answerPage(complete: true)
+        #expect(try harness.history() == ["in one", "in two"])
     }
 }

@@ -20,22 +20,22 @@ struct RoomArchiveTests {
         """
     }
 
-    private func read(_ desk: Desk) throws {
-        _ = try desk.runner.run("application", for: desk.account) { try $0.readArchive(of: try JID(Self.room)) }
+    private func read(_ harness: StepHarness) throws {
+        _ = try harness.runner.run("application", for: harness.account) { try $0.readArchive(of: try JID(Self.room)) }
     }
 
-    /// A desk that is reading the room's archive.
-    private func reading() throws -> Desk {
-        let desk = try Desk.read(1)
-        try read(desk)
-        try answer(desk, feature: "urn:xmpp:mam:2")
-        return desk
+    /// A harness that is reading the room's archive.
+    private func reading() throws -> StepHarness {
+        let harness = try StepHarness.read(1)
+        try read(harness)
+        try answer(harness, feature: "urn:xmpp:mam:2")
+        return harness
     }
 
     @discardableResult
-    private func answer(_ desk: Desk, feature: String) throws -> Step.Effects {
-        let id = try #require(try desk.questions("room").last)
-        return try desk.receive(
+    private func answer(_ harness: StepHarness, feature: String) throws -> Step.Effects {
+        let id = try #require(try harness.questions("room").last)
+        return try harness.receive(
             """
             <iq type='result' from='\(Self.room)' id='\(id)'><query xmlns='http://jabber.org/protocol/disco#info'>\
             <feature var='\(feature)'/></query></iq>
@@ -44,50 +44,51 @@ struct RoomArchiveTests {
 
     @Test("the room is asked, and its archive has ranges of its own; messages are stored with it as their archive")
     func ranges() throws {
-        let desk = try reading()
-        #expect(try desk.lastPage()["to"] == Self.room)
-        for id in ["r1", "r2"] { try desk.receive(try desk.result(id, room: Self.room, xml: message(id))) }
-        #expect(try desk.fin("page", last: "r2", complete: true, from: Self.room).told == ["room \(Self.room)"])
-        #expect(try desk.ranges(Self.room) == ["r1...r2"])
-        #expect(try desk.ranges() == ["a1...a1"])
+        let harness = try reading()
+        #expect(try harness.lastPage()["to"] == Self.room)
+        for id in ["r1", "r2"] { try harness.receive(try harness.result(id, room: Self.room, xml: message(id))) }
+        #expect(try harness.fin("page", last: "r2", complete: true, from: Self.room).told == ["room \(Self.room)"])
+        #expect(try harness.ranges(Self.room) == ["r1...r2"])
+        #expect(try harness.ranges() == ["a1...a1"])
         #expect(
-            try desk.number("SELECT count(*) FROM message WHERE archive = '\(Self.room)' AND type = 'groupchat'") == 2)
-        #expect(try desk.shown(with: Self.room) == ["[not fetched]", "[not fetched]", "r1", "r2"])
+            try harness.number("SELECT count(*) FROM message WHERE archive = '\(Self.room)' AND type = 'groupchat'")
+                == 2)
+        #expect(try harness.shown(with: Self.room) == ["[not fetched]", "[not fetched]", "r1", "r2"])
         // The next reading begins at the end of the last reading.
-        try read(desk)
-        try answer(desk, feature: "urn:xmpp:mam:2")
-        #expect(try desk.asked() == ["after r1"])
+        try read(harness)
+        try answer(harness, feature: "urn:xmpp:mam:2")
+        #expect(try harness.asked() == ["after r1"])
     }
 
     @Test(
         "a result counts only from the room",
         arguments: ["juliet@example.org", "mallory@muc.example.org", "orchard@muc.example.org/romeo"])
     func sender(_ from: String) throws {
-        let desk = try reading()
-        let result = try desk.result("r1", room: Self.room, xml: message("r1"))
-        try desk.receive(result.replacing("<message from='\(Self.room)'>", with: "<message from='\(from)'>"))
-        #expect(try desk.number("SELECT count(*) FROM message WHERE archive <> ''") == 0)
+        let harness = try reading()
+        let result = try harness.result("r1", room: Self.room, xml: message("r1"))
+        try harness.receive(result.replacing("<message from='\(Self.room)'>", with: "<message from='\(from)'>"))
+        #expect(try harness.number("SELECT count(*) FROM message WHERE archive <> ''") == 0)
         // The same holds for an answer.
-        try desk.fin("page", last: "r1", complete: true, from: from)
-        #expect(try desk.questions("page").count == 1)
+        try harness.fin("page", last: "r1", complete: true, from: from)
+        #expect(try harness.questions("page").count == 1)
     }
 
     @Test("a room's live message is recognized in the archive, by the stanza-id that the room stamps")
     func live() throws {
-        let desk = try reading()
-        try desk.receive(message("two", stamp: "r2"))
+        let harness = try reading()
+        try harness.receive(message("two", stamp: "r2"))
         for id in ["r1", "r2"] {
-            try desk.receive(try desk.result(id, room: Self.room, xml: message(id == "r1" ? "one" : "two")))
+            try harness.receive(try harness.result(id, room: Self.room, xml: message(id == "r1" ? "one" : "two")))
         }
-        try desk.fin("page", last: "r2", complete: true, from: Self.room)
-        #expect(try desk.history() == ["in a1", "in one", "in two"])
+        try harness.fin("page", last: "r2", complete: true, from: Self.room)
+        #expect(try harness.history() == ["in a1", "in one", "in two"])
     }
 
     @Test("a room's stanza-id counts only after disco has shown the room's archive, and only by the room itself")
     func untrusted() throws {
-        let desk = try Desk.read(1)
-        try desk.receive(message("one", stamp: "r1"))
-        #expect(try desk.number("SELECT count(*) FROM message WHERE stanza_id = 'r1'") == 0)
+        let harness = try StepHarness.read(1)
+        try harness.receive(message("one", stamp: "r1"))
+        #expect(try harness.number("SELECT count(*) FROM message WHERE stanza_id = 'r1'") == 0)
         let trusting = try reading()
         try trusting.receive(
             message("two").replacing(
@@ -99,48 +100,48 @@ struct RoomArchiveTests {
 
     @Test("the same id in the archives of two rooms, or of the account, is no duplicate")
     func sameID() throws {
-        let desk = try reading()
-        try desk.receive(try desk.result("a1", room: Self.room, xml: message("a1")))
-        #expect(try desk.history() == ["in a1", "in a1"])
+        let harness = try reading()
+        try harness.receive(try harness.result("a1", room: Self.room, xml: message("a1")))
+        #expect(try harness.history() == ["in a1", "in a1"])
     }
 
     @Test("a copy of a message accepted here finds its row, once; another occupant cannot take the row over")
     func own() throws {
-        let desk = try reading()
-        let id = try #require(try desk.accept("mine", to: Self.room).originID)
+        let harness = try reading()
+        let id = try #require(try harness.accept("mine", to: Self.room).originID)
         // A feature for rooms accepts messages of this type.
-        try desk.database.run("UPDATE message SET type = 'groupchat' WHERE body = 'mine'")
+        try harness.database.run("UPDATE message SET type = 'groupchat' WHERE body = 'mine'")
         let copy = "<message from='\(Self.room)/juliet' type='groupchat' id='\(id)'><body>mine</body></message>"
-        #expect(try desk.receive(try desk.result("r1", room: Self.room, xml: copy)).told == ["mine is acked"])
+        #expect(try harness.receive(try harness.result("r1", room: Self.room, xml: copy)).told == ["mine is acked"])
         let other = copy.replacing("/juliet", with: "/mallory").replacing("<body>mine", with: "<body>forged")
-        #expect(try desk.receive(try desk.result("r2", room: Self.room, xml: other)).told == ["message forged"])
-        try desk.fin("page", last: "r2", complete: true, from: Self.room)
-        #expect(try desk.history() == ["in a1", "out mine (acked)", "in forged"])
+        #expect(try harness.receive(try harness.result("r2", room: Self.room, xml: other)).told == ["message forged"])
+        try harness.fin("page", last: "r2", complete: true, from: Self.room)
+        #expect(try harness.history() == ["in a1", "out mine (acked)", "in forged"])
     }
 
     @Test("a room without an archive, or without an answer, is reported")
     func without() throws {
-        let desk = try Desk.read(1)
-        try read(desk)
-        #expect(try answer(desk, feature: "urn:example:x").told == ["room \(Self.room): the room has no archive"])
-        try read(desk)
-        #expect(try desk.letExpire() == ["room \(Self.room): the room does not say whether it has an archive"])
+        let harness = try StepHarness.read(1)
+        try read(harness)
+        #expect(try answer(harness, feature: "urn:example:x").told == ["room \(Self.room): the room has no archive"])
+        try read(harness)
+        #expect(try harness.letExpire() == ["room \(Self.room): the room does not say whether it has an archive"])
         let reading = try reading()
         #expect(try reading.letExpire() == ["room \(Self.room): the server does not answer"])
     }
 
     @Test("older history of a room is filled in the same way")
     func older() throws {
-        let desk = try reading()
-        try desk.receive(try desk.result("r5", room: Self.room, xml: message("r5")))
-        try desk.fin("page", last: "r5", complete: true, from: Self.room)
-        _ = try desk.runner.run("application", for: desk.account) {
+        let harness = try reading()
+        try harness.receive(try harness.result("r5", room: Self.room, xml: message("r5")))
+        try harness.fin("page", last: "r5", complete: true, from: Self.room)
+        _ = try harness.runner.run("application", for: harness.account) {
             try $0.fetchHistory(older: 10, of: try JID(Self.room))
         }
-        #expect(try desk.lastPage()["to"] == Self.room)
-        try desk.receive(try desk.result("r4", of: "filling", room: Self.room, xml: message("r4")))
-        try desk.fin("filled", first: "r4", last: "r4", complete: true, from: Self.room)
-        #expect(try desk.ranges(Self.room) == ["|r4...r5"])
-        #expect(try desk.ranges() == ["a1...a1"])
+        #expect(try harness.lastPage()["to"] == Self.room)
+        try harness.receive(try harness.result("r4", of: "filling", room: Self.room, xml: message("r4")))
+        try harness.fin("filled", first: "r4", last: "r4", complete: true, from: Self.room)
+        #expect(try harness.ranges(Self.room) == ["|r4...r5"])
+        #expect(try harness.ranges() == ["a1...a1"])
     }
 }

@@ -13,40 +13,40 @@ struct ForwardingTests {
     static let room = "orchard@muc.example.org"
     private static let mallory = "mallory@example.com/evil"
 
-    /// A desk that knows two contacts, has messages to and from both in all states, has shown and owed notifications,
+    /// A harness that knows two contacts, has messages to and from both in all states, has shown and owed notifications,
     /// and is reading the archive of a room.
-    static func desk() throws -> Desk {
-        let desk = try Desk(notifies: true)
-        try desk.bind()
-        try desk.answerFeatures(archive: true)
-        for id in ["a1", "a2"] { try desk.receive(try desk.result(id)) }
-        try desk.answerPage(last: "a2", complete: true)
-        try desk.answerPage(complete: true)
+    static func harness() throws -> StepHarness {
+        let harness = try StepHarness(notifies: true)
+        try harness.bind()
+        try harness.answerFeatures(archive: true)
+        for id in ["a1", "a2"] { try harness.receive(try harness.result(id)) }
+        try harness.answerPage(last: "a2", complete: true)
+        try harness.answerPage(complete: true)
         for (contact, body) in [
             ("romeo@example.net", "to-romeo"), ("nurse@example.net", "to-nurse"), (room, "to-room"),
         ] {
-            for state in ["acked", "sent", "queued"] { _ = try desk.accept("\(body)-\(state)", to: contact) }
-            try desk.receive(
+            for state in ["acked", "sent", "queued"] { _ = try harness.accept("\(body)-\(state)", to: contact) }
+            try harness.receive(
                 "<message from='\(contact)/x' type='chat' id='in-\(body)'><body>hello</body>"
                     + "<origin-id xmlns='urn:xmpp:sid:0' id='in-\(body)'/></message>")
         }
-        try desk.database.run("UPDATE message SET state = 'acked' WHERE body LIKE '%-acked'")
-        try desk.database.run("UPDATE message SET state = 'sent' WHERE body LIKE '%-sent'")
-        try desk.database.run(
+        try harness.database.run("UPDATE message SET state = 'acked' WHERE body LIKE '%-acked'")
+        try harness.database.run("UPDATE message SET state = 'sent' WHERE body LIKE '%-sent'")
+        try harness.database.run(
             "UPDATE notification SET begun = 1, done = 1 WHERE conversation = 'romeo@example.net'")
-        _ = try desk.runner.run("application", for: desk.account) { try $0.readArchive(of: try JID(room)) }
-        let id = try #require(try desk.questions("room").last)
-        try desk.receive(
+        _ = try harness.runner.run("application", for: harness.account) { try $0.readArchive(of: try JID(room)) }
+        let id = try #require(try harness.questions("room").last)
+        try harness.receive(
             """
             <iq type='result' from='\(room)' id='\(id)'><query xmlns='http://jabber.org/protocol/disco#info'>\
             <feature var='urn:xmpp:mam:2'/></query></iq>
             """)
-        return desk
+        return harness
     }
 
     /// All rows that belong to other conversations than `own`, as text.
-    private func others(_ desk: Desk, than own: String) throws -> [String] {
-        let messages = try desk.database.prepare(
+    private func others(_ harness: StepHarness, than own: String) throws -> [String] {
+        let messages = try harness.database.prepare(
             """
             SELECT quote(id) || quote(direction) || quote(conversation) || quote(position) || quote(archive) ||
                 quote(stanza_id) || quote(message_id) || quote(origin_id) || quote(sender) || quote(recipient) ||
@@ -55,20 +55,22 @@ struct ForwardingTests {
             FROM message WHERE conversation <> ? ORDER BY id
             """
         ).all([.text(own)]) { $0.text() }
-        let notifications = try desk.database.prepare(
+        let notifications = try harness.database.prepare(
             """
             SELECT quote(id) || quote(message) || quote(conversation) || quote(kind) || quote(begun) || quote(done)
             FROM notification WHERE conversation <> ? ORDER BY id
             """
         ).all([.text(own)]) { $0.text() }
-        let ranges = try desk.database.prepare(
+        let ranges = try harness.database.prepare(
             "SELECT quote(archive) || quote(last_id) FROM archive_range WHERE archive <> ?"
         )
         .all([.text(own)]) { $0.text() }
-        let requests = try desk.database.prepare("SELECT id FROM request WHERE responder <> ? ORDER BY id")
+        let requests = try harness.database.prepare("SELECT id FROM request WHERE responder <> ? ORDER BY id")
             .all([.text(own)]) { $0.text() }
-        let queued = try desk.database.prepare("SELECT CAST(stanza AS TEXT) FROM queue ORDER BY id").all { $0.text() }
-            .filter { !$0.contains("to='\(own)") && !$0.contains("to=\"\(own)") }
+        let queued = try harness.database.prepare("SELECT CAST(stanza AS TEXT) FROM queue ORDER BY id").all {
+            $0.text()
+        }
+        .filter { !$0.contains("to='\(own)") && !$0.contains("to=\"\(own)") }
         return messages + notifications + ranges + requests + queued
     }
 
@@ -76,11 +78,11 @@ struct ForwardingTests {
     private struct Ids {
         let all: [String]
 
-        init(_ desk: Desk) throws {
+        init(_ harness: StepHarness) throws {
             all =
-                try desk.database.prepare("SELECT message_id FROM message UNION SELECT origin_id FROM message")
+                try harness.database.prepare("SELECT message_id FROM message UNION SELECT origin_id FROM message")
                 .all { $0.optionalText() ?? "" }
-                + (try desk.database.prepare("SELECT id FROM request").all { $0.text() }) + ["a1", "a2", "new"]
+                + (try harness.database.prepare("SELECT id FROM request").all { $0.text() }) + ["a1", "a2", "new"]
         }
     }
 
@@ -162,14 +164,14 @@ struct ForwardingTests {
     func forged(_ sender: String) throws {
         let own = try JID(sender).bare.description
         for seed in 0..<15 as Range<UInt64> {
-            let desk = try Self.desk()
-            let query = try #require(try desk.text("SELECT query_id FROM catchup WHERE archive = '\(Self.room)'"))
-            var forger = Forger(random: Seeded(seed), ids: try Ids(desk), query: query)
-            var before = try others(desk, than: own)
+            let harness = try Self.harness()
+            let query = try #require(try harness.text("SELECT query_id FROM catchup WHERE archive = '\(Self.room)'"))
+            var forger = Forger(random: Seeded(seed), ids: try Ids(harness), query: query)
+            var before = try others(harness, than: own)
             for _ in 0..<50 {
                 let stanza = forger.stanza(from: sender)
-                try desk.receive(stanza)
-                let after = try others(desk, than: own)
+                try harness.receive(stanza)
+                let after = try others(harness, than: own)
                 guard after != before else { continue }
                 Issue.record("seed \(seed): \(stanza)\nchanged \(Set(after).symmetricDifference(Set(before)).sorted())")
                 before = after
@@ -179,26 +181,26 @@ struct ForwardingTests {
 
     @Test("an error in a room's archive does not fail a message to somebody else")
     func error() throws {
-        let desk = try Self.desk()
-        let id = try #require(try desk.text("SELECT origin_id FROM message WHERE body = 'to-romeo-sent'"))
+        let harness = try Self.harness()
+        let id = try #require(try harness.text("SELECT origin_id FROM message WHERE body = 'to-romeo-sent'"))
         let error = """
             <message type='error' from='romeo@example.net' id='\(id)'><error type='cancel'>\
             <gone xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></message>
             """
-        try desk.receive(try desk.result("r1", room: Self.room, xml: error))
-        #expect(try desk.text("SELECT state FROM message WHERE origin_id = '\(id)'") == "sent")
+        try harness.receive(try harness.result("r1", room: Self.room, xml: error))
+        #expect(try harness.text("SELECT state FROM message WHERE origin_id = '\(id)'") == "sent")
     }
 
     @Test("a contact who writes groupchat with the id of our message does not settle the message")
     func groupchat() throws {
-        let desk = try Self.desk()
-        let id = try #require(try desk.text("SELECT origin_id FROM message WHERE body = 'to-romeo-sent'"))
-        try desk.receive(
+        let harness = try Self.harness()
+        let id = try #require(try harness.text("SELECT origin_id FROM message WHERE body = 'to-romeo-sent'"))
+        try harness.receive(
             """
             <message type='groupchat' from='romeo@example.net/x' id='\(id)'><body>to-romeo-sent</body></message>
             """)
         #expect(
-            try desk.text("SELECT state || archive FROM message WHERE origin_id = '\(id)' AND direction = 'out'")
+            try harness.text("SELECT state || archive FROM message WHERE origin_id = '\(id)' AND direction = 'out'")
                 == "sent")
     }
 }

@@ -13,36 +13,36 @@ import Testing
 struct QueueLimitTests {
     private static let limit = 60_000
 
-    private func queue(_ desk: Desk) -> OutboundQueue {
-        OutboundQueue(database: desk.database, account: desk.account.id)
+    private func queue(_ harness: StepHarness) -> OutboundQueue {
+        OutboundQueue(database: harness.database, account: harness.account.id)
     }
 
-    private func stanzas(_ desk: Desk) throws -> [[UInt8]] {
-        try queue(desk).entries(after: 0, limit: 1000).map(\.stanza)
+    private func stanzas(_ harness: StepHarness) throws -> [[UInt8]] {
+        try queue(harness).entries(after: 0, limit: 1000).map(\.stanza)
     }
 
     /// Attacked: the answer to a ping with an id of 100 kB had 600 kB, and the server ended the stream.
     @Test("a question with a huge id is not answered", arguments: ["ping", "query"])
     func ping(_ name: String) throws {
-        let desk = try Desk.caughtUp()
-        try desk.subscribe("romeo@example.net")
+        let harness = try StepHarness.caughtUp()
+        try harness.subscribe("romeo@example.net")
         let namespace = name == "ping" ? "urn:xmpp:ping" : "http://jabber.org/protocol/disco#info"
         for id in [String(repeating: "&amp;", count: 20_000), String(repeating: "x", count: 100_000)] {
-            try desk.receive(
+            try harness.receive(
                 "<iq type='get' from='romeo@example.net/x' id='\(id)'><\(name) xmlns='\(namespace)'/></iq>")
-            try desk.receive("<iq type='set' from='romeo@example.net/x' id='\(id)'><x xmlns='urn:x'/></iq>")
-            try desk.receive("<iq type='get' from='mallory@example.net/x' id='\(id)'><x xmlns='urn:x'/></iq>")
+            try harness.receive("<iq type='set' from='romeo@example.net/x' id='\(id)'><x xmlns='urn:x'/></iq>")
+            try harness.receive("<iq type='get' from='mallory@example.net/x' id='\(id)'><x xmlns='urn:x'/></iq>")
         }
-        #expect(try desk.queue().isEmpty)
-        try desk.receive("<iq type='get' from='romeo@example.net/x' id='q'><\(name) xmlns='\(namespace)'/></iq>")
-        #expect(try desk.queue().count == 1)
+        #expect(try harness.queue().isEmpty)
+        try harness.receive("<iq type='get' from='romeo@example.net/x' id='q'><\(name) xmlns='\(namespace)'/></iq>")
+        #expect(try harness.queue().count == 1)
     }
 
     @Test("an application's stanzas are limited, too, by the server's announcement (XEP-0478)")
     func announced() throws {
-        let desk = try Desk.caughtUp()
+        let harness = try StepHarness.caughtUp()
         func send(_ bytes: Int) throws {
-            try desk.perform {
+            try harness.perform {
                 try $0.send(
                     Element("message", xmlns: "jabber:client", attributes: ["id": String(repeating: "x", count: bytes)])
                 )
@@ -50,11 +50,11 @@ struct QueueLimitTests {
         }
         #expect(throws: StanzaTooLong.self) { try send(Self.limit) }
         try send(50_000)
-        try desk.steps.note(largestStanza: 20_000)
+        try harness.steps.note(largestStanza: 20_000)
         #expect(throws: StanzaTooLong.self) { try send(50_000) }
-        #expect(throws: StanzaTooLong.self) { try desk.accept(String(repeating: "x", count: 50_000)) }
-        #expect(try desk.number("SELECT count(*) FROM message WHERE direction = 'out'") == 0)
-        try desk.steps.note(largestStanza: 200_000)
+        #expect(throws: StanzaTooLong.self) { try harness.accept(String(repeating: "x", count: 50_000)) }
+        #expect(try harness.number("SELECT count(*) FROM message WHERE direction = 'out'") == 0)
+        try harness.steps.note(largestStanza: 200_000)
         try send(150_000)
     }
 
@@ -62,49 +62,51 @@ struct QueueLimitTests {
         "stanzas queued before the server lowered its limit are set aside: a message fails, other stanzas are dead letters"
     )
     func setAside() throws {
-        let desk = try Desk.caughtUp()
-        try desk.accept(String(repeating: "x", count: 50_000))
-        try desk.accept("short")
-        try desk.perform {
+        let harness = try StepHarness.caughtUp()
+        try harness.accept(String(repeating: "x", count: 50_000))
+        try harness.accept("short")
+        try harness.perform {
             try $0.send(
                 Element("message", xmlns: "jabber:client", attributes: ["id": String(repeating: "x", count: 40_000)]))
         }
-        #expect(try desk.queueSteps.setAsideTooLong(try queue(desk).entries(after: 0, limit: 9)) == nil)
-        try desk.steps.note(largestStanza: 20_000)
-        let effects = try #require(try desk.queueSteps.setAsideTooLong(try queue(desk).entries(after: 0, limit: 9)))
+        #expect(try harness.queueSteps.setAsideTooLong(try queue(harness).entries(after: 0, limit: 9)) == nil)
+        try harness.steps.note(largestStanza: 20_000)
+        let effects = try #require(
+            try harness.queueSteps.setAsideTooLong(try queue(harness).entries(after: 0, limit: 9)))
         #expect(effects.told.count == 2)
-        #expect(try desk.queue() == ["message chat short"])
-        let error = try desk.text("SELECT error FROM message WHERE state = 'failed'")
+        #expect(try harness.queue() == ["message chat short"])
+        let error = try harness.text("SELECT error FROM message WHERE state = 'failed'")
         #expect(error?.contains("the server takes at most 20000") == true)
-        #expect(try desk.text("SELECT origin || reason FROM dead_letter")?.hasPrefix("queuethe stanza has 40") == true)
+        #expect(
+            try harness.text("SELECT origin || reason FROM dead_letter")?.hasPrefix("queuethe stanza has 40") == true)
     }
 
     @Test(
         "after the server ended a session, its unacknowledged stanzas leave one at a time; the stanza to blame is set aside"
     )
     func blamed() throws {
-        let desk = try Desk.caughtUp()
+        let harness = try StepHarness.caughtUp()
         let error = StreamError(.policyViolation, text: "too big")
-        for body in ["one", "two", "three"] { try desk.accept(body) }
+        for body in ["one", "two", "three"] { try harness.accept(body) }
         var writer = OutboundWriter()
         func write() throws -> [String] {
-            let next = try queue(desk).entries(after: writer.position, limit: 50)
-            let entries = Array(writer.leaving(next))
-            _ = try desk.queueSteps.leaving(entries)
+            let next = try queue(harness).entries(after: writer.position, limit: 50)
+            let entries = Array(writer.transmitting(next))
+            _ = try harness.queueSteps.transmitting(entries)
             writer.wrote(entries)
             return try entries.map { try Element.parse($0.stanza).findFirst("body#") ?? "-" }
         }
         #expect(try write() == ["one", "two", "three"])
-        #expect(try desk.queueSteps.blamed(through: writer.position, for: error).told.isEmpty)
+        #expect(try harness.queueSteps.blamed(through: writer.position, for: error).told.isEmpty)
         writer = OutboundWriter()
         #expect(try write() == ["one"])
         #expect(try write() == [], "one is not acknowledged")
-        try desk.accept("four")
-        _ = try desk.steps.acknowledged(try desk.steps.load().acknowledged.advanced())
+        try harness.accept("four")
+        _ = try harness.steps.acknowledged(try harness.steps.load().acknowledged.advanced())
         _ = writer.acknowledged(1)
         #expect(try write() == ["two"])
-        #expect(try desk.queueSteps.blamed(through: writer.position, for: error).told == ["two is failed"])
-        #expect(try desk.text("SELECT error FROM message WHERE body = 'two'")?.contains("too big") == true)
+        #expect(try harness.queueSteps.blamed(through: writer.position, for: error).told == ["two is failed"])
+        #expect(try harness.text("SELECT error FROM message WHERE body = 'two'")?.contains("too big") == true)
         writer = OutboundWriter()
         #expect(try write() == ["three"])
         _ = writer.acknowledged(1)
@@ -118,12 +120,12 @@ struct QueueLimitTests {
 
     @Test("ids of an archive that would not fit into a question are no ids")
     func cursor() throws {
-        let desk = try Desk.reading()
+        let harness = try StepHarness.reading()
         let id = String(repeating: "x", count: 100_000)
-        try desk.receive(try desk.result(id, "one"))
-        try desk.fin("page", last: id)
-        #expect(try stanzas(desk).allSatisfy { $0.count < 2000 })
-        #expect(try desk.number("SELECT count(*) FROM message") == 0)
+        try harness.receive(try harness.result(id, "one"))
+        try harness.fin("page", last: id)
+        #expect(try stanzas(harness).allSatisfy { $0.count < 2000 })
+        #expect(try harness.number("SELECT count(*) FROM message") == 0)
     }
 
     /// Inbound stanzas of up to a megabyte, from anybody, with anything.
@@ -133,21 +135,21 @@ struct QueueLimitTests {
     func anything() throws {
         var random = Seeded(2026)
         for _ in 0..<20 {
-            let desk = try ForwardingTests.desk()
-            for _ in 0..<30 { try desk.receive(Self.stanza(&random)) }
-            for stanza in try stanzas(desk) {
+            let harness = try ForwardingTests.harness()
+            for _ in 0..<30 { try harness.receive(Self.stanza(&random)) }
+            for stanza in try stanzas(harness) {
                 #expect(stanza.count <= Self.limit)
                 #expect(throws: Never.self) {
-                    try Element.parse(Desk.inClient(String(decoding: stanza, as: UTF8.self)))
+                    try Element.parse(StepHarness.inClient(String(decoding: stanza, as: UTF8.self)))
                 }
             }
-            _ = try desk.steps.resumeFailed(nil)
-            try desk.bind(resumeID: "session-2")
-            try desk.write()
-            try desk.acknowledgeAll()
-            try desk.answerFeatures(archive: false)
-            try desk.acknowledgeAll()
-            #expect(try desk.queue().isEmpty)
+            _ = try harness.steps.resumeFailed(nil)
+            try harness.bind(resumeID: "session-2")
+            try harness.write()
+            try harness.acknowledgeAll()
+            try harness.answerFeatures(archive: false)
+            try harness.acknowledgeAll()
+            #expect(try harness.queue().isEmpty)
         }
     }
 

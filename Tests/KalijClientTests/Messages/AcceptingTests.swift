@@ -11,57 +11,57 @@ import Testing
 struct AcceptingTests {
     @Test("an accepted message is a row and a stanza in the queue, which the next process finds")
     func accepted() throws {
-        let desk = try Desk()
-        let message = try desk.accept("Wherefore art thou?\r\n\tRomeo & <Juliet> \u{1F339}")
-        let other = try Database(reading: desk.directory.databasePath)
-        let entries = try OutboundQueue(database: other, account: desk.account.id).entries(after: 0, limit: 10)
+        let harness = try StepHarness()
+        let message = try harness.accept("Wherefore art thou?\r\n\tRomeo & <Juliet> \u{1F339}")
+        let other = try Database(reading: harness.directory.databasePath)
+        let entries = try OutboundQueue(database: other, account: harness.account.id).entries(after: 0, limit: 10)
         #expect(entries.map(\.message) == [message.id])
         let stanza = try Element.parse(
-            Desk.inClient(String(decoding: try #require(entries.first).stanza, as: UTF8.self)))
+            StepHarness.inClient(String(decoding: try #require(entries.first).stanza, as: UTF8.self)))
         #expect(stanza["id"] == message.originID)
         #expect(stanza.child("origin-id", "urn:xmpp:sid:0")?["id"] == message.originID)
         #expect(stanza.child("body")?.text == message.body)
-        #expect(try HistoryReader(other).messages(of: desk.account, with: nil, limit: 5) == [message])
+        #expect(try HistoryReader(other).messages(of: harness.account, with: nil, limit: 5) == [message])
     }
 
     @Test(
         "text that XML cannot carry is refused, and nothing is stored",
         arguments: [("\u{0}", 0), ("bell \u{7}", 7), ("\u{1B}[0m", 0x1B), ("\u{FFFE}", 0xFFFE), ("\u{FFFF}", 0xFFFF)])
     func characters(_ body: String, _ code: UInt32) throws {
-        let desk = try Desk()
-        #expect(throws: AcceptError.notXML(code)) { try desk.accept(body) }
-        #expect(try desk.history().isEmpty)
+        let harness = try StepHarness()
+        #expect(throws: AcceptError.notXML(code)) { try harness.accept(body) }
+        #expect(try harness.history().isEmpty)
     }
 
     @Test("an empty message and a message over the limit are refused; the largest message within the limit is not")
     func sizes() throws {
-        let desk = try Desk()
-        #expect(throws: AcceptError.empty) { try desk.accept("") }
+        let harness = try StepHarness()
+        #expect(throws: AcceptError.empty) { try harness.accept("") }
         // Without the additions of features.
         let long = String(repeating: "x", count: Outgoing.largestStanza)
-        guard case .tooLong(let bytes)? = #expect(throws: AcceptError.self, performing: { try desk.accept(long) })
+        guard case .tooLong(let bytes)? = #expect(throws: AcceptError.self, performing: { try harness.accept(long) })
         else {
             return
         }
         let largest = String(long.dropLast(bytes - Outgoing.largestStanza))
-        #expect(throws: AcceptError.tooLong(Outgoing.largestStanza + 1)) { try desk.accept(largest + "x") }
+        #expect(throws: AcceptError.tooLong(Outgoing.largestStanza + 1)) { try harness.accept(largest + "x") }
         // "&" takes five bytes on the wire.
-        #expect(throws: AcceptError.self) { try desk.accept(String(repeating: "&", count: 13_000)) }
-        try desk.accept(largest)
-        #expect(try desk.history().count == 1)
-        #expect(try desk.queue().count == 1)
+        #expect(throws: AcceptError.self) { try harness.accept(String(repeating: "&", count: 13_000)) }
+        try harness.accept(largest)
+        #expect(try harness.history().count == 1)
+        #expect(try harness.queue().count == 1)
     }
 
     @Test("messages accepted by several processes are sent in the order of their places in the history")
     func order() throws {
-        let desk = try Desk()
-        let others = try (0..<3).map { _ in try Database(path: desk.directory.databasePath, durability: .machine) }
+        let harness = try StepHarness()
+        let others = try (0..<3).map { _ in try Database(path: harness.directory.databasePath, durability: .machine) }
         for number in 0..<12 {
             _ = try Outgoing.accept(
-                "\(number)", to: try JID("romeo@example.net"), of: desk.account, in: others[number % 3],
-                clock: desk.clock.clock)
+                "\(number)", to: try JID("romeo@example.net"), of: harness.account, in: others[number % 3],
+                clock: harness.clock.clock)
         }
-        #expect(try desk.queue() == (0..<12).map { "message chat \($0)" })
-        #expect(try desk.history() == (0..<12).map { "out \($0) (queued)" })
+        #expect(try harness.queue() == (0..<12).map { "message chat \($0)" })
+        #expect(try harness.history() == (0..<12).map { "out \($0) (queued)" })
     }
 }

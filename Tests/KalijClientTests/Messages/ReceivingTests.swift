@@ -20,70 +20,70 @@ struct ReceivingTests {
 
     @Test("a message is stored once, however often it is delivered and read from the archive")
     func once() throws {
-        let desk = try Desk.caughtUp()
-        #expect(try desk.receive(Self.live("hello", archive: "a1")).told == ["message hello"])
-        #expect(try desk.receive(Self.live("hello", archive: "a1")).told.isEmpty)
-        try desk.bind(resumeID: "session-2")
-        try desk.answerFeatures(archive: true)
+        let harness = try StepHarness.caughtUp()
+        #expect(try harness.receive(Self.live("hello", archive: "a1")).told == ["message hello"])
+        #expect(try harness.receive(Self.live("hello", archive: "a1")).told.isEmpty)
+        try harness.bind(resumeID: "session-2")
+        try harness.answerFeatures(archive: true)
         let plain = "<message from='romeo@example.net/x' type='chat' id='m1'><body>hello</body></message>"
-        for _ in 0..<2 { #expect(try desk.receive(try desk.archived("a1", plain)).told.isEmpty) }
-        #expect(try desk.history() == ["in hello"])
+        for _ in 0..<2 { #expect(try harness.receive(try harness.archived("a1", plain)).told.isEmpty) }
+        #expect(try harness.history() == ["in hello"])
     }
 
     @Test("messages of two senders with the same stanza-id are both stored, and so are two messages of one sender")
     func sameStanzaID() throws {
-        let desk = try Desk.caughtUp()
-        try desk.receive(Self.live("one", archive: "a1"))
-        try desk.receive(Self.live("two", from: "nurse@example.net/y", archive: "a1"))
-        try desk.receive(Self.live("three", id: "m2", archive: "a1"))
-        #expect(try desk.history() == ["in one", "in two", "in three"])
+        let harness = try StepHarness.caughtUp()
+        try harness.receive(Self.live("one", archive: "a1"))
+        try harness.receive(Self.live("two", from: "nurse@example.net/y", archive: "a1"))
+        try harness.receive(Self.live("three", id: "m2", archive: "a1"))
+        #expect(try harness.history() == ["in one", "in two", "in three"])
     }
 
     @Test("a message id alone never identifies a known message")
     func sameMessageID() throws {
-        let desk = try Desk.caughtUp()
-        try desk.receive(Self.live("one", archive: "a1"))
-        try desk.receive(Self.live("two", archive: "a2"))
+        let harness = try StepHarness.caughtUp()
+        try harness.receive(Self.live("one", archive: "a1"))
+        try harness.receive(Self.live("two", archive: "a2"))
         let unarchived = "<message from='romeo@example.net/x' id='m1'><body>three</body></message>"
-        try desk.receive(unarchived)
-        try desk.receive(unarchived)
-        #expect(try desk.history() == ["in one", "in two", "in three", "in three"])
+        try harness.receive(unarchived)
+        try harness.receive(unarchived)
+        #expect(try harness.history() == ["in one", "in two", "in three", "in three"])
     }
 
     @Test("a stanza-id is trusted only from the account's own archive, and only once disco has shown it")
     func untrusted() throws {
-        let desk = try Desk.caughtUp()
+        let harness = try StepHarness.caughtUp()
         for (number, by) in ["mallory@example.net", "juliet@example.org/balcony", "example.org", ""].enumerated() {
-            try desk.receive(
+            try harness.receive(
                 """
                 <message from='mallory@example.net/x' id='\(number)'><body>\(number)</body>\
                 <stanza-id xmlns='urn:xmpp:sid:0' by='\(by)' id='forged'/></message>
                 """)
         }
-        #expect(try desk.number("SELECT count(*) FROM message WHERE stanza_id IS NULL") == 4)
-        let unknown = try Desk.online()
+        #expect(try harness.number("SELECT count(*) FROM message WHERE stanza_id IS NULL") == 4)
+        let unknown = try StepHarness.online()
         try unknown.receive(Self.live("hello", archive: "forged"))
         #expect(try unknown.number("SELECT count(*) FROM message WHERE stanza_id IS NULL") == 1)
     }
 
     @Test("without an archive a sender's origin-id identifies a known message, another sender's does not")
     func originID() throws {
-        let desk = try Desk.online()
+        let harness = try StepHarness.online()
         func message(from: String) -> String {
             "<message from='\(from)'><body>x</body><origin-id xmlns='urn:xmpp:sid:0' id='o1'/></message>"
         }
         for from in ["romeo@example.net/x", "romeo@example.net/x", "nurse@example.net/y"] {
-            try desk.receive(message(from: from))
+            try harness.receive(message(from: from))
         }
-        #expect(try desk.number("SELECT count(*) FROM message") == 2)
+        #expect(try harness.number("SELECT count(*) FROM message") == 2)
     }
 
     @Test("a message without text that was not archived is not kept")
     func notKept() throws {
-        let desk = try Desk.caughtUp()
-        try desk.receive(
+        let harness = try StepHarness.caughtUp()
+        try harness.receive(
             "<message from='romeo@example.net/x'><composing xmlns='http://jabber.org/protocol/chatstates'/></message>")
-        #expect(try desk.history().isEmpty)
+        #expect(try harness.history().isEmpty)
     }
 
     @Test("RFC 6121, 5.2.2: a message without a type, or of an unknown one, is of type \"normal\"")
@@ -98,67 +98,67 @@ struct ReceivingTests {
 
     @Test("an error marks the message that it answers as failed, and no other")
     func errors() throws {
-        let desk = try Desk.caughtUp()
-        let (one, two) = (try desk.accept("one"), try desk.accept("two"))
-        try desk.write()
+        let harness = try StepHarness.caughtUp()
+        let (one, two) = (try harness.accept("one"), try harness.accept("two"))
+        try harness.write()
         let error = """
             <error type='cancel'><service-unavailable xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></message>
             """
         let (first, second) = (try #require(one.originID), try #require(two.originID))
         // The word of somebody else does not count.
-        try desk.receive("<message type='error' from='mallory@example.net' id='\(second)'>" + error)
-        try desk.receive("<message type='error' from='romeo@example.net' id='unknown'>" + error)
-        let told = try desk.receive(
+        try harness.receive("<message type='error' from='mallory@example.net' id='\(second)'>" + error)
+        try harness.receive("<message type='error' from='romeo@example.net' id='unknown'>" + error)
+        let told = try harness.receive(
             "<message type='error' from='romeo@example.net/x' id='\(first)'><body>one</body>" + error)
         #expect(told.told == ["one is failed"])
-        try desk.acknowledgeAll()
-        #expect(try desk.history() == ["out one (failed)", "out two (acked)"])
-        #expect(try desk.text("SELECT error FROM message WHERE body = 'one'") == "service-unavailable (cancel)")
+        try harness.acknowledgeAll()
+        #expect(try harness.history() == ["out one (failed)", "out two (acked)"])
+        #expect(try harness.text("SELECT error FROM message WHERE body = 'one'") == "service-unavailable (cancel)")
     }
 
     @Test("a stranger's carbon of a message in our name is ignored")
     func forgedCarbon() throws {
-        let desk = try Desk.caughtUp()
-        try desk.receive(
+        let harness = try StepHarness.caughtUp()
+        try harness.receive(
             """
             <message from='mallory@example.net/x'><sent xmlns='urn:xmpp:carbons:2'><forwarded xmlns='urn:xmpp:forward:0'>\
             <message xmlns='jabber:client' from='juliet@example.org/phone' to='romeo@example.net'><body>forged</body>\
             </message></forwarded></sent></message>
             """)
-        #expect(try desk.history().isEmpty)
+        #expect(try harness.history().isEmpty)
     }
 
     @Test(
         "our own server's refusal counts too, with its name, the account's or none",
         arguments: ["from='example.org'", "from='juliet@example.org'", ""])
     func refusedByOurServer(_ from: String) throws {
-        let desk = try Desk.caughtUp()
-        let id = try #require(try desk.accept("one").originID)
-        try desk.write()
-        let told = try desk.receive("<message type='error' \(from) id='\(id)'><error type='modify'/></message>").told
+        let harness = try StepHarness.caughtUp()
+        let id = try #require(try harness.accept("one").originID)
+        try harness.write()
+        let told = try harness.receive("<message type='error' \(from) id='\(id)'><error type='modify'/></message>").told
         #expect(told == ["one is failed"])
     }
 
     @Test("a stanza-id counts also where disco shows urn:xmpp:sid:0 and no archive")
     func stampedWithoutArchive() throws {
-        let desk = try Desk.online()
-        let id = try #require(try desk.questions("features").last)
-        try desk.receive(
+        let harness = try StepHarness.online()
+        let id = try #require(try harness.questions("features").last)
+        try harness.receive(
             """
             <iq type='result' id='\(id)'><query xmlns='http://jabber.org/protocol/disco#info'>\
             <feature var='urn:xmpp:sid:0'/></query></iq>
             """)
-        #expect(try desk.queue().last == "presence c", "there is no archive to read")
-        for _ in 0..<2 { try desk.receive(Self.live("one", archive: "a1")) }
-        #expect(try desk.history() == ["in one"])
-        #expect(try desk.text("SELECT stanza_id FROM message") == "a1")
+        #expect(try harness.queue().last == "presence c", "there is no archive to read")
+        for _ in 0..<2 { try harness.receive(Self.live("one", archive: "a1")) }
+        #expect(try harness.history() == ["in one"])
+        #expect(try harness.text("SELECT stanza_id FROM message") == "a1")
     }
 
     @Test("a reflection, a carbon and the archive's copy of our own message find the row of the sent message")
     func ownCopies() throws {
-        let desk = try Desk.caughtUp()
-        let id = try #require(try desk.accept("mine").originID)
-        try desk.write()
+        let harness = try StepHarness.caughtUp()
+        let id = try #require(try harness.accept("mine").originID)
+        try harness.write()
         let copy = """
             <message xmlns='jabber:client' from='juliet@example.org/balcony' to='romeo@example.net' type='chat' \
             id='\(id)'><body>mine</body><origin-id xmlns='urn:xmpp:sid:0' id='\(id)'/></message>
@@ -167,35 +167,36 @@ struct ReceivingTests {
             <message from='juliet@example.org'><sent xmlns='urn:xmpp:carbons:2'><forwarded xmlns='urn:xmpp:forward:0'>\
             \(copy)</forwarded></sent></message>
             """
-        #expect(try desk.receive(carbon).told == ["mine is acked"])
-        #expect(try desk.receive(copy.replacing(" xmlns='jabber:client'", with: "", maxReplacements: 1)).told.isEmpty)
-        _ = try desk.steps.readArchive()
+        #expect(try harness.receive(carbon).told == ["mine is acked"])
         #expect(
-            try desk.receive(try desk.result("a1", xml: copy.replacing(" xmlns='jabber:client'", with: ""))).told
+            try harness.receive(copy.replacing(" xmlns='jabber:client'", with: "", maxReplacements: 1)).told.isEmpty)
+        _ = try harness.steps.readArchive()
+        #expect(
+            try harness.receive(try harness.result("a1", xml: copy.replacing(" xmlns='jabber:client'", with: ""))).told
                 .isEmpty)
-        try desk.fin("page", last: "a1", complete: true)
-        #expect(try desk.history() == ["out mine (acked)"])
+        try harness.fin("page", last: "a1", complete: true)
+        #expect(try harness.history() == ["out mine (acked)"])
     }
 
     // Simulation, seed 219: a session resumed before the server had said whether it has an archive.
     @Test("a copy of another device's message, from before the archive's ids were trusted, is not stored again")
     func otherDevicesCopy() throws {
-        let desk = try Desk.caughtUp()
-        try desk.database.run("UPDATE session SET stamps = 0", [])
+        let harness = try StepHarness.caughtUp()
+        try harness.database.run("UPDATE session SET stamps = 0", [])
         let copy = """
             <message xmlns='jabber:client' from='juliet@example.org/phone' to='romeo@example.net' type='chat' id='m1'>\
             <body>from the phone</body><origin-id xmlns='urn:xmpp:sid:0' id='m1'/></message>
             """
-        try desk.receive(
+        try harness.receive(
             """
             <message from='juliet@example.org'><sent xmlns='urn:xmpp:carbons:2'><forwarded xmlns='urn:xmpp:forward:0'>\
             \(copy)</forwarded></sent></message>
             """)
-        try desk.database.run("UPDATE session SET stamps = 1", [])
-        _ = try desk.steps.readArchive()
-        try desk.receive(try desk.result("a1", xml: copy.replacing(" xmlns='jabber:client'", with: "")))
-        try desk.fin("page", last: "a1", complete: true)
-        #expect(try desk.history() == ["out from the phone (acked)"])
-        #expect(try desk.text("SELECT stanza_id FROM message") == "a1")
+        try harness.database.run("UPDATE session SET stamps = 1", [])
+        _ = try harness.steps.readArchive()
+        try harness.receive(try harness.result("a1", xml: copy.replacing(" xmlns='jabber:client'", with: "")))
+        try harness.fin("page", last: "a1", complete: true)
+        #expect(try harness.history() == ["out from the phone (acked)"])
+        #expect(try harness.text("SELECT stanza_id FROM message") == "a1")
     }
 }

@@ -9,17 +9,17 @@ import Testing
 
 /// XEP-0490: messages displayed on another device of the account are withdrawn.
 @Suite struct DisplayedElsewhereTests {
-    private let desk: Desk
+    private let harness: StepHarness
 
     init() throws {
-        desk = try Desk(notifies: true)
-        try desk.bind()
-        try desk.answerFeatures(archive: true)
-        try desk.database.run("UPDATE session SET stamps = 1")
+        harness = try StepHarness(notifies: true)
+        try harness.bind()
+        try harness.answerFeatures(archive: true)
+        try harness.database.run("UPDATE session SET stamps = 1")
     }
 
     private func message(_ id: String, from: String = "romeo@example.net/orchard") throws {
-        try desk.receive(
+        try harness.receive(
             """
             <message from='\(from)' to='juliet@example.org' type='chat' id='\(id)'><body>\(id)</body>\
             <stanza-id xmlns='urn:xmpp:sid:0' by='juliet@example.org' id='archived-\(id)'/></message>
@@ -37,7 +37,7 @@ import Testing
         _ items: String, from: String? = "juliet@example.org", node: String = "urn:xmpp:mds:displayed:0"
     ) throws {
         let from = from.map { " from='\($0)'" } ?? ""
-        try desk.receive(
+        try harness.receive(
             """
             <message\(from) to='juliet@example.org/balcony' type='headline'>\
             <event xmlns='http://jabber.org/protocol/pubsub#event'><items node='\(node)'>\(items)</items></event></message>
@@ -46,9 +46,9 @@ import Testing
 
     /// The notifications owed to the user, in short; marks them as shown.
     private func shown() throws -> [String] {
-        let outbox = NotificationOutbox(database: desk.database)
+        let outbox = NotificationOutbox(database: harness.database)
         let entries = try outbox.pending(limit: 100)
-        try desk.database.transaction { try outbox.done(entries) }
+        try harness.database.transaction { try outbox.done(entries) }
         return entries.map { "\($0.notification.kind.rawValue) \($0.notification.body)" }
     }
 
@@ -61,7 +61,7 @@ import Testing
         try message("nurse", from: "nurse@example.net/x")
         try event(item("two"))
         #expect(try shown() == ["withdraw one", "show three", "show nurse"])
-        #expect(try desk.history().count == 4, "the event itself is no message")
+        #expect(try harness.history().count == 4, "the event itself is no message")
     }
 
     @Test("the displayed place only moves forward, and an id unknown in that chat is ignored")
@@ -94,19 +94,19 @@ import Testing
 
     @Test("a new session asks for displayed messages, if there is anything to withdraw")
     func asks() throws {
-        #expect(try desk.waiting(DisplayedTold.name).isEmpty)
+        #expect(try harness.waiting(DisplayedTold.name).isEmpty)
         try message("one")
         #expect(try shown() == ["show one"])
-        try desk.bind(resumeID: "session-2")
-        try desk.answerFeatures(archive: true)
-        try desk.answerPage(complete: true)
-        let id = try #require(try desk.waiting(DisplayedTold.name).first)
-        let question = try desk.request(id)
+        try harness.bind(resumeID: "session-2")
+        try harness.answerFeatures(archive: true)
+        try harness.answerPage(complete: true)
+        let id = try #require(try harness.waiting(DisplayedTold.name).first)
+        let question = try harness.request(id)
         #expect(question["type"] == "get" && question["to"] == nil)
         #expect(
             question.child("pubsub", "http://jabber.org/protocol/pubsub")?.child("items")?["node"]
                 == DisplayedElsewhere.node)
-        try desk.receive(
+        try harness.receive(
             """
             <iq type='result' id='\(id)'><pubsub xmlns='http://jabber.org/protocol/pubsub'>\
             <items node='urn:xmpp:mds:displayed:0'>\(item("one"))</items></pubsub></iq>
@@ -117,17 +117,17 @@ import Testing
     @Test("a server without such a node changes nothing")
     func without() throws {
         try message("one")
-        try desk.bind(resumeID: "session-2")
-        try desk.answerFeatures(archive: true)
-        try desk.answerPage(complete: true)
-        let id = try #require(try desk.waiting(DisplayedTold.name).first)
-        try desk.receive(
+        try harness.bind(resumeID: "session-2")
+        try harness.answerFeatures(archive: true)
+        try harness.answerPage(complete: true)
+        let id = try #require(try harness.waiting(DisplayedTold.name).first)
+        try harness.receive(
             """
             <iq type='error' id='\(id)'><error type='cancel'>\
             <item-not-found xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>
             """)
         #expect(try shown() == ["show one"])
-        #expect(try desk.number("SELECT count(*) FROM dead_letter") == 0)
+        #expect(try harness.number("SELECT count(*) FROM dead_letter") == 0)
     }
 
     @Test("we tell the server that we want these events")

@@ -25,19 +25,20 @@ struct PingTests {
 
     @Test("the round trip counts from the last sending of the ping to the answer, over a change of processes")
     func roundTrip() throws {
-        let desk = try Desk(features: [Pinging.self])
-        try desk.bind()
-        let id = try desk.perform { try $0.ping(.received("romeo@example.net/orchard"), then: Pong()) }
-        let request = try desk.request(id)
+        let harness = try StepHarness(features: [Pinging.self])
+        try harness.bind()
+        let id = try harness.perform { try $0.ping(.received("romeo@example.net/orchard"), then: Pong()) }
+        let request = try harness.request(id)
         #expect(request["type"] == "get" && request.child("ping", "urn:xmpp:ping") != nil)
-        desk.clock.move(by: 5000)  // not sent yet
-        try desk.write()
-        desk.clock.move(by: 42)
+        harness.clock.move(by: 5000)  // not sent yet
+        try harness.write()
+        harness.clock.move(by: 42)
         let pong = try Element.parse(
-            Desk.inClient("<iq type='result' id='\(id)' from='romeo@example.net/orchard' to='juliet@example.org'/>"))
-        let other = try desk.inAnotherProcess([Pinging.self])
+            StepHarness.inClient(
+                "<iq type='result' id='\(id)' from='romeo@example.net/orchard' to='juliet@example.org'/>"))
+        let other = try harness.inAnotherProcess([Pinging.self])
         _ = try other.handle(pong, count: try other.load().handled.advanced())
-        #expect(try desk.log() == ["42 ms"])
+        #expect(try harness.log() == ["42 ms"])
     }
 
     /// Sections 4.1 (from the server), 4.4 (from another client).
@@ -45,14 +46,14 @@ struct PingTests {
         "a ping is answered if the sender may know that we are online",
         arguments: ["example.org", "romeo@example.net/orchard", nil])
     func answered(_ from: String?) throws {
-        let desk = try Desk.caughtUp()
-        try desk.subscribe("romeo@example.net")
+        let harness = try StepHarness.caughtUp()
+        try harness.subscribe("romeo@example.net")
         let sender = from.map { " from='\($0)'" } ?? ""
-        try desk.receive(
+        try harness.receive(
             "<iq\(sender) to='juliet@example.org/balcony' id='s2c1' type='get'><ping xmlns='urn:xmpp:ping'/></iq>")
         let entry = try #require(
-            OutboundQueue(database: desk.database, account: desk.account.id).entries(after: 0, limit: 9).last)
-        let pong = try Element.parse(Desk.inClient(String(decoding: entry.stanza, as: UTF8.self)))
+            OutboundQueue(database: harness.database, account: harness.account.id).entries(after: 0, limit: 9).last)
+        let pong = try Element.parse(StepHarness.inClient(String(decoding: entry.stanza, as: UTF8.self)))
         #expect((pong["type"], pong["id"], pong["to"]) == ("result", "s2c1", from))
         #expect(pong.children.isEmpty)
     }

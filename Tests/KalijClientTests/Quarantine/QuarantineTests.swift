@@ -11,7 +11,7 @@ import Testing
 struct QuarantineTests {
     @Test("a stanza over a limit is set aside with its first 64 KiB and counts as handled")
     func skipped() throws {
-        let desk = try Desk.caughtUp()
+        let harness = try StepHarness.caughtUp()
         let parser = StreamParser()
         let header = "<stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'>"
         let body = String(repeating: "x", count: 2 << 20)
@@ -20,11 +20,12 @@ struct QuarantineTests {
             try parser.feed(Array(piece.utf8)) { if case .skipped(let element) = $0 { skipped = element } }
         }
         let stanza = QuarantinedStanza(try #require(skipped))
-        let count = try desk.steps.load().handled.advanced()
-        #expect(try desk.steps.quarantine(stanza, count: count).told == ["quarantined: over the limit on stanza-bytes"])
-        #expect(try desk.steps.load().handled == count)
-        #expect(try desk.number("SELECT length(stanza) FROM quarantine") == 65536)
-        #expect(try desk.number("SELECT size > 2000000 FROM quarantine WHERE sender = 'mallory@example.net/x'") == 1)
+        let count = try harness.steps.load().handled.advanced()
+        #expect(
+            try harness.steps.quarantine(stanza, count: count).told == ["quarantined: over the limit on stanza-bytes"])
+        #expect(try harness.steps.load().handled == count)
+        #expect(try harness.number("SELECT length(stanza) FROM quarantine") == 65536)
+        #expect(try harness.number("SELECT size > 2000000 FROM quarantine WHERE sender = 'mallory@example.net/x'") == 1)
     }
 
     /// A stanza over the limit, from the parser.
@@ -38,8 +39,8 @@ struct QuarantineTests {
         return QuarantinedStanza(try #require(skipped))
     }
 
-    private func setAside(_ stanza: QuarantinedStanza, at desk: Desk) throws {
-        _ = try desk.steps.quarantine(stanza, count: try desk.steps.load().handled.advanced())
+    private func setAside(_ stanza: QuarantinedStanza, at harness: StepHarness) throws {
+        _ = try harness.steps.quarantine(stanza, count: try harness.steps.load().handled.advanced())
     }
 
     private func result(_ id: String, query: String, from sender: String, to: String = "juliet@example.org/balcony")
@@ -56,79 +57,79 @@ struct QuarantineTests {
 
     @Test("a stanza that an archive shows again and again is set aside once, in any wrapper")
     func archivedAgain() throws {
-        let desk = try Desk.caughtUp()
+        let harness = try StepHarness.caughtUp()
         for reading in 0..<5 {
             let start = result(
                 "a1", query: "query-\(reading)", from: "mallory@example.net/x", to: "juliet@example.org/\(reading)")
-            try setAside(try skipped(start, end), at: desk)
+            try setAside(try skipped(start, end), at: harness)
         }
-        #expect(try desk.number("SELECT count(*) FROM quarantine") == 1)
-        #expect(try desk.text("SELECT author || archive || archive_id FROM quarantine") == "mallory@example.neta1")
+        #expect(try harness.number("SELECT count(*) FROM quarantine") == 1)
+        #expect(try harness.text("SELECT author || archive || archive_id FROM quarantine") == "mallory@example.neta1")
         // Some archives give two messages one id.
-        try setAside(try skipped(result("a1", query: "q", from: "romeo@example.net/x"), end), at: desk)
-        #expect(try desk.number("SELECT count(*) FROM quarantine") == 2)
+        try setAside(try skipped(result("a1", query: "q", from: "romeo@example.net/x"), end), at: harness)
+        #expect(try harness.number("SELECT count(*) FROM quarantine") == 2)
         // Only the account's server speaks for the account's archive.
         let forged = result("a1", query: "q", from: "romeo@example.net/x").replacing(
             "<message to", with: "<message from='m@e.net' to")
-        try setAside(try skipped(forged, end), at: desk)
-        #expect(try desk.number("SELECT count(*) FROM quarantine") == 3)
+        try setAside(try skipped(forged, end), at: harness)
+        #expect(try harness.number("SELECT count(*) FROM quarantine") == 3)
     }
 
     @Test("without a readable archive's id, a stanza is recognized by its bytes without the query's id")
     func archivedUnread() throws {
-        let desk = try Desk.reading()
+        let harness = try StepHarness.reading()
         for reading in 0..<5 {
-            try desk.database.execute("UPDATE catchup SET query_id = 'query-number-\(reading)'")
+            try harness.database.execute("UPDATE catchup SET query_id = 'query-number-\(reading)'")
             let start = "<message><m:result xmlns:m='urn:xmpp:mam:2' queryid='query-number-\(reading)' id='a1'>"
-            try setAside(try skipped(start, "</m:result></message>"), at: desk)
+            try setAside(try skipped(start, "</m:result></message>"), at: harness)
         }
-        #expect(try desk.number("SELECT count(*) FROM quarantine") == 1)
-        #expect(try desk.number("SELECT archive_id IS NULL FROM quarantine") == 1)
+        #expect(try harness.number("SELECT count(*) FROM quarantine") == 1)
+        #expect(try harness.number("SELECT archive_id IS NULL FROM quarantine") == 1)
     }
 
     @Test("a page that is read five times, with an unprocessed stanza, gives one row")
     func readAgain() throws {
-        let desk = try Desk.reading()
+        let harness = try StepHarness.reading()
         for _ in 0..<5 {
             let message = "<message from='mallory@example.net/x' type='chat' id='m'><body>boo</body></message>"
-            let stanza = try Element.parse(Desk.inClient(try desk.archived("a1", message)))
-            try setAside(QuarantinedStanza(stanza, attempts: 3), at: desk)
-            try desk.answerPage(complete: true)
-            _ = try desk.steps.readArchive()
+            let stanza = try Element.parse(StepHarness.inClient(try harness.archived("a1", message)))
+            try setAside(QuarantinedStanza(stanza, attempts: 3), at: harness)
+            try harness.answerPage(complete: true)
+            _ = try harness.steps.readArchive()
         }
-        #expect(try desk.number("SELECT count(*) FROM quarantine") == 1)
+        #expect(try harness.number("SELECT count(*) FROM quarantine") == 1)
     }
 
     @Test("a stranger's flood pushes out the stranger's own stanzas, and no others")
     func flood() throws {
-        let desk = try Desk.caughtUp()
+        let harness = try StepHarness.caughtUp()
         func send(_ number: Int, from sender: String) throws {
             let stanza = try Element.parse("<message from='\(sender)' id='\(number)'/>")
-            try setAside(QuarantinedStanza(stanza, attempts: 3), at: desk)
+            try setAside(QuarantinedStanza(stanza, attempts: 3), at: harness)
         }
         for number in 0..<5 { try send(number, from: "romeo@example.net/orchard") }
         for number in 0..<1100 { try send(number, from: "mallory@example.net/\(number)") }
-        #expect(try desk.number("SELECT count(*) FROM quarantine WHERE author = 'romeo@example.net'") == 5)
-        #expect(try desk.number("SELECT count(*) FROM quarantine") == 1000)
-        #expect(try desk.number("SELECT max(id) FROM quarantine") == 1105)
+        #expect(try harness.number("SELECT count(*) FROM quarantine WHERE author = 'romeo@example.net'") == 5)
+        #expect(try harness.number("SELECT count(*) FROM quarantine") == 1000)
+        #expect(try harness.number("SELECT max(id) FROM quarantine") == 1105)
     }
 
     @Test("an attempt is counted for the same stanza of the same session only")
     func attempts() throws {
-        let desk = try Desk.caughtUp()
-        let attempts = Attempts(runner: desk.runner, account: desk.account)
+        let harness = try StepHarness.caughtUp()
+        let attempts = Attempts(runner: harness.runner, account: harness.account)
         #expect(try attempts.begin(HandledCount(7)) == 1)
         #expect(try attempts.begin(HandledCount(7)) == 2)
         #expect(try attempts.begin(HandledCount(8)) == 1)
         #expect(try attempts.begin(HandledCount(8)) == 2)
-        try desk.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2")
         #expect(try attempts.begin(HandledCount(8)) == 1)
     }
 
     @Test("an error of the machine is no attempt")
     func machineErrors() throws {
-        let desk = try Desk.caughtUp()
-        let attempts = Attempts(runner: desk.runner, account: desk.account)
+        let harness = try StepHarness.caughtUp()
+        let attempts = Attempts(runner: harness.runner, account: harness.account)
         for _ in 0..<10 {
             #expect(try attempts.begin(HandledCount(7)) == 1)
             #expect(attempts.takeBack())

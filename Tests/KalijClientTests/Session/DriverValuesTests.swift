@@ -201,7 +201,7 @@ struct DriverValuesTests {
     // MARK: What has arrived
 
     private static func events(_ texts: String...) throws -> [StreamParserEvent] {
-        try texts.map { .element(try Element.parse($0.contains("urn:xmpp:sm:3") ? $0 : Desk.inClient($0))) }
+        try texts.map { .element(try Element.parse($0.contains("urn:xmpp:sm:3") ? $0 : StepHarness.inClient($0))) }
     }
 
     private static let message = "<message from='romeo@example.net/x'><body>hello</body></message>"

@@ -13,8 +13,8 @@ struct PageTests {
     /// The most pages of a received message, on average. One page is the event's.
     private static let threshold = 6.5
 
-    private func pages(_ desk: Desk) throws -> Int {
-        let attributes = try FileManager.default.attributesOfItem(atPath: desk.directory.databasePath + "-wal")
+    private func pages(_ harness: StepHarness) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: harness.directory.databasePath + "-wal")
         let size = try #require(attributes[.size] as? Int)
         // A header of 32 bytes, then a header of 24 bytes before each page.
         return (size - 32) / (4096 + 24)
@@ -34,40 +34,40 @@ struct PageTests {
 
     @Test("1,000 received messages in steps of their own cost at most 6.5 pages each")
     func received() throws {
-        let desk = try Desk.caughtUp()
+        let harness = try StepHarness.caughtUp()
         // The contacts are known: nobody of those that write here is one.
-        try desk.subscribe()
+        try harness.subscribe()
         // Not the first thousand: the trees have their depth.
-        for number in 0..<500 { try desk.receive(message(number, by: "")) }
-        try desk.database.execute("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA wal_autocheckpoint=0")
-        for number in 0..<1000 { try desk.receive(message(number, by: "")) }
-        let each = Double(try pages(desk)) / 1000
+        for number in 0..<500 { try harness.receive(message(number, by: "")) }
+        try harness.database.execute("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA wal_autocheckpoint=0")
+        for number in 0..<1000 { try harness.receive(message(number, by: "")) }
+        let each = Double(try pages(harness)) / 1000
         print("pages of the write-ahead log per received message: \(each)")
         #expect(each <= Self.threshold)
     }
 
     @Test("1,000 messages of an archive, each result a step of its own, cost at most 8 pages each")
     func archived() throws {
-        let desk = try Desk.reading()
+        let harness = try StepHarness.reading()
         func show(_ numbers: Range<Int>) throws {
             for number in numbers {
                 // Random ids, as servers give.
                 let id = UUID().uuidString.lowercased()
-                try desk.receive(try desk.result(id, xml: message(number, by: "")))
-                if number % 100 == 99 { try desk.fin("page", last: id) }
+                try harness.receive(try harness.result(id, xml: message(number, by: "")))
+                if number % 100 == 99 { try harness.fin("page", last: id) }
             }
         }
         try show(0..<500)
-        try desk.database.execute("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA wal_autocheckpoint=0")
+        try harness.database.execute("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA wal_autocheckpoint=0")
         try show(500..<1500)
-        let each = Double(try pages(desk)) / 1000
+        let each = Double(try pages(harness)) / 1000
         print("pages of the write-ahead log per message of an archive: \(each)")
         #expect(each <= 8)
     }
 
     @Test("the look-ups of reading an archive do not grow with the history")
     func readingArchive() throws {
-        let desk = try Desk.caughtUp()
+        let harness = try StepHarness.caughtUp()
         for sql in [
             "SELECT id FROM message WHERE account = 1 AND archive = '' AND stanza_id = 'x' AND sender = 'a' AND message_id = 'b'",
             "SELECT position FROM message WHERE account = 1 AND archive = '' AND stanza_id = 'x'",
@@ -75,7 +75,7 @@ struct PageTests {
             "SELECT id FROM archive_range WHERE account = 1 AND archive = '' ORDER BY last_position DESC LIMIT 1",
             "SELECT id FROM quarantine WHERE account = 1 AND retry = 'wanted' ORDER BY id LIMIT 1",
         ] {
-            let plan = try desk.database.prepare("EXPLAIN QUERY PLAN " + sql).all { $0.text("detail") }.joined(
+            let plan = try harness.database.prepare("EXPLAIN QUERY PLAN " + sql).all { $0.text("detail") }.joined(
                 separator: "; ")
             #expect(plan.hasPrefix("SEARCH"), "\(sql): \(plan)")
         }
@@ -83,14 +83,14 @@ struct PageTests {
 
     @Test("the look-ups of sending a message do not grow with the history")
     func sending() throws {
-        let desk = try Desk.caughtUp()
+        let harness = try StepHarness.caughtUp()
         for sql in [
             "SELECT m.stanza_id FROM message m NOT INDEXED WHERE m.account = 1 AND m.id > 5 ORDER BY m.id DESC LIMIT 1",
             "SELECT id FROM message NOT INDEXED WHERE id > 5 AND account = 1 AND catchup < 2",
             "SELECT id FROM message WHERE account = 1 AND direction = 'out' AND origin_id = 'x' AND received_at IS NULL",
             "SELECT id FROM message WHERE account = 1 AND state IN ('queued', 'sent', 'failed') AND state = 'sent' AND settled = 1 ORDER BY id",
         ] {
-            let plan = try desk.database.prepare("EXPLAIN QUERY PLAN " + sql).all { $0.text("detail") }.joined(
+            let plan = try harness.database.prepare("EXPLAIN QUERY PLAN " + sql).all { $0.text("detail") }.joined(
                 separator: "; ")
             #expect(plan.hasPrefix("SEARCH"), "\(sql): \(plan)")
             #expect(!plan.contains("TEMP B-TREE"), "\(sql): \(plan)")

@@ -8,12 +8,13 @@ import Testing
 /// RFC 6120, 8.2.3: each request gets exactly one answer; an answer counts only from the responder.
 struct QueryTests {
     private func answers(to xml: String) throws -> [Element] {
-        let desk = try Desk.caughtUp()
-        try desk.subscribe("a@b")
-        try desk.receive(xml)
-        return try OutboundQueue(database: desk.database, account: desk.account.id).entries(after: 0, limit: 9).map {
-            try Element.parse(Desk.inClient(String(decoding: $0.stanza, as: UTF8.self)))
-        }
+        let harness = try StepHarness.caughtUp()
+        try harness.subscribe("a@b")
+        try harness.receive(xml)
+        return try OutboundQueue(database: harness.database, account: harness.account.id).entries(after: 0, limit: 9)
+            .map {
+                try Element.parse(StepHarness.inClient(String(decoding: $0.stanza, as: UTF8.self)))
+            }
     }
 
     @Test("a ping is answered (XEP-0199)")
@@ -42,14 +43,14 @@ struct QueryTests {
         "an answer counts from the account alone, and once",
         arguments: ["mallory@example.net", "juliet@example.org/garden"])
     func responder(_ from: String) throws {
-        let desk = try Desk.online()
-        let id = try #require(try desk.questions("features").last)
-        try desk.receive("<iq type='result' id='\(id)' from='\(from)'/>")
-        #expect(try desk.questions("features") == [id])
-        try desk.receive("<iq type='result' id='\(id)' from='juliet@example.org/balcony'/>")
-        #expect(try desk.questions("features").isEmpty)
-        let queue = try desk.queue()
-        try desk.receive("<iq type='result' id='\(id)'/>")
-        #expect(try desk.queue() == queue)
+        let harness = try StepHarness.online()
+        let id = try #require(try harness.questions("features").last)
+        try harness.receive("<iq type='result' id='\(id)' from='\(from)'/>")
+        #expect(try harness.questions("features") == [id])
+        try harness.receive("<iq type='result' id='\(id)' from='juliet@example.org/balcony'/>")
+        #expect(try harness.questions("features").isEmpty)
+        let queue = try harness.queue()
+        try harness.receive("<iq type='result' id='\(id)'/>")
+        #expect(try harness.queue() == queue)
     }
 }

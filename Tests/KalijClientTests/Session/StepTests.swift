@@ -15,61 +15,61 @@ struct StepTests {
     @Test("a step that throws changes nothing: counter, rows, queue, effects")
     func rolledBack() throws {
         struct Broken: Error {}
-        let desk = try Desk.caughtUp()
-        let before = try desk.dump()
+        let harness = try StepHarness.caughtUp()
+        let before = try harness.dump()
         #expect(throws: Broken.self) {
-            _ = try desk.runner.run("stanza", for: desk.account) { step in
+            _ = try harness.runner.run("stanza", for: harness.account) { step in
                 try step.count(HandledCount(99))
-                try Dispatcher.handle(try Desk.arrival((Self.hello)), in: step)
+                try Dispatcher.handle(try StepHarness.arrival((Self.hello)), in: step)
                 try step.send(Element("presence", xmlns: "jabber:client"))
                 throw Broken()
             }
         }
-        #expect(try desk.dump() == before)
-        try desk.receive(Self.hello)
-        #expect(try desk.history() == ["in hello"])
+        #expect(try harness.dump() == before)
+        try harness.receive(Self.hello)
+        #expect(try harness.history() == ["in hello"])
     }
 
     @Test("the handled count is committed with the stanza and turns over at 2^32")
     func counting() throws {
-        let desk = try Desk.caughtUp()
-        try desk.database.execute("UPDATE session SET handled = 4294967294")
-        try desk.receive("<presence from='romeo@example.net/x'/>")
-        #expect(try desk.steps.load().handled == HandledCount(UInt32.max))
-        try desk.receive(Self.hello)
-        #expect(try desk.steps.load().handled == .zero)
-        #expect(try desk.number("SELECT handled FROM session") == 0)
-        #expect(try desk.history() == ["in hello"])
+        let harness = try StepHarness.caughtUp()
+        try harness.database.execute("UPDATE session SET handled = 4294967294")
+        try harness.receive("<presence from='romeo@example.net/x'/>")
+        #expect(try harness.steps.load().handled == HandledCount(UInt32.max))
+        try harness.receive(Self.hello)
+        #expect(try harness.steps.load().handled == .zero)
+        #expect(try harness.number("SELECT handled FROM session") == 0)
+        #expect(try harness.history() == ["in hello"])
     }
 
     @Test("a step of an overtaken owner is refused as a whole")
     func staleOwner() throws {
-        let desk = try Desk.caughtUp()
-        try desk.database.execute("UPDATE fence SET number = number + 1")
-        let before = try desk.dump()
-        #expect(throws: (any Error).self) { try desk.receive(Self.hello) }
-        #expect(try desk.dump() == before)
+        let harness = try StepHarness.caughtUp()
+        try harness.database.execute("UPDATE fence SET number = number + 1")
+        let before = try harness.dump()
+        #expect(throws: (any Error).self) { try harness.receive(Self.hello) }
+        #expect(try harness.dump() == before)
     }
 
     @Test("a step over 100 ms is told, a step over 1 s is counted")
     func slowSteps() throws {
-        let desk = try Desk.caughtUp()
-        let told = try desk.runner.run("stanza", for: desk.account) { _ in desk.clock.move(by: 1500) }.told
+        let harness = try StepHarness.caughtUp()
+        let told = try harness.runner.run("stanza", for: harness.account) { _ in harness.clock.move(by: 1500) }.told
         #expect(told == ["slow step: stanza"])
-        #expect(try desk.number("SELECT longest FROM slow_step WHERE kind = 'stanza' AND count = 1") == 1500)
+        #expect(try harness.number("SELECT longest FROM slow_step WHERE kind = 'stanza' AND count = 1") == 1500)
     }
 
     @Test("the barrier is raised before an acknowledgement, and only after new commits")
     func barrier() throws {
-        let desk = try Desk.caughtUp()
-        try desk.runner.raiseBarrier()
-        let raised = try desk.number("SELECT number FROM barrier") ?? 0
-        try desk.runner.raiseBarrier()
-        #expect(try desk.number("SELECT number FROM barrier") == raised)
-        try desk.receive(Self.hello)
-        #expect(try desk.number("SELECT number FROM barrier") == raised)
-        try desk.runner.raiseBarrier()
-        #expect(try desk.number("SELECT number FROM barrier") == raised + 1)
+        let harness = try StepHarness.caughtUp()
+        try harness.runner.raiseBarrier()
+        let raised = try harness.number("SELECT number FROM barrier") ?? 0
+        try harness.runner.raiseBarrier()
+        #expect(try harness.number("SELECT number FROM barrier") == raised)
+        try harness.receive(Self.hello)
+        #expect(try harness.number("SELECT number FROM barrier") == raised)
+        try harness.runner.raiseBarrier()
+        #expect(try harness.number("SELECT number FROM barrier") == raised + 1)
     }
 
     @Test(
@@ -87,10 +87,10 @@ struct StepTests {
             "<presence/>", "<presence from='' type='subscribe'/>", "<unknown/>",
         ])
     func anything(_ xml: String) throws {
-        for desk in [try Desk.caughtUp(), try Desk.online()] {
-            let before = try desk.steps.load().handled
-            try desk.receive(xml)
-            #expect(try desk.steps.load().handled == before.advanced())
+        for harness in [try StepHarness.caughtUp(), try StepHarness.online()] {
+            let before = try harness.steps.load().handled
+            try harness.receive(xml)
+            #expect(try harness.steps.load().handled == before.advanced())
         }
     }
 }

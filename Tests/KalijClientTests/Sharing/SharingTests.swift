@@ -10,25 +10,25 @@ import Testing
 
 /// "What `share` commits is a row of the mailbox database; the driver moves it over in a step."
 @Suite struct SharingTests {
-    private let desk: Desk
-    private let shelf: ParcelShelf
+    private let harness: StepHarness
+    private let store: ParcelStore
 
     init() throws {
-        desk = try Desk.online()
-        try desk.acknowledgeAll()
-        shelf = try Mailbox(directory: desk.scratch.path).shelf
+        harness = try StepHarness.online()
+        try harness.acknowledgeAll()
+        store = try Mailbox(directory: harness.scratch.path).parcels
     }
 
-    private var taking: Taking { Taking(runner: desk.runner, shelf: shelf) }
+    private var taking: Taking { Taking(runner: harness.runner, store: store) }
 
     @discardableResult
     private func share(_ body: String) throws -> Message {
-        try desk.directory.share(body, to: try JID("romeo@example.net"), clock: desk.clock.clock)
+        try harness.directory.share(body, to: try JID("romeo@example.net"), clock: harness.clock.clock)
     }
 
     /// The lines of `kalij history`.
     private func history() throws -> [String] {
-        try HistoryReader(desk.directory).messages(of: desk.account, with: nil, limit: 100).map {
+        try HistoryReader(harness.directory).messages(of: harness.account, with: nil, limit: 100).map {
             "\($0.body ?? "-") \($0.state?.rawValue ?? "-")"
         }
     }
@@ -37,24 +37,26 @@ import Testing
     func moved() throws {
         let messages = [try share("one"), try share("two")]
         #expect(messages.allSatisfy { $0.id < 0 && $0.state == .queued && $0.from == "juliet@example.org" })
-        #expect(try desk.history().isEmpty && history() == ["one queued", "two queued"])
-        let status = try #require(try StatusReader(desk.directory, desk.database).accounts().first)
+        #expect(try harness.history().isEmpty && history() == ["one queued", "two queued"])
+        let status = try #require(try StatusReader(harness.directory, harness.database).accounts().first)
         #expect(status.queuedMessages == 2 && status.messagesInMailbox == 2)
 
         var told: [String] = []
-        desk.clock.move(by: 5000)
+        harness.clock.move(by: 5000)
         try taking.run { account, effects in
-            #expect(account.jid == desk.account.jid && effects.queued)
+            #expect(account.jid == harness.account.jid && effects.queued)
             told += effects.told
         }
         #expect(told == ["one is queued", "two is queued"])
-        #expect(try desk.queue() == ["message chat one", "message chat two"])
+        #expect(try harness.queue() == ["message chat one", "message chat two"])
         #expect(try history() == ["one queued", "two queued"])
-        let stored = try HistoryReader(desk.database).messages(of: desk.account, with: nil, limit: 9)
-        #expect(stored.map(\.originID) == messages.map(\.originID) && stored.map(\.sentAt) == [Desk.noon, Desk.noon])
-        #expect(try !shelf.hasParcels(after: 0) && !taking.isWanted)
+        let stored = try HistoryReader(harness.database).messages(of: harness.account, with: nil, limit: 9)
+        #expect(
+            stored.map(\.originID) == messages.map(\.originID)
+                && stored.map(\.sentAt) == [StepHarness.noon, StepHarness.noon])
+        #expect(try !store.hasParcels(after: 0) && !taking.isWanted)
         try taking.run { _, _ in Issue.record("taken over again") }
-        let after = try #require(try StatusReader(desk.directory, desk.database).accounts().first)
+        let after = try #require(try StatusReader(harness.directory, harness.database).accounts().first)
         #expect(after.queuedMessages == 2 && after.messagesInMailbox == 0)
     }
 
@@ -66,33 +68,33 @@ import Testing
         try share("two")
         _ = try taking.takeAll { _, _ in }
         // The process dies here: the messages are in both databases.
-        #expect(try shelf.parcels(after: 0).count == 2 && history() == ["one queued", "two queued"])
+        #expect(try store.parcels(after: 0).count == 2 && history() == ["one queued", "two queued"])
         #expect(try !taking.isWanted)
         try share("three")
         #expect(try history() == ["one queued", "two queued", "three queued"])
         try taking.run { _, effects in #expect(effects.told == ["three is queued"]) }
-        #expect(try desk.queue() == ["one", "two", "three"].map { "message chat \($0)" })
-        #expect(try !shelf.hasParcels(after: 0))
+        #expect(try harness.queue() == ["one", "two", "three"].map { "message chat \($0)" })
+        #expect(try !store.hasParcels(after: 0))
     }
 
     @Test("a step that is undone, because another process drives or a power failure forgot it, moves nothing")
     func undone() throws {
         try share("one")
-        try desk.database.run("UPDATE fence SET number = number + 1")
+        try harness.database.run("UPDATE fence SET number = number + 1")
         #expect(throws: FenceError.self) { try taking.run { _, _ in } }
-        #expect(try desk.history().isEmpty && history() == ["one queued"] && taking.isWanted)
-        try desk.database.run("UPDATE fence SET number = number - 1")
+        #expect(try harness.history().isEmpty && history() == ["one queued"] && taking.isWanted)
+        try harness.database.run("UPDATE fence SET number = number - 1")
         try taking.run { _, _ in }
-        #expect(try desk.history() == ["out one (queued)"])
+        #expect(try harness.history() == ["out one (queued)"])
     }
 
     @Test("a restored database does not send messages with known ids again")
     func putBack() throws {
         try share("one")
         _ = try taking.takeAll { _, _ in }
-        try desk.database.run("DELETE FROM shared")
+        try harness.database.run("DELETE FROM shared")
         try taking.run { _, effects in #expect(effects.told.isEmpty) }
-        #expect(try desk.history() == ["out one (queued)"] && desk.queue() == ["message chat one"])
+        #expect(try harness.history() == ["out one (queued)"] && harness.queue() == ["message chat one"])
     }
 
     @Test("hundreds of messages are moved in portions, in order")
@@ -101,33 +103,33 @@ import Testing
         var steps = 0
         try taking.run { _, _ in steps += 1 }
         #expect(steps == 3)
-        #expect(try desk.queue() == (0..<250).map { "message chat \($0)" })
+        #expect(try harness.queue() == (0..<250).map { "message chat \($0)" })
     }
 
     @Test("a parcel of a later version is not lost: it becomes a dead letter; the rest goes on")
     func unknown() throws {
-        let other = try ParcelShelf(directory: desk.scratch.path)
+        let other = try ParcelStore(directory: harness.scratch.path)
         _ = try other.add("dance", [1, 2], from: "juliet@example.org", now: 1)
         _ = try other.add(SharedMessage.name, [0xFF], from: "juliet@example.org", now: 1)
         try share("one")
         try taking.run { _, _ in }
-        let letters = try StatusReader(desk.directory, desk.database).deadLetters()
+        let letters = try StatusReader(harness.directory, harness.database).deadLetters()
         #expect(letters.map(\.name) == ["message", "dance"] && letters.allSatisfy { $0.origin == .share })
-        #expect(try desk.history() == ["out one (queued)"])
+        #expect(try harness.history() == ["out one (queued)"])
     }
 
     @Test("unsent messages of a removed account are removed, too")
     func removed() throws {
-        _ = try ParcelShelf(directory: desk.scratch.path)
+        _ = try ParcelStore(directory: harness.scratch.path)
             .add(SharedMessage.name, [], from: "nobody@example.org", now: 1)
         try share("one")
         try taking.run { _, _ in }
-        #expect(try desk.history() == ["out one (queued)"] && !shelf.hasParcels(after: 0))
+        #expect(try harness.history() == ["out one (queued)"] && !store.hasParcels(after: 0))
     }
 
     @Test("a process that only wants to send does not wait for a writer of the accounts' database")
     func notBlocked() throws {
-        let other = try desk.directory.open(.machine, role: .share, now: 1)
+        let other = try harness.directory.open(.machine, role: .share, now: 1)
         try other.execute("BEGIN IMMEDIATE")
         let begin = Date()
         try share("one")
@@ -140,20 +142,20 @@ import Testing
         #expect(throws: AcceptError.empty) { try share("") }
         #expect(throws: AcceptError.notXML(0)) { try share("\u{0}") }
         #expect(throws: DirectoryError.self) {
-            try desk.directory.share("x", to: try JID("romeo@example.net"), from: try JID("nobody@example.org"))
+            try harness.directory.share("x", to: try JID("romeo@example.net"), from: try JID("nobody@example.org"))
         }
         #expect(try !taking.isWanted)
     }
 
     @Test("history with one conversation shows its waiting messages; the limit counts them")
     func conversation() throws {
-        try desk.accept("before")
+        try harness.accept("before")
         try share("one")
-        _ = try desk.directory.share("to nurse", to: try JID("nurse@example.net"), clock: desk.clock.clock)
-        let reader = try HistoryReader(desk.directory)
-        let romeo = try reader.entries(of: desk.account, with: try JID("romeo@example.net"), limit: 2)
+        _ = try harness.directory.share("to nurse", to: try JID("nurse@example.net"), clock: harness.clock.clock)
+        let reader = try HistoryReader(harness.directory)
+        let romeo = try reader.entries(of: harness.account, with: try JID("romeo@example.net"), limit: 2)
         #expect(
             romeo.compactMap { if case .message(let message) = $0 { message.body } else { nil } } == ["before", "one"])
-        #expect(try reader.messages(of: desk.account, with: nil, limit: 2).map(\.body) == ["one", "to nurse"])
+        #expect(try reader.messages(of: harness.account, with: nil, limit: 2).map(\.body) == ["one", "to nurse"])
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 /// A driver in the middle of a session, on a connection that is only noted down.
 final class Connected {
-    let desk: Desk
+    let harness: StepHarness
     let wire: Wire
     let driver: AccountDriver
     let loop: EventLoop
@@ -16,22 +16,22 @@ final class Connected {
     var onEvent: (EngineEvent) -> Void = { _ in }
 
     /// - Parameter page: how long results wait for the rest of their page, in seconds.
-    init(_ desk: Desk? = nil, page: Double = 0, timing: Timing = Drive.timing) throws {
+    init(_ harness: StepHarness? = nil, page: Double = 0, timing: Timing = Drive.timing) throws {
         var timing = timing
         timing.page = page
-        self.desk = try desk ?? Desk()
+        self.harness = try harness ?? StepHarness()
         loop = try EventLoop()
         let wire = Wire()
         self.wire = wire
         var report: (EngineEvent) -> Void = { _ in }
         let context = DriverContext(
-            loop: loop, runner: self.desk.runner, timing: timing, report: { report($0) },
+            loop: loop, runner: self.harness.runner, timing: timing, report: { report($0) },
             fatal: { Issue.record($0) }, changed: {}, awaiter: PromiseAwaiter { _ in }, random: { 0.5 },
             connect: { _, events in
                 wire.events = events
                 return wire
             })
-        driver = AccountDriver(self.desk.account, context: context, careful: false)
+        driver = AccountDriver(self.harness.account, context: context, careful: false)
         resume()
         report = { [weak self] event in
             self?.told.append(event.short)

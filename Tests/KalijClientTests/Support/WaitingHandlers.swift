@@ -114,14 +114,14 @@ extension Element {
     }
 }
 
-extension Desk {
-    /// A desk after catch-up, with the application's handlers.
-    static func logging() throws -> Desk {
-        let desk = try Desk(features: [Log.self])
-        try desk.bind()
-        try desk.answerFeatures(archive: false)
-        try desk.acknowledgeAll()
-        return desk
+extension StepHarness {
+    /// A harness after catch-up, with the application's handlers.
+    static func logging() throws -> StepHarness {
+        let harness = try StepHarness(features: [Log.self])
+        try harness.bind()
+        try harness.answerFeatures(archive: false)
+        try harness.acknowledgeAll()
+        return harness
     }
 
     /// Runs a step of the application.

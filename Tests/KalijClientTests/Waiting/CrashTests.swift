@@ -56,7 +56,7 @@ import Testing
         let path = try #require(ProcessInfo.processInfo.environment[variable])
         var options = Engine.Options(timing: Drive.timing)
         options.features = [Log.self, Deadly.self]
-        try Engine.logOutLeaving(AccountDirectory(path), options: options, online: false)
+        try Engine.logOutRequested(AccountDirectory(path), options: options, online: false)
     }
 
     /// All handlers are due at once; nobody listens on the account's port.
@@ -177,50 +177,50 @@ import Testing
             }
         }
         let scratch = try ScratchDirectory()
-        let desk = try Desk(features: [Log.self, Crash.self])
+        let harness = try StepHarness(features: [Log.self, Crash.self])
         let mark = CallMark(path: scratch.file("m"), fence: 7)
         let runner = StepRunner(
-            database: desk.database, fence: desk.fence, barrier: Barrier(desk.database),
-            clock: desk.clock.clock, features: try Features([Log.self, Crash.self]), mark: mark)
-        let steps = SessionSteps(runner: runner, account: desk.account)
-        try desk.perform { _ = try $0.schedule(Full(), at: 0) }
+            database: harness.database, fence: harness.fence, barrier: Barrier(harness.database),
+            clock: harness.clock.clock, features: try Features([Log.self, Crash.self]), mark: mark)
+        let steps = SessionSteps(runner: runner, account: harness.account)
+        try harness.perform { _ = try $0.schedule(Full(), at: 0) }
         for _ in 0..<5 {
             #expect(throws: StoreError(.full, "")) { _ = try steps.due() }
             #expect(CallMark(path: scratch.file("m"), fence: 8).left() == nil)
         }
-        #expect(try desk.number("SELECT crashes FROM timer") == 0)
-        try desk.perform { try $0.database.execute("UPDATE timer SET name = 'log.rung'") }
-        try desk.perform { step in
+        #expect(try harness.number("SELECT crashes FROM timer") == 0)
+        try harness.perform { try $0.database.execute("UPDATE timer SET name = 'log.rung'") }
+        try harness.perform { step in
             try step.database.run("DELETE FROM timer")
             _ = try step.schedule(Log.Rung(text: "one"), at: 0)
         }
         _ = try steps.due()
         #expect(CallMark(path: scratch.file("m"), fence: 8).left() == nil)
-        #expect(try desk.log() == ["one rung"])
+        #expect(try harness.log() == ["one rung"])
     }
 
     @Test("the stanza for which the handler was called is not to blame for the crash")
     func stanza() throws {
-        let desk = try Desk.logging()
-        let id = try desk.ask("one")
+        let harness = try StepHarness.logging()
+        let id = try harness.ask("one")
         let scratch = try ScratchDirectory()
-        let attempts = Attempts(runner: desk.runner, account: desk.account)
+        let attempts = Attempts(runner: harness.runner, account: harness.account)
         #expect(try attempts.begin(HandledCount(7)) == 1)
         CallMark(path: scratch.file("m"), fence: 7).set(CallMark.Row(account: 1, origin: .request, id: id))
-        try CallMark(path: scratch.file("m"), fence: 8).countCrash(in: desk.database)
-        #expect(try desk.number("SELECT crashes FROM request") == 1)
+        try CallMark(path: scratch.file("m"), fence: 8).countCrash(in: harness.database)
+        #expect(try harness.number("SELECT crashes FROM request") == 1)
         #expect(try attempts.begin(HandledCount(7)) == 1)
         // The mark of a handled request: the row is gone.
         CallMark(path: scratch.file("m"), fence: 7).set(CallMark.Row(account: 1, origin: .request, id: "gone"))
-        try CallMark(path: scratch.file("m"), fence: 8).countCrash(in: desk.database)
+        try CallMark(path: scratch.file("m"), fence: 8).countCrash(in: harness.database)
         #expect(try attempts.begin(HandledCount(7)) == 2)
     }
 
     @Test("logging out invalidates a handler that asks again and again some times, and then gives it up")
     func asksAgain() throws {
-        let desk = try Desk.logging()
-        try desk.perform { _ = try $0.send(.question(to: nil), then: Log.AsksAgain()) }
-        _ = try desk.logoutSteps.logOut(removing: false)
-        #expect(try desk.count("request") == 0 && desk.count("queue") == 0 && desk.count("dead_letter") == 1)
+        let harness = try StepHarness.logging()
+        try harness.perform { _ = try $0.send(.question(to: nil), then: Log.AsksAgain()) }
+        _ = try harness.logoutSteps.logOut(removing: false)
+        #expect(try harness.count("request") == 0 && harness.count("queue") == 0 && harness.count("dead_letter") == 1)
     }
 }

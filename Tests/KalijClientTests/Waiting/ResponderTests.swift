@@ -94,60 +94,61 @@ struct ResponderTests {
 
     @Test("who may answer", arguments: account + server + others, ["result", "error"])
     func responder(_ row: Case, _ type: String) throws {
-        let desk = try Desk.logging()
-        let id = try desk.ask("one", to: row.asked)
-        try desk.receive(answer(id, from: row.from, type: type))
-        #expect(try desk.count("request") == (row.counts ? 0 : 1), "\(row.section)")
-        #expect(try desk.log().count == (row.counts ? 1 : 0))
+        let harness = try StepHarness.logging()
+        let id = try harness.ask("one", to: row.asked)
+        try harness.receive(answer(id, from: row.from, type: type))
+        #expect(try harness.count("request") == (row.counts ? 0 : 1), "\(row.section)")
+        #expect(try harness.log().count == (row.counts ? 1 : 0))
     }
 
     /// "A peer that answers with another's id, twice, or after the deadline changes nothing."
     @Test("a peer that knows the id of another peer's request takes nothing away from the responder")
     func another() throws {
-        let desk = try Desk.logging()
-        let ids = [try desk.ask("romeo", to: "romeo@example.net"), try desk.ask("account")]
+        let harness = try StepHarness.logging()
+        let ids = [try harness.ask("romeo", to: "romeo@example.net"), try harness.ask("account")]
         for id in ids {
             for from in ["mallory@example.net/x", "juliet@example.org/other", "example.net"] {
-                try desk.receive(answer(id, from: from))
+                try harness.receive(answer(id, from: from))
             }
         }
-        #expect(try desk.log().isEmpty)
-        try desk.receive(answer(ids[1], from: "romeo@example.net"))
-        try desk.receive(answer(ids[0], from: "romeo@example.net"))
-        try desk.receive(answer(ids[1], from: nil))
-        #expect(try desk.log() == ["romeo: result", "account: result"])
+        #expect(try harness.log().isEmpty)
+        try harness.receive(answer(ids[1], from: "romeo@example.net"))
+        try harness.receive(answer(ids[0], from: "romeo@example.net"))
+        try harness.receive(answer(ids[1], from: nil))
+        #expect(try harness.log() == ["romeo: result", "account: result"])
     }
 
     @Test("after a new session only its own full address is this session's")
     func newSession() throws {
-        let desk = try Desk.logging()
-        try desk.database.execute("UPDATE session SET jid = 'juliet@example.org/cellar'")
-        let id = try desk.ask("one")
-        try desk.receive(answer(id, from: "juliet@example.org/balcony"))
-        #expect(try desk.log().isEmpty)
-        try desk.receive(answer(id, from: "juliet@example.org/cellar"))
-        #expect(try desk.log() == ["one: result"])
+        let harness = try StepHarness.logging()
+        try harness.database.execute("UPDATE session SET jid = 'juliet@example.org/cellar'")
+        let id = try harness.ask("one")
+        try harness.receive(answer(id, from: "juliet@example.org/balcony"))
+        #expect(try harness.log().isEmpty)
+        try harness.receive(answer(id, from: "juliet@example.org/cellar"))
+        #expect(try harness.log() == ["one: result"])
     }
 
     /// RFC 6120 8.2.3: only an IQ of type result or error is an answer.
     @Test("only a result or an error is an answer", arguments: ["get", "set", "chat", "", "RESULT"])
     func type(_ type: String) throws {
-        let desk = try Desk.logging()
-        let id = try desk.ask("one", to: "romeo@example.net")
-        try desk.subscribe()
-        try desk.receive("<iq type='\(type)' id='\(id)' from='romeo@example.net'><query xmlns='urn:example:x'/></iq>")
-        #expect(try desk.log().isEmpty && desk.count("request") == 1)
+        let harness = try StepHarness.logging()
+        let id = try harness.ask("one", to: "romeo@example.net")
+        try harness.subscribe()
+        try harness.receive(
+            "<iq type='\(type)' id='\(id)' from='romeo@example.net'><query xmlns='urn:example:x'/></iq>")
+        #expect(try harness.log().isEmpty && harness.count("request") == 1)
     }
 
     /// RFC 6120 8.1.3: ids are compared unchanged.
     @Test("an unknown id, or no id, is no answer")
     func id() throws {
-        let desk = try Desk.logging()
-        let id = try desk.ask("one", to: "romeo@example.net")
+        let harness = try StepHarness.logging()
+        let id = try harness.ask("one", to: "romeo@example.net")
         for other in [id.uppercased(), id + " ", String(id.dropLast()), ""] {
-            try desk.receive(answer(other, from: "romeo@example.net"))
+            try harness.receive(answer(other, from: "romeo@example.net"))
         }
-        try desk.receive("<iq type='result' from='romeo@example.net'/>")
-        #expect(try desk.log().isEmpty && desk.count("request") == 1)
+        try harness.receive("<iq type='result' from='romeo@example.net'/>")
+        #expect(try harness.log().isEmpty && harness.count("request") == 1)
     }
 }

@@ -37,20 +37,20 @@ import Testing
         #expect(stat(try path() + "/driver.sock", &status) == 0 && status.st_mode & 0o777 == 0o600)
     }
 
-    @Test("An ear is told when something happens, and hears the end of the driver")
-    func ear() throws {
-        #expect(Doorbell.ear(directory: try path()) == nil)
+    @Test("A subscription is told when something happens, and hears the end of the driver")
+    func subscription() throws {
+        #expect(Doorbell.subscription(directory: try path()) == nil)
         let listener = try Doorbell.Listener(directory: path())
-        let ear = try #require(Doorbell.ear(directory: path()))
-        #expect(ear.wait(seconds: 0.05) == .nothing)
+        let subscription = try #require(Doorbell.subscription(directory: path()))
+        #expect(subscription.wait(seconds: 0.05) == .nothing)
         let caller = try #require(listener.accept())
         var byte: UInt8 = 0
         #expect(read(caller, &byte, 1) == 1 && byte == Doorbell.tell)
         for _ in 0..<1_000_000 / 8 { Doorbell.tell(caller) }  // more than fits: nobody waits for a slow reader
-        #expect(ear.wait(seconds: 1) == .something)
+        #expect(subscription.wait(seconds: 1) == .something)
         close(caller)
-        while ear.wait(seconds: 1) == .something {}
-        #expect(ear.wait(seconds: 1) == .end)
+        while subscription.wait(seconds: 1) == .something {}
+        #expect(subscription.wait(seconds: 1) == .end)
     }
 
     @Test("There is no bell where nobody listens, also where somebody listened once")

@@ -26,12 +26,12 @@ import Testing
     }
 
     /// A mailbox at rest, with three parcels; the first was taken over.
-    private func mailbox() throws -> ParcelShelf.Place {
-        let shelf = try ParcelShelf(directory: scratch.path)
+    private func mailbox() throws -> ParcelStore.Progress {
+        let store = try ParcelStore(directory: scratch.path)
         for number in 1...3 {
-            _ = try shelf.add("message", [UInt8(number)], from: "juliet@example.org", now: Int64(number))
+            _ = try store.add("message", [UInt8(number)], from: "juliet@example.org", now: Int64(number))
         }
-        return ParcelShelf.Place(mailbox: try shelf.name(), last: 1)
+        return ParcelStore.Progress(mailbox: try store.name(), last: 1)
     }
 
     private func damage(_ accident: Accident) throws {
@@ -58,16 +58,16 @@ import Testing
         let damage = try #require(try Mailbox.setAsideIfDamaged(scratch.path, taken: place, now: 1_795_262_400_000))
         #expect(damage.path == path + ".damaged-1795262400")
         #expect(FileManager.default.fileExists(atPath: damage.path))
-        let shelf = try ParcelShelf(directory: scratch.path)
-        let found = try shelf.parcels(after: 0).map(\.payload)
+        let store = try ParcelStore(directory: scratch.path)
+        let found = try store.parcels(after: 0).map(\.payload)
         #expect(found.count == damage.recovered)
         switch accident {
         case .header, .firstPage: #expect(found == [[2], [3]] && damage.lost == 0)
         case .everything, .directory: #expect(found.isEmpty && damage.lost == nil)
         case .truncated: #expect(damage.lost != 0 || found == [[2], [3]], "nothing is lost silently")
         }
-        #expect(try shelf.name() != place.mailbox)
-        _ = try shelf.add("message", [4], from: "juliet@example.org", now: 4)
+        #expect(try store.name() != place.mailbox)
+        _ = try store.add("message", [4], from: "juliet@example.org", now: 4)
         #expect(try Mailbox.setAsideIfDamaged(scratch.path, taken: nil, now: 1) == nil)
     }
 
@@ -86,7 +86,7 @@ import Testing
     @Test("a process with the damaged mailbox open sees that the mailbox has lost its place")
     func inPlace() throws {
         let place = try mailbox()
-        let old = try ParcelShelf(directory: scratch.path)
+        let old = try ParcelStore(directory: scratch.path)
         #expect(old.isInPlace)
         try damage(.firstPage)
         _ = try Mailbox.setAsideIfDamaged(scratch.path, taken: place, now: 1)

@@ -8,21 +8,21 @@ import Testing
 /// "What `share` commits is a row of the mailbox database": it waits in order, and is known by a number that never comes again.
 @Suite struct ParcelTests {
     let scratch: ScratchDirectory
-    let shelf: ParcelShelf
+    let store: ParcelStore
 
     init() throws {
         scratch = try ScratchDirectory()
-        shelf = try ParcelShelf(directory: scratch.path)
+        store = try ParcelStore(directory: scratch.path)
     }
 
     private func add(_ text: String) throws -> Parcel {
-        try shelf.add("message", Array(text.utf8), from: "juliet@example.org", now: 7)
+        try store.add("message", Array(text.utf8), from: "juliet@example.org", now: 7)
     }
 
     @Test("Parcels wait in order, and a number is never given twice")
     func order() throws {
         let parcels = [try add("one"), try add("two")]
-        let other = try Mailbox(directory: scratch.path).shelf
+        let other = try Mailbox(directory: scratch.path).parcels
         #expect(try other.parcels(after: 0) == parcels)
         #expect(parcels.map(\.sender) == ["juliet@example.org", "juliet@example.org"] && parcels.map(\.at) == [7, 7])
         #expect(try other.parcels(after: parcels[0].id, limit: 5) == [parcels[1]])
@@ -34,18 +34,18 @@ import Testing
     @Test("The place in one mailbox says nothing of another mailbox")
     func places() throws {
         let parcel = try add("one")
-        let place = ParcelShelf.Place(mailbox: try shelf.name(), last: parcel.id)
-        #expect(try shelf.last(place) == parcel.id && shelf.last(nil) == 0)
-        let other = try ParcelShelf(directory: try subdirectory())
+        let place = ParcelStore.Progress(mailbox: try store.name(), last: parcel.id)
+        #expect(try store.last(place) == parcel.id && store.last(nil) == 0)
+        let other = try ParcelStore(directory: try subdirectory())
         #expect(try other.last(place) == 0)
     }
 
     @Test("Reading makes no mailbox where there is none")
     func nothing() throws {
         let path = try subdirectory()
-        #expect(try ParcelShelf(reading: path) == nil)
+        #expect(try ParcelStore(reading: path) == nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
-        #expect(try ParcelShelf(reading: scratch.path)?.parcels(after: 0).isEmpty == true)
+        #expect(try ParcelStore(reading: scratch.path)?.parcels(after: 0).isEmpty == true)
     }
 
     private func subdirectory() throws -> String {
@@ -80,6 +80,6 @@ import Testing
         #expect(Date().timeIntervalSince(begin) < 5)
         process.waitUntilExit()
         #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL)
-        #expect(try shelf.parcels(after: 0).count == 2)
+        #expect(try store.parcels(after: 0).count == 2)
     }
 }

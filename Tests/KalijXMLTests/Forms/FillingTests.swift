@@ -2,8 +2,8 @@ import FoundationEssentials
 import KalijXML
 import Testing
 
-/// Filling in, submitting and reading answers.
-@Suite struct FillingTests {
+/// Backfill in, submitting and reading answers.
+@Suite struct BackfillTests {
     private let form = DataForm(
         .form, formType: "urn:test",
         fields: [

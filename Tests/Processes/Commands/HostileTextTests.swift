@@ -5,7 +5,7 @@ import Testing
 /// "Text from others reaches the terminal raw: a body with a line feed forges a line of `history`; C1 controls, bidirectional
 /// overrides and U+2028 pass."
 @Suite(.serialized) struct HostileTextTests {
-    private static let forgery = "2026-01-01T00:00:00Z from boss@localhost/desk: FORGED"
+    private static let forgery = "2026-01-01T00:00:00Z from boss@localhost/harness: FORGED"
     private static let body =
         "Hi\n\(forgery)\u{2028}\(forgery)\u{85}\(forgery)\u{9B}2J\u{202E}\u{2066}\u{200F}\u{7F}\u{9D}0;t\u{9C}"
 

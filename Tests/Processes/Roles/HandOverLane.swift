@@ -132,7 +132,7 @@ actor HandOverLane {
                 _ = await process.end(within: 5)
             }
             let seconds = Date().timeIntervalSince(start)
-            report.farewells.append(seconds)
+            report.lettingGo.append(seconds)
             if seconds > 0.7 { print("round \(report.rounds),\(what): \(seconds) s for \(process.story)") }
         }
         reap()

@@ -8,7 +8,7 @@ struct HandOverReport: Sendable {
     /// Violations of the rules.
     var violations: [String] = []
     /// Seconds from SIGTERM to the end.
-    var farewells: [Double] = []
+    var lettingGo: [Double] = []
     /// The seconds of `wake` runs that nobody froze.
     var wakes: [Double] = []
 
@@ -22,7 +22,7 @@ struct HandOverReport: Sendable {
         missed += other.missed
         counts.merge(other.counts, uniquingKeysWith: +)
         violations += other.violations
-        farewells += other.farewells
+        lettingGo += other.lettingGo
         wakes += other.wakes
     }
 
@@ -32,8 +32,8 @@ struct HandOverReport: Sendable {
         let what = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
         return """
             \(rounds) rounds; frozen \(kinds) (\(points); \(missed) did not come by); \(what); SIGTERM to the end: half \
-            within \(Self.quantile(farewells, 0.5)) s, 99 % within \(Self.quantile(farewells, 0.99)) s, all within \
-            \(farewells.max() ?? 0) s; wake runs: half within \(Self.quantile(wakes, 0.5)) s, all within \
+            within \(Self.quantile(lettingGo, 0.5)) s, 99 % within \(Self.quantile(lettingGo, 0.99)) s, all within \
+            \(lettingGo.max() ?? 0) s; wake runs: half within \(Self.quantile(wakes, 0.5)) s, all within \
             \(wakes.max() ?? 0) s; \(violations.count) violations
             """
     }

@@ -17,15 +17,15 @@ final class EngineThread: Sendable {
         var thaw: Waker?
         var isStopped = false
         /// Waits for the moment after which nothing is held.
-        var freezing: [Later<Void>] = []
+        var freezing: [Future<Void>] = []
     }
 
     private let state = Mutex(State())
     let hub = EventHub()
-    let desk = NotificationDesk()
+    let presenter = NotificationPresenter()
     /// An engine has taken the directory.
-    let began = Later<Void>()
-    let ended = Later<Engine.Ending>()
+    let began = Future<Void>()
+    let ended = Future<Engine.Ending>()
 
     /// The engine, for jobs.
     // Set and used on the engine's thread alone: wakers bring the question there.
@@ -34,7 +34,7 @@ final class EngineThread: Sendable {
 
     func start(_ directory: AccountDirectory, _ options: sending Engine.Options, _ clock: Clock) throws {
         var options = options
-        options.desk = desk
+        options.presenter = presenter
         try OwnThread.start { [self, options] in
             end(Result { try drive(directory, options, clock) })
         }
@@ -56,7 +56,7 @@ final class EngineThread: Sendable {
         finished()
         slot.engine = engine
         let waker = engine.loop.waker
-        desk.open { [slot] in waker.enqueue { slot.engine?.planNotifications() } }
+        presenter.open { [slot] in waker.enqueue { slot.engine?.planNotifications() } }
         let (isStopped, isFreezing) = state.withLock { state in
             state.waker = waker
             return (state.isStopped, !state.freezing.isEmpty)
@@ -67,7 +67,7 @@ final class EngineThread: Sendable {
 
     private func finished() {
         slot.engine = nil
-        desk.pause()
+        presenter.pause()
         let jobs = state.withLock { state in
             state.waker = nil
             defer { state.jobs = [] }
@@ -99,7 +99,7 @@ final class EngineThread: Sendable {
             defer { state.freezing = [] }
             return state.freezing
         }
-        desk.end()
+        presenter.end()
         hub.end()
         began.resolve(result.map { _ in () })
         ended.resolve(result)
@@ -138,7 +138,7 @@ final class EngineThread: Sendable {
 
     /// Lets go of everything.
     func freeze() async throws {
-        let frozen = Later<Void>()
+        let frozen = Future<Void>()
         let isRunning = state.withLock { state in
             guard !state.isStopped, state.thaw == nil else { return false }
             state.freezing.append(frozen)

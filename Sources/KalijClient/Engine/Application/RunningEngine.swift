@@ -64,7 +64,7 @@ public final class RunningEngine: Sendable {
 
     /// The user's notifications. There are none while the user sees messages anyway: a `main` notifies only if its
     /// options say so (``Engine/Options/notifies``).
-    public var notifications: Notifications { Notifications(desk: thread.desk) }
+    public var notifications: Notifications { Notifications(presenter: thread.presenter) }
 
     /// Waits for the end of the engine: the engine was stopped, or its role's work is done.
     /// - Throws: `EngineError.refused` if no account can log in, `FenceError.held` if another process drives by now and

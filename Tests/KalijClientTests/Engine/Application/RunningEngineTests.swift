@@ -70,7 +70,7 @@ import Testing
         try await told(&events) { $0 == "online" }
         let account = try #require(try AccountTable(drive.directory.read()).all().first)
         let left = SharedMessage(try OutgoingText("left", to: try romeo(), id: "left"))
-        _ = try ParcelShelf(directory: drive.directory.path)
+        _ = try ParcelStore(directory: drive.directory.path)
             .add(SharedMessage.name, left.payload, from: account.jid.description, now: 1)
         try await engine.accept("here", to: try romeo())
         try await told(&events) { $0 == "here is acked" }

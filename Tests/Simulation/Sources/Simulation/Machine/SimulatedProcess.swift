@@ -187,7 +187,7 @@ final class SimulatedProcess {
             surroundings.directory, options: options, clock: clock, since: begin,
             features: try Features([Calls.self]),
             loop: try Self.unused(),
-            ground: Ground(
+            environment: Environment(
                 loop: schedule, random: { Double.random(in: 0..<1, using: &world.random) },
                 connect: { [unowned self] _, events in
                     let connection = SimulatedConnection(self, dial: surroundings.dial, events)

@@ -2,7 +2,7 @@ import KalijSteps
 import KalijStore
 
 /// The stored state of a backfill; there is no row if nothing is wanted any more.
-struct FillingRow {
+struct BackfillRow {
     /// Whether gaps between ranges are to be filled.
     let fillsGaps: Bool
     /// How many messages are wanted from before the first range.
@@ -26,14 +26,14 @@ struct FillingRow {
     /// The older range met by the page.
     var met: Int64?
 
-    package static func load(_ archive: Archive, of account: Int64, from database: Database) throws -> FillingRow? {
+    package static func load(_ archive: Archive, of account: Int64, from database: Database) throws -> BackfillRow? {
         try database.statement(
             """
             SELECT gaps, wanted, stored, range, query_id, request, cursor, base, shown, placed, first_id, first_at,
                 second_id, last_id, last_at, met
             FROM filling WHERE account = ? AND archive = ? AND outcome IS NULL
             """
-        ).first([.integer(account), .text(archive.key)], FillingRow.init)
+        ).first([.integer(account), .text(archive.key)], BackfillRow.init)
     }
 
     private init(_ row: Row) {

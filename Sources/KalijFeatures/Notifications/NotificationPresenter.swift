@@ -5,7 +5,7 @@ import Synchronization
 
 /// Connects the tasks that show notifications with the engine's thread. The thread reads notifications, and marks the
 /// shown ones.
-package final class NotificationDesk: Sendable {
+package final class NotificationPresenter: Sendable {
 
     package init() {
     }
@@ -27,39 +27,39 @@ package final class NotificationDesk: Sendable {
     private let state = Mutex(State())
 
     /// The end of the connection in a loop.
-    final class Hand: Sendable {
-        private let desk: NotificationDesk
+    final class Consumer: Sendable {
+        private let presenter: NotificationPresenter
         private let number: Int
 
-        package init(_ desk: NotificationDesk) {
-            self.desk = desk
-            number = desk.state.withLock { state in
+        package init(_ presenter: NotificationPresenter) {
+            self.presenter = presenter
+            number = presenter.state.withLock { state in
                 state.last += 1
                 return state.last
             }
         }
 
         // The loop has ended: its notification was perhaps not shown.
-        deinit { desk.putBack(number) }
+        deinit { presenter.putBack(number) }
 
         package func next() async -> Notification? {
             await withTaskCancellationHandler {
-                await withCheckedContinuation { desk.ask(number, $0) }
+                await withCheckedContinuation { presenter.ask(number, $0) }
             } onCancel: {
-                desk.cancel(number)
+                presenter.cancel(number)
             }
         }
     }
 
     // MARK: The tasks' side
 
-    private func ask(_ hand: Int, _ continuation: CheckedContinuation<Notification?, Never>) {
+    private func ask(_ consumer: Int, _ continuation: CheckedContinuation<Notification?, Never>) {
         let (over, ring) = state.withLock { state in
-            if let entry = state.held.removeValue(forKey: hand) { state.shown.append(entry) }
+            if let entry = state.held.removeValue(forKey: consumer) { state.shown.append(entry) }
             var over: [CheckedContinuation<Notification?, Never>] = []
             if state.isEnded || Task.isCancelled {
                 over.append(continuation)
-            } else if let other = state.waiting.updateValue(continuation, forKey: hand) {
+            } else if let other = state.waiting.updateValue(continuation, forKey: consumer) {
                 over.append(other)
             }
             return (over, state.ring)
@@ -68,22 +68,22 @@ package final class NotificationDesk: Sendable {
         ring()
     }
 
-    private func cancel(_ hand: Int) {
-        state.withLock { $0.waiting.removeValue(forKey: hand) }?.resume(returning: nil)
+    private func cancel(_ consumer: Int) {
+        state.withLock { $0.waiting.removeValue(forKey: consumer) }?.resume(returning: nil)
     }
 
-    private func putBack(_ hand: Int) {
-        let ring = state.withLock { state in state.held.removeValue(forKey: hand) == nil ? {} : state.ring }
+    private func putBack(_ consumer: Int) {
+        let ring = state.withLock { state in state.held.removeValue(forKey: consumer) == nil ? {} : state.ring }
         ring()
     }
 
     /// The loop could not show `notification`.
     package func fail(_ notification: Notification) {
         let ring = state.withLock { state in
-            guard let (hand, entry) = state.held.first(where: { $0.value.notification == notification }) else {
+            guard let (consumer, entry) = state.held.first(where: { $0.value.notification == notification }) else {
                 return {}
             }
-            state.held[hand] = nil
+            state.held[consumer] = nil
             state.failed.insert(entry.id)
             return state.ring
         }
@@ -151,9 +151,9 @@ package final class NotificationDesk: Sendable {
     private func give(_ entry: Entry) {
         let waiting = state.withLock { state -> CheckedContinuation<Notification?, Never>? in
             // The loop that has waited longest; if no loop waits any more, the entry stays owed.
-            guard let hand = state.waiting.keys.min() else { return nil }
-            state.held[hand] = entry
-            return state.waiting.removeValue(forKey: hand)
+            guard let consumer = state.waiting.keys.min() else { return nil }
+            state.held[consumer] = entry
+            return state.waiting.removeValue(forKey: consumer)
         }
         waiting?.resume(returning: entry.notification)
     }

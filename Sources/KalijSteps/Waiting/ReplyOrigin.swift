@@ -14,7 +14,7 @@ import KalijStore
 /// - the server's own name, as older servers write. Nobody else can: the name is not an address of a client.
 ///
 /// Another client of the same account is none of these: the client has a resource of its own.
-package struct Responders {
+package struct ReplyOrigin {
     private let account: Account
     private let database: Database
 

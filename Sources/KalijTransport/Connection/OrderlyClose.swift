@@ -1,6 +1,6 @@
 /// Closes a connection in order: queued bytes, close_notify, FIN, and then a wait for the peer's end, so that no
 /// written bytes are lost to a reset. After a time limit the connection is closed at once.
-final class Farewell {
+final class OrderlyClose {
     private let loop: EventLoop
     private let channel: any Channel
     private var queue: SendQueue

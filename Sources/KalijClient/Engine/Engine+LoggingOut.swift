@@ -26,21 +26,21 @@ extension Engine {
     ///   - directory: the directory of the accounts.
     /// - Throws: `FenceError.held` if another process drives: that process logs out; `StoreError`.
     @discardableResult
-    public static func logOutLeaving(
+    public static func logOutRequested(
         _ directory: AccountDirectory, options: Options = Options(), online: Bool = true
     ) throws -> LogoutReport {
         var options = options
         options.role = .background
         if !online { options.timing.logout = 0 }
-        return try Engine(directory, options: options) { _ in }.leave(within: options.timing.logout)
+        return try Engine(directory, options: options) { _ in }.logOut(within: options.timing.logout)
     }
 
-    private func leave(within seconds: Double) throws -> LogoutReport {
+    private func logOut(within seconds: Double) throws -> LogoutReport {
         let rung = Flag()
         doorbell.onRing = { [weak self] in
             rung.isSet = true
             guard let self, isAskedToStop else { return }
-            drivers.values.forEach { $0.logout?.leave(without: "another process was to drive") }
+            drivers.values.forEach { $0.logout?.finish(without: "another process was to drive") }
         }
         var report = try logOutAll(within: seconds)
         // Processes that ring from now on must not rely on this process.
@@ -57,24 +57,24 @@ extension Engine {
     private func logOutAll(within seconds: Double) throws -> LogoutReport {
         guard let context else { return LogoutReport() }
         let unreached = Unreached()
-        for account in try AccountTable(database).all() where account.state.isToLeave {
+        for account in try AccountTable(database).all() where account.state.isToLogOut {
             let driver = AccountDriver(account, context: context, careful: isCareful)
             drivers[account.id] = driver
             driver.logOut(removing: account.state == .removing, within: seconds) { [weak self] problem in
                 unreached.reasons[account.jid] = problem
                 self?.drivers[account.id] = nil
-                if self?.drivers.isEmpty == true { self?.ground.loop.stop() }
+                if self?.drivers.isEmpty == true { self?.environment.loop.stop() }
             }
         }
         // Connections write their remaining bytes, for a limited time.
-        let patience = ground.loop.schedule(after: seconds + 2) { [ground] in ground.loop.stop() }
-        if !drivers.isEmpty { ground.loop.run() }
+        let patience = environment.loop.schedule(after: seconds + 2) { [environment] in environment.loop.stop() }
+        if !drivers.isEmpty { environment.loop.run() }
         patience.cancel()
         drivers = [:]
         awaiter.close()
         if let failure = stopping.failure { throw failure }
         // Logouts that a full disk has prevented.
-        for account in try AccountTable(database).all() where account.state.isToLeave {
+        for account in try AccountTable(database).all() where account.state.isToLogOut {
             let steps = LogoutSteps(runner: context.runner, account: account)
             _ = try steps.logOut(removing: account.state == .removing)
         }

@@ -3,7 +3,7 @@ import KalijStream
 import KalijXML
 
 /// Entity capabilities by their verified hashes, for all accounts and sessions.
-struct CapabilityCache {
+struct EntityCapabilities {
     package let database: Database
     /// Milliseconds since 1970.
     package let now: Int64

@@ -6,7 +6,7 @@ import KalijXML
 /// Backfill: reads requested older history, backwards. Gaps between ranges come first, the newest first, then messages
 /// before the first range. Backfill begins after the end of the archive was read, and goes on after an interruption, in
 /// any process.
-struct Filling {
+struct Backfill {
     package let step: Step
     package let archive: Archive
     private var database: Database { step.database }
@@ -18,8 +18,8 @@ struct Filling {
     /// The most results of a page. A server that sends more results than requested is not trusted.
     private static let largestPage: Int64 = 1000
 
-    private func row() throws -> FillingRow? {
-        try FillingRow.load(archive, of: step.account.id, from: database)
+    private func row() throws -> BackfillRow? {
+        try BackfillRow.load(archive, of: step.account.id, from: database)
     }
 
     // MARK: When
@@ -42,7 +42,7 @@ struct Filling {
     static func goOn(_ step: Step) throws {
         let archives = try step.database.statement("SELECT archive FROM filling WHERE account = ? AND outcome IS NULL")
             .all([.integer(step.account.id)]) { Archive(key: $0.text()) }
-        for archive in archives { try Filling(step: step, archive: archive).goOn() }
+        for archive in archives { try Backfill(step: step, archive: archive).goOn() }
     }
 
     private func goOn() throws {
@@ -67,13 +67,13 @@ struct Filling {
 
     /// Asks for the page before `range`, or for the archive's last page. The page ends after the range `older`.
     private func ask(
-        _ row: FillingRow, _ range: ArchiveRange?, behind older: ArchiveRange? = nil, from cursor: String? = nil,
+        _ row: BackfillRow, _ range: ArchiveRange?, behind older: ArchiveRange? = nil, from cursor: String? = nil,
         until stop: Int64? = nil
     ) throws {
         let cursor = stop == nil ? cursor ?? range?.beforeID : nil
         // Messages older than the range before the gap must not come between the two ranges.
         let start = older?.lastAt.map { max($0 - 5 * 60 * 1000, older?.firstAt ?? $0) }
-        let question = ArchiveQuestion(archive: archive, place: .before(cursor), start: start, end: stop)
+        let question = ArchiveQuery(archive: archive, place: .before(cursor), start: start, end: stop)
         let request = try step.send(
             question.element, then: PageFilled(query: question.id, room: archive.isOwn ? nil : archive.key),
             within: Limits.archivePatience)
@@ -96,7 +96,7 @@ struct Filling {
         try row.save(archive, of: step.account.id, in: database)
     }
 
-    private func take(_ archived: ArchivedMessage, _ row: inout FillingRow) throws {
+    private func take(_ archived: ArchivedMessage, _ row: inout BackfillRow) throws {
         let messages = Messages(step: step)
         if let received = try MessagePath(step: step).archived(archived, isOlder: true) {
             let place = try messages.place(of: received)
@@ -144,7 +144,7 @@ struct Filling {
     }
 
     /// The server's page is so small that the page did not reach messages before the range.
-    private func retryCloser(_ row: FillingRow, _ range: ArchiveRange?) throws {
+    private func retryCloser(_ row: BackfillRow, _ range: ArchiveRange?) throws {
         guard let range, row.cursor == range.beforeID, range.beforeID != range.firstID else {
             return try finish(row, problem: "the server's archive shows the same page again and again")
         }
@@ -152,7 +152,7 @@ struct Filling {
     }
 
     /// Moves the beginning of the range to the first message of the page; makes a range if there is none.
-    private func extend(_ row: FillingRow, _ range: ArchiveRange?, _ page: ArchivePage) throws -> Int64? {
+    private func extend(_ row: BackfillRow, _ range: ArchiveRange?, _ page: ArchivePage) throws -> Int64? {
         guard row.placed > 0, let first = row.first, let last = row.last else {
             return range?.id
         }
@@ -168,7 +168,7 @@ struct Filling {
             last: .init(id: last.id, position: row.base + row.shown - 1, at: last.at, from: begin.id), isBottom: false)
     }
 
-    private func failed(_ iq: Element, _ row: FillingRow, _ range: ArchiveRange?) throws {
+    private func failed(_ iq: Element, _ row: BackfillRow, _ range: ArchiveRange?) throws {
         let error = StanzaError(iq)
         // The archive has lost the range's first message: the page ends at the time of that message instead.
         if error?.condition == .itemNotFound, row.cursor != nil, let range, let at = range.firstAt {
@@ -182,7 +182,7 @@ struct Filling {
         if let row = try row() { try finish(row, problem: problem) }
     }
 
-    private func finish(_ row: FillingRow, problem: String?) throws {
+    private func finish(_ row: BackfillRow, problem: String?) throws {
         try database.run(
             """
             UPDATE filling SET outcome = ?3, query_id = NULL, request = NULL WHERE account = ?1 AND archive = ?2

@@ -5,7 +5,7 @@ import KalijRoles
 /// Waits for the driver's work, or drives until the work is done.
 ///
 /// The only place where a command waits for another process: the doorbell signals, so there is no polling.
-struct Waiting {
+struct WaitForDriver {
     let directory: AccountDirectory
 
     /// - Parameters:
@@ -40,13 +40,13 @@ struct Waiting {
     }
 
     private func listen(until isDone: () throws -> Bool, next: () -> Int64) throws {
-        guard let ear = Doorbell.ear(directory: directory.path) else {
+        guard let subscription = Doorbell.subscription(directory: directory.path) else {
             usleep(20_000)  // the driver is just starting or just ending
             return
         }
         repeat {
             let seconds = Double(next() - Clock.system.monotonic()) / 1_000_000_000  // fits: both are of this boot
-            if case .end = ear.wait(seconds: seconds) { return }
+            if case .end = subscription.wait(seconds: seconds) { return }
         } while try !isDone()
     }
 }

@@ -6,26 +6,26 @@ import Testing
 @testable import KalijSteps
 
 /// "Shown, then marked": between a task that shows and the engine.
-@Suite struct NotificationDeskTests {
-    private let desk: Desk
+@Suite struct NotificationPresenterTests {
+    private let harness: StepHarness
     private let outbox: NotificationOutbox
-    private let handing = NotificationDesk()
+    private let handing = NotificationPresenter()
 
     init() throws {
-        desk = try Desk(notifies: true)
-        try desk.bind()
-        outbox = NotificationOutbox(database: desk.database)
+        harness = try StepHarness(notifies: true)
+        try harness.bind()
+        outbox = NotificationOutbox(database: harness.database)
     }
 
     private func receive(_ id: String) throws {
-        try desk.receive(
+        try harness.receive(
             "<message from='romeo@example.net/o' to='juliet@example.org' type='chat' id='\(id)'><body>\(id)</body></message>"
         )
     }
 
     /// Another device has displayed the message.
     private func displayed(_ id: String) throws {
-        try desk.receive(
+        try harness.receive(
             """
             <message from='juliet@example.org' to='juliet@example.org/balcony' type='chat'>\
             <sent xmlns='urn:xmpp:carbons:2'><forwarded xmlns='urn:xmpp:forward:0'>\
@@ -37,21 +37,21 @@ import Testing
     @Test("a message that is read elsewhere while it is being shown is withdrawn afterwards")
     func readMeanwhile() async throws {
         try receive("one")
-        let hand = NotificationDesk.Hand(handing)
-        async let first = hand.next()
+        let consumer = NotificationPresenter.Consumer(handing)
+        async let first = consumer.next()
         try await wait { handing.isAwaited }
-        try handing.serve(outbox, desk.fence)
+        try handing.serve(outbox, harness.fence)
         #expect(await first?.body == "one")
         #expect(handing.isBusy)
         try displayed("one")
-        async let second = hand.next()
+        async let second = consumer.next()
         try await wait { handing.isAwaited }
-        try handing.serve(outbox, desk.fence)
+        try handing.serve(outbox, harness.fence)
         let withdrawn = await second
         #expect(withdrawn?.kind == .withdraw && withdrawn?.body == "one")
-        async let third = hand.next()
+        async let third = consumer.next()
         try await wait { handing.isAwaited }
-        try handing.serve(outbox, desk.fence)
+        try handing.serve(outbox, harness.fence)
         #expect(!handing.isBusy)
         #expect(try outbox.pending(limit: 9).isEmpty)
         handing.end()
@@ -64,27 +64,27 @@ import Testing
     func notShown() async throws {
         try receive("one")
         try receive("two")
-        let hand = NotificationDesk.Hand(handing)
-        async let first = hand.next()
+        let consumer = NotificationPresenter.Consumer(handing)
+        async let first = consumer.next()
         try await wait { handing.isAwaited }
-        try handing.serve(outbox, desk.fence)
+        try handing.serve(outbox, harness.fence)
         let failed = try #require(await first)
-        Notifications(desk: handing).notShown(failed)
+        Notifications(presenter: handing).notShown(failed)
         #expect(handing.hasFailed && !handing.isBusy)
-        async let second = hand.next()
+        async let second = consumer.next()
         try await wait { handing.isAwaited }
-        try handing.serve(outbox, desk.fence)
+        try handing.serve(outbox, harness.fence)
         #expect(await second?.body == "two", "what failed does not come at once")
-        async let third = hand.next()
+        async let third = consumer.next()
         try await wait { handing.isAwaited }
-        try handing.serve(outbox, desk.fence)
+        try handing.serve(outbox, harness.fence)
         #expect(try outbox.pending(limit: 9).map(\.notification) == [failed])
         handing.retry()
-        try handing.serve(outbox, desk.fence)
+        try handing.serve(outbox, harness.fence)
         #expect(await third == failed)
-        async let fourth = hand.next()
+        async let fourth = consumer.next()
         try await wait { handing.isAwaited }
-        try handing.serve(outbox, desk.fence)
+        try handing.serve(outbox, harness.fence)
         #expect(try outbox.pending(limit: 9).isEmpty && !handing.hasFailed)
         handing.end()
         #expect(await fourth == nil)
@@ -93,11 +93,11 @@ import Testing
     @Test("a loop of an overtaken engine gets no notification that another process shows")
     func overtaken() async throws {
         try receive("one")
-        let hand = NotificationDesk.Hand(handing)
-        async let first = hand.next()
+        let consumer = NotificationPresenter.Consumer(handing)
+        async let first = consumer.next()
         try await wait { handing.isAwaited }
-        try desk.database.run("UPDATE fence SET number = number + 1")
-        #expect(throws: (any Error).self) { try handing.serve(outbox, desk.fence) }
+        try harness.database.run("UPDATE fence SET number = number + 1")
+        #expect(throws: (any Error).self) { try handing.serve(outbox, harness.fence) }
         handing.end()
         #expect(await first == nil)
         #expect(try outbox.pending(limit: 9).count == 1)

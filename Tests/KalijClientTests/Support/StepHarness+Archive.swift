@@ -7,7 +7,7 @@ import Testing
 @testable import KalijSteps
 
 /// Answers of archives, for tests of history.
-extension Desk {
+extension StepHarness {
     /// A result of the open page of `kind` ("catchup" or "filling") with the message `body`, archived as `id`.
     func result(
         _ id: String, _ body: String? = nil, at stamp: String = "2026-11-20T10:00:00Z", of kind: String = "catchup",
@@ -17,7 +17,7 @@ extension Desk {
         return """
             <message from='\(room ?? "juliet@example.org")'><result xmlns='urn:xmpp:mam:2' queryid='\(query)' id='\(id)'>\
             <forwarded xmlns='urn:xmpp:forward:0'><delay xmlns='urn:xmpp:delay' stamp='\(stamp)'/>\
-            \(Desk.inClient(xml ?? CatchUpTests.message(body ?? id)))</forwarded></result></message>
+            \(StepHarness.inClient(xml ?? CatchUpTests.message(body ?? id)))</forwarded></result></message>
             """
     }
 
@@ -68,7 +68,7 @@ extension Desk {
     /// The last queued question for a page.
     func lastPage() throws -> Element {
         let sql = "SELECT CAST(stanza AS TEXT) AS xml FROM queue WHERE xml LIKE '%urn:xmpp:mam:2%' ORDER BY id DESC"
-        return try Element.parse(Desk.inClient(try #require(try text(sql))))
+        return try Element.parse(StepHarness.inClient(try #require(try text(sql))))
     }
 
     /// The place and time of the last question: `after a1`, `before a1`, `before`, `from 2026-...`, `until ...`.
@@ -108,13 +108,13 @@ extension Desk {
         }
     }
 
-    /// A desk that has read a1 to a<count> from its archive.
-    static func read(_ count: Int) throws -> Desk {
-        let desk = try Desk.reading()
-        try desk.show((1...count).map { "a\($0)" })
-        try desk.answerPage(last: "a\(count)", complete: true)
-        try desk.answerPage(complete: true)
-        try desk.acknowledgeAll()
-        return desk
+    /// A harness that has read a1 to a<count> from its archive.
+    static func read(_ count: Int) throws -> StepHarness {
+        let harness = try StepHarness.reading()
+        try harness.show((1...count).map { "a\($0)" })
+        try harness.answerPage(last: "a\(count)", complete: true)
+        try harness.answerPage(complete: true)
+        try harness.acknowledgeAll()
+        return harness
     }
 }

@@ -4,7 +4,7 @@ import KalijStore
 extension Messages {
     /// These messages are about to leave; each that leaves for the first time notes the newest message of the archive at that time.
     /// - Parameter end: the end of what was read of the archive; nil if nothing was.
-    package func leave(_ messages: [Int64], after end: (id: String, position: Int64)?) throws {
+    package func transmit(_ messages: [Int64], after end: (id: String, position: Int64)?) throws {
         for id in messages {
             try database.run(
                 """

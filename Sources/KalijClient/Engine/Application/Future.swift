@@ -3,7 +3,7 @@ import KalijFeatures
 import Synchronization
 
 /// A value that comes once, awaited by any number of tasks.
-final class Later<Value: Sendable>: Sendable {
+final class Future<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
         var last = 0

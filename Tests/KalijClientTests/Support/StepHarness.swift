@@ -15,7 +15,7 @@ import Testing
 /// reads the engine's next actions from the database.
 ///
 /// The account is juliet@example.org; the clock stands at 2026-11-21T12:00:00Z unless a test moves it.
-final class Desk {
+final class StepHarness {
     static let noon: Int64 = 1_795_262_400_000
 
     let scratch: ScratchDirectory
@@ -35,9 +35,9 @@ final class Desk {
     ) throws {
         scratch = try ScratchDirectory()
         directory = AccountDirectory(scratch.path)
-        clock = FixedClock(Desk.noon)
+        clock = FixedClock(StepHarness.noon)
         clock.set(by: fast)
-        let driven = try directory.drive(role: .main, now: Desk.noon)
+        let driven = try directory.drive(role: .main, now: StepHarness.noon)
         (database, fence) = (driven.database, driven.fence)
         try AccountTable(database).store(
             jid: try JID("juliet@example.org"), server: ServerSettings(),
@@ -52,28 +52,28 @@ final class Desk {
         steps = SessionSteps(runner: runner, account: account)
     }
 
-    /// A desk with a fresh session; the question for features waits in the queue.
-    static func online(resumeID: String? = "session-1") throws -> Desk {
-        let desk = try Desk()
-        try desk.bind(resumeID: resumeID)
-        return desk
+    /// A harness with a fresh session; the question for features waits in the queue.
+    static func online(resumeID: String? = "session-1") throws -> StepHarness {
+        let harness = try StepHarness()
+        try harness.bind(resumeID: resumeID)
+        return harness
     }
 
-    /// A desk that has asked its archive for the first page.
-    static func reading() throws -> Desk {
-        let desk = try online()
-        try desk.answerFeatures(archive: true)
-        return desk
+    /// A harness that has asked its archive for the first page.
+    static func reading() throws -> StepHarness {
+        let harness = try online()
+        try harness.answerFeatures(archive: true)
+        return harness
     }
 
-    /// A desk after catch-up, with an empty archive.
-    static func caughtUp() throws -> Desk {
-        let desk = try reading()
-        try desk.answerPage(complete: true)
-        try desk.answerPage(complete: true)
-        try desk.fin("begin", first: "older", last: "older")
-        try desk.acknowledgeAll()
-        return desk
+    /// A harness after catch-up, with an empty archive.
+    static func caughtUp() throws -> StepHarness {
+        let harness = try reading()
+        try harness.answerPage(complete: true)
+        try harness.answerPage(complete: true)
+        try harness.fin("begin", first: "older", last: "older")
+        try harness.acknowledgeAll()
+        return harness
     }
 
     /// - Parameter askingServer: whether the question for the server's own features stays in the queue; otherwise the
@@ -103,7 +103,7 @@ final class Desk {
     @discardableResult
     func receive(_ xml: String) throws -> Step.Effects {
         let count = try steps.load().handled.advanced()
-        return try steps.handle(try Element.parse(Desk.inClient(xml)), count: count)
+        return try steps.handle(try Element.parse(StepHarness.inClient(xml)), count: count)
     }
 
     /// The server has handled everything in the queue.
@@ -129,7 +129,7 @@ final class Desk {
         return """
             <message from='juliet@example.org'><result xmlns='urn:xmpp:mam:2' queryid='\(query)' id='\(id)'>\
             <forwarded xmlns='urn:xmpp:forward:0'><delay xmlns='urn:xmpp:delay' stamp='\(stamp)'/>\
-            \(Desk.inClient(xml))</forwarded></result></message>
+            \(StepHarness.inClient(xml))</forwarded></result></message>
             """
     }
 
@@ -193,7 +193,7 @@ final class Desk {
     @discardableResult
     func write(after id: Int64 = 0) throws -> [OutboundQueue.Entry] {
         let entries = try OutboundQueue(database: database, account: account.id).entries(after: id, limit: 1000)
-        _ = try queueSteps.leaving(entries)
+        _ = try queueSteps.transmitting(entries)
         return entries
     }
 
@@ -232,7 +232,7 @@ final class Desk {
         let stanza = try database.prepare("SELECT stanza FROM queue WHERE request = ?").first([.text(id)]) {
             $0.blob()
         }
-        return try Element.parse(Desk.inClient(String(decoding: try #require(stanza), as: UTF8.self)))
+        return try Element.parse(StepHarness.inClient(String(decoding: try #require(stanza), as: UTF8.self)))
     }
 
     func questions(_ kind: String) throws -> [String] {
@@ -278,7 +278,7 @@ final class FixedClock: Sendable {
     /// The clock is set, forward or back.
     func set(by milliseconds: Int64) { time.withLock { $0.wrong += milliseconds } }
     var clock: Clock {
-        Clock(now: { self.now }, monotonic: { self.passed * 1_000_000 }, sinceBoot: { self.passed - Desk.noon })
+        Clock(now: { self.now }, monotonic: { self.passed * 1_000_000 }, sinceBoot: { self.passed - StepHarness.noon })
     }
 }
 
@@ -303,7 +303,7 @@ extension Step.Effects {
     }
 }
 
-extension Desk {
+extension StepHarness {
     /// How many stanzas the server can have counted: all entries of the queue, or, while messages are held, all except
     /// messages.
     private func countable() throws -> Int64 {
