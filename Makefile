@@ -113,6 +113,7 @@ nested:
 lint: build
 	swift format lint --strict --recursive $(SOURCES)
 	@Scripts/check-traps
+	@Scripts/check-members
 	@Scripts/check-columns
 	@Scripts/check-tables
 	@Scripts/check-documents
