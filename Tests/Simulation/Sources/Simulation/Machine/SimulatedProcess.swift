@@ -60,7 +60,7 @@ final class SimulatedProcess {
     private let onEnd: (End) -> Void
     private var connections: [SimulatedConnection] = []
     private var taking: TakingOver?
-    var question: TakingOver.Question?
+    var question: TakingOver.HandOverRequest?
     private(set) var engine: Engine?
     /// The connection on which it accepts what its own user says, as `Engine` has one.
     var accepting: Database?
@@ -146,7 +146,7 @@ final class SimulatedProcess {
         }
     }
 
-    private func ask(_ question: TakingOver.Question) {
+    private func ask(_ question: TakingOver.HandOverRequest) {
         world.trace("   \(name) asks \(question.owner.role.rawValue)")
         self.question = question
         question.sent.bell.ring()
