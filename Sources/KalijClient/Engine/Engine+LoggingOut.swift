@@ -15,7 +15,7 @@ public struct LogoutReport: Sendable {
 }
 
 extension Engine {
-    /// Logs out the accounts of `directory` that are to be logged out (``AccountTable/leave(_:removing:)``): ends their
+    /// Logs out the accounts of `directory` that are to be logged out (``AccountTable/requestLogout(_:removing:)``): ends their
     /// sessions at the servers, invalidates waiting handlers, and deletes the credentials.
     ///
     /// A session without a connection is resumed for the logout, for at most ``Timing/logout`` seconds. A server that
