@@ -156,7 +156,7 @@ struct KeyKindTests {
         try with(.oldestP12) { scene, _ in
             let missing = try scene.stage.check(environment: ["OPENSSL_MODULES": "/nowhere"])
             #expect(missing.status == 78)
-            #expect(missing.words.contains("key.p12: its encryption is an old one, and OpenSSL's legacy provider"))
+            #expect(missing.words.contains("key.p12: its encryption is old, and OpenSSL's legacy provider"))
             try scene.setAPNs("certPassword", "wrong")
             let wrong = try scene.stage.check()
             #expect(wrong.status == 78)
