@@ -5,11 +5,11 @@ import KalijStore
 import KalijStream
 import KalijTransport
 
-/// Keeps one account online: connects, turns what arrives into steps, writes what is queued.
+/// Keeps one account online: connects, makes steps of arriving stanzas, writes the queue.
 ///
-/// It only performs: what is to be done when say values that take events and return actions (``Reconnecting``,
-/// ``BlockedStorage``, ``SessionOpening``, ``Redelivery``, ``Consequence``; ``Acknowledging`` and ``Batch`` in a session). It holds
-/// nothing that matters: what a new process needs is in the database, and this one loses nothing by dying.
+/// Values that take events and return actions decide (``Reconnecting``, ``BlockedStorage``, ``SessionOpening``, ``Redelivery``,
+/// ``Consequence``; ``Acknowledging`` and ``Batch`` in a session); the driver performs. The driver holds no state that another
+/// process would need: such state is in the database, so nothing is lost if the process dies.
 final class AccountDriver {
     let account: Account
     let context: DriverContext
@@ -20,7 +20,7 @@ final class AccountDriver {
     private var reconnecting: Reconnecting
     private(set) var storage: BlockedStorage
     var redelivery: Redelivery
-    /// A logout that is under way.
+    /// A logout under way.
     var logout: Logout?
     private(set) lazy var due = DueWork(self)
 
@@ -50,7 +50,7 @@ final class AccountDriver {
         storage = BlockedStorage(longest: context.timing.longestStorageRetry)
     }
 
-    /// Whether the session is there and the server has answered everything that it was asked.
+    /// Whether there is a session and the server has answered every request for an acknowledgement.
     var isSettled: Bool {
         stage.session.map { !$0.acknowledging.writer.isRequested && !redelivery.isCareful } ?? false
     }
@@ -92,7 +92,7 @@ final class AccountDriver {
             let answers = try opening.handle(action, &reconnecting, isLeaving: logout != nil)
             stage = .negotiating(opening)
             for answer in answers {
-                // Who was told of something may have stopped the engine.
+                // The receiver of an event may have stopped the engine.
                 guard case .negotiating = stage else { return }
                 switch answer {
                 case .negotiate(let event): try negotiate(event)
@@ -119,17 +119,18 @@ final class AccountDriver {
         due.watch()
         context.emit(Online(jid: jid, resumed: isResumed), for: account)
         guard stage.session === session else { return }
-        // A message that the server took in while it learned of our presence may be archived after the archive was read,
-        // and delivered to nobody.
+        // While the server learns of our presence, a message may reach the archive after the archive was read, and be delivered
+        // to nobody.
         guard isResumed else { return due.readArchiveLater() }
-        // The answer comes after the redelivered stanzas, and so marks their end. What comes before a logout does too.
+        // The answer comes after the redelivered stanzas, and so marks their end. Before a logout the answer marks the end of all
+        // that the server had to send.
         if redelivery.isCareful || logout != nil { session.request(within: context.timing.acknowledgement) }
         context.mayHaveEnded()
     }
 
     // MARK: Working
 
-    /// Handles what has arrived, up to the first thing that cannot be handled now.
+    /// Handles the inbox, up to the first event that cannot be handled now.
     private func arrived() {
         attempt {
             while !storage.isWaiting, let line, let event = line.inbox.first {
@@ -143,29 +144,29 @@ final class AccountDriver {
             }
             guard !storage.isWaiting, let line else { return }
             if let error = line.inbox.error { throw error }
-            // Before a sync is waited for: a notification is owed from the commit on, and claims nothing to the server. What a
-            // power failure takes back was not acknowledged; it comes again, and is shown again.
+            // Before any wait for a sync: a notification is owed from the commit on, and claims nothing to the server. A stanza
+            // that a power failure takes back was not acknowledged: the stanza comes again, and its notification is shown again.
             context.notifyNow()
-            // In this order one barrier serves both.
+            // In this order one barrier serves both calls.
             try stage.session?.flush()
             try stage.session?.acknowledge()
         }
     }
 
-    /// Lets out what a committed step had to say.
+    /// Lets out the effects of a committed step.
     func release(_ effects: Step.Effects) {
         context.emit(effects.events)
         if effects.notified { context.notified() }
         if effects.queued { stage.session?.queueChanged() }
         due.plan(effects)
         context.settled(effects.settled)
-        // In the loop's next turn: what is at hand is finished first.
+        // In the loop's next turn, so that the present work is finished first.
         if effects.handled { context.loop.enqueue { [weak self] in self?.context.mayHaveEnded() } }
     }
 
     // MARK: Failing
 
-    /// Runs `body`; what it throws decides whether the connection ends, the process waits, or the account stops.
+    /// Runs `body`. An error decides whether the connection ends, the process waits, or the account stops.
     func attempt(_ body: () throws -> Void) {
         do {
             try body()
@@ -227,7 +228,7 @@ final class AccountDriver {
         let delay = reconnecting.delay(random: context.random())
         context.emit(Offline(reason: reason, retryIn: delay), for: account)
         alarms.set(.reconnect, after: delay) { [weak self] in self?.connect() }
-        // A deadline that passed during the negotiation waited for its outcome.
+        // A deadline that passed during the negotiation was left for the end of the negotiation.
         due.watch()
     }
 
@@ -259,7 +260,7 @@ final class AccountDriver {
         guard !storage.isWaiting else { return }
         due.watch()
         due.doAll()
-        // After the empty look for work that is due, which is a commit, too: one barrier serves both.
+        // After the look for due work: an empty look is a commit, too, and one barrier serves both commits.
         if !storage.isWaiting { attempt { try stage.session?.flush() } }
     }
 
@@ -268,10 +269,9 @@ final class AccountDriver {
         if !storage.isWaiting { line?.isReading = !isPaused }
     }
 
-    /// Lets everything go in order, so that the next process need not be careful: what is queued is written, what is
-    /// handled is acknowledged, and the connection closed. `finished` is called from the loop when all of it has left, or a
-    /// second later.
-    /// - Parameter endingSession: whether the server is told to end the session, which otherwise goes on.
+    /// Lets everything go in order, so that the next process need not be careful: writes the queue, acknowledges the handled
+    /// stanzas, and closes the connection. `finished` is called from the loop when all bytes have left, or a second later.
+    /// - Parameter endingSession: whether the server is told to end the session; otherwise the session goes on.
     func letGo(endingSession: Bool = false, _ finished: @escaping () -> Void) {
         alarms.cancel(.reconnect)
         line?.deliverPlanned()
@@ -285,11 +285,11 @@ final class AccountDriver {
         if let line { line.close(finished) } else { context.loop.enqueue(finished) }
     }
 
-    /// Ends everything that the account waits for, and its session, and forgets how to log in.
+    /// Ends the account's session and everything that waits for an answer or a time, and forgets how to log in.
     /// - Parameters:
-    ///   - seconds: for so long the server is tried, if there is a session there that is not connected. When that time is
-    ///     over the session is left to the server, which ends it by itself.
-    ///   - finished: called from the loop at the end, with what went wrong with the server, if anything did.
+    ///   - seconds: how long the server is tried, if there is a session without a connection. After that time the session is left
+    ///     to the server, where the session expires.
+    ///   - finished: called from the loop at the end, with the problem with the server, if there was a problem.
     func logOut(removing: Bool, within seconds: Double, _ finished: @escaping (String?) -> Void) {
         guard logout == nil else { return }
         let logout = Logout(self, removing: removing, finished)

@@ -1,14 +1,14 @@
 import KalijSteps
 
-/// What the two sides of a session have acknowledged to each other (XEP-0198 section 4), and when silence ends the connection.
+/// The acknowledgements of both sides of a session (XEP-0198 section 4), and when silence ends the connection.
 struct Acknowledging {
-    /// What is to be done, in this order.
+    /// Actions are performed in the order of the list.
     enum Action: Equatable {
         /// Send `<r/>`.
         case request
-        /// Send white space: a sign of life that needs no stream management.
+        /// Send white space: a sign of life without stream management.
         case whiteSpace
-        /// Say so (``silence(isBlocked:)``) when so many seconds are over, in place of what was waited for before.
+        /// Call ``silence(isBlocked:)`` after so many seconds. Replaces the wait before.
         case wait(Double)
         /// Wait no longer: the server has answered.
         case answered
@@ -43,7 +43,7 @@ struct Acknowledging {
     /// So many `<r/>` came.
     mutating func requested(_ number: Int = 1) { owed += number }
 
-    /// The connection is let go: what is handled is acknowledged unasked.
+    /// The connection is let go: the handled stanzas are acknowledged unasked.
     mutating func lettingGo() { owed = max(1, owed) }
 
     /// All `<r/>` are answered.
@@ -54,7 +54,7 @@ struct Acknowledging {
     /// There may be something new to write.
     mutating func queueChanged() { writer.mayHaveMore = true }
 
-    /// All that may leave is written.
+    /// Every entry that may leave is written.
     mutating func queueWritten() { writer.mayHaveMore = false }
 
     mutating func wrote(_ entries: [OutboundQueue.Entry]) {
@@ -63,15 +63,15 @@ struct Acknowledging {
     }
 
     /// An `<a/>` came, for so many stanzas more.
-    /// - Returns: `.answered` if it answers our `<r/>`: a server may acknowledge unasked, too.
+    /// - Returns: `.answered` if the `<a/>` answers our `<r/>`: a server may acknowledge unasked, too.
     mutating func acknowledged(_ newly: UInt32) -> [Action] {
-        // A server that lags behind is asked again when there is something new, not at once. What was written after the
-        // request that it answers is new.
+        // A server that lags behind is asked again when there is something new, not at once. Stanzas written after the answered
+        // request are new.
         if newly > 0 { mayRequest = true }
         return writer.acknowledged(newly) ? [.answered] : []
     }
 
-    /// What was to be written is written.
+    /// The queue is written, as far as the connection has room.
     mutating func flushed() -> [Action] { writer.outstanding > 0 && mayRequest ? request(within: longest) : [] }
 
     /// An acknowledgement is wanted within so many seconds of silence.
@@ -82,21 +82,21 @@ struct Acknowledging {
         return [.request, wait(seconds)]
     }
 
-    /// The network has changed: the connection has to show within so many seconds that it lives.
+    /// The network has changed: the connection has to show a sign of life within so many seconds.
     mutating func networkChanged(within seconds: Double) -> [Action] {
         guard isManaged else { return [] }
         return writer.isRequested ? [wait(seconds)] : request(within: seconds)
     }
 
-    /// So long no answer came. The connection is given up, unless something else comes: over a slow line what is before the
-    /// answer may take long, as long as an answer may take at all.
-    /// - Parameter isBlocked: whether nothing is read, the answer neither, because the database cannot be written.
+    /// No answer came for the time of the wait. The connection is given up, unless other bytes came: over a slow line the bytes
+    /// before the answer may take long. Even then the wait ends after the longest time for an answer.
+    /// - Parameter isBlocked: whether the process reads nothing, not even the answer, because the database cannot be written.
     mutating func silence(isBlocked: Bool) -> [Action] {
         guard !isBlocked else { return [wait(waiting.now, after: waiting.before)] }
         let waited = waiting.before + waiting.now
         if isHeardMeanwhile, waited < longest { return [wait(waiting.now, after: waited)] }
         guard writer.isBehind else { return [.giveUp(waited)] }
-        // It did answer, with less than was sent before.
+        // The server did answer, but for fewer stanzas than were sent before the `<r/>`.
         writer.giveUpRequest()
         return [.answered]
     }

@@ -1,6 +1,6 @@
 import KalijTransport
 
-/// The timers of an account's driver, by what they are for: one of each at most.
+/// The timers of an account's driver: at most one timer for each purpose.
 final class Alarms {
     enum Purpose: Hashable {
         /// A session must be there.
@@ -26,7 +26,7 @@ final class Alarms {
 
     init(on loop: any Schedule) { self.loop = loop }
 
-    /// In place of the alarm that was set before.
+    /// Replaces an earlier alarm for the purpose.
     func set(_ purpose: Purpose, after seconds: Double, _ body: @escaping () -> Void) {
         timers[purpose]?.cancel()
         timers[purpose] = loop.schedule(after: seconds, body)

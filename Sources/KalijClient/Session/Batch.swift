@@ -4,26 +4,27 @@ import KalijXML
 
 /// Stanzas that arrived together, cut into steps that share a transaction.
 ///
-/// A commit costs several times what a step does: pages that neighbours have changed are written once instead of once for
-/// each. What a stanza changes is committed at once still, only not without what its neighbours change; what leaves the
-/// process leaves after the commit, acknowledgements included. Results of one page are one step: how far the reading has come is
-/// then written once for all of them.
+/// A commit costs several times as much as a step: a page that neighbouring steps have changed is written once instead of once
+/// for each step. All changes of a stanza are still committed together, now with the changes of its neighbours. Everything leaves
+/// the process after the commit, acknowledgements included. Results of one page of the archive are one step, so that the progress
+/// of the reading is written once for all of them.
 struct Batch: IteratorProtocol {
-    /// What one step handles: a stanza, or results of one page.
+    /// The stanzas of one step: a single stanza, or results of one page.
     typealias Part = Arrival
 
     /// The most results of a page in one step.
     private static let mostResults = 50
 
     private var rest: ArraySlice<StreamParserEvent>
-    /// The counters after what was taken.
+    /// The counters after the stanzas taken.
     private(set) var management: StreamManagement
     /// How many events were taken.
     private(set) var taken = 0
-    /// How many `<r/>` are among them.
+    /// How many `<r/>` are among the events taken.
     private(set) var requests = 0
 
-    /// Nil where the first of `events`, of those that wait, is no stanza or waits alone: that one is handled by itself.
+    /// Nil where the first of `events` is no stanza or is alone: then the first event is handled by itself.
+    /// - Parameter events: the events that wait.
     init?(_ events: ArraySlice<StreamParserEvent>, _ management: StreamManagement) {
         guard events.count > 1, case .element(let first) = events.first, StreamManagement.isStanza(first) else {
             return nil

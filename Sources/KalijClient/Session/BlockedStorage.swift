@@ -1,6 +1,6 @@
 import KalijTransport
 
-/// Whether the database can be written, and when it is tried again if not.
+/// Whether the database can be written, and if not, the time of the next attempt.
 struct BlockedStorage {
     private var backoff: Backoff
     /// Whether the application was told that the database cannot be written.
@@ -19,11 +19,11 @@ struct BlockedStorage {
         return backoff.next(random: random)
     }
 
-    /// It is time for the next attempt, or there is nothing left to be attempted: the connection has ended.
+    /// The next attempt is due, or there is nothing left to attempt: the connection has ended.
     mutating func goOn() { isWaiting = false }
 
     /// A session's work came to its end.
-    /// - Returns: whether that is news.
+    /// - Returns: whether the database could not be written before.
     mutating func worked() -> Bool {
         guard isTold, !isWaiting else { return false }
         isTold = false

@@ -3,9 +3,9 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// What becomes of an account whose work has thrown.
+/// The consequence of an error for an account.
 enum Consequence {
-    /// The database cannot be written: nothing is read or acknowledged until it can.
+    /// The database cannot be written: until then nothing is read or acknowledged.
     case wait(StoreError)
     /// No stanza is to blame, and nothing can be stored: the process stops driving, and acknowledges nothing.
     case stop(any Error)
@@ -15,7 +15,7 @@ enum Consequence {
     case disconnect(String, telling: [UInt8] = [])
     /// The server has ended the stream, perhaps for a stanza of ours.
     case blame(StreamError)
-    /// The connection ends. The stanza was not acknowledged: the server sends it again, and then each attempt is counted.
+    /// The connection ends. The stanza was not acknowledged: the server sends the stanza again, and then each attempt is counted.
     case careful(String)
 
     init(of error: any Error) {
@@ -37,7 +37,7 @@ enum Consequence {
     }
 }
 
-/// What ended a connection, and is no fault of the negotiation.
+/// The end of a connection that is no fault of the negotiation.
 enum StreamFailure: Error, CustomStringConvertible {
     case beforeSession(String)
     case closed

@@ -3,10 +3,10 @@ import KalijFeatures
 import KalijHandlers
 import KalijTransport
 
-/// What the drivers of all accounts share; lives on the engine's thread.
+/// The objects that the drivers of all accounts share. Lives on the engine's thread.
 final class DriverContext {
     let loop: any Schedule
-    /// Makes a connection for an account, which is still to be opened.
+    /// Makes a connection for an account. The caller opens the connection.
     let connect: (Account, @escaping (ConnectionEvent) -> Void) -> any StreamConnection
     /// From 0 up to but not including 1.
     let random: () -> Double
@@ -17,11 +17,11 @@ final class DriverContext {
     private let changed: () -> Void
     /// There is something to notify of.
     var notified: () -> Void = {}
-    /// Another process keeps this one from writing.
+    /// Another process keeps ours from writing.
     var blocked: () -> Void = {}
-    /// Shows it now, and not in the loop's next turn.
+    /// Shows the notifications now, and not in the loop's next turn.
     var notifyNow: () -> Void = {}
-    /// Who waits for promises in this process.
+    /// The waiters for promises in the process.
     let awaiter: PromiseAwaiter
 
     init(
@@ -58,19 +58,19 @@ final class DriverContext {
 
     func emit(_ events: [EngineEvent]) { events.forEach(report) }
 
-    /// Promises were settled, and the step that did it committed.
+    /// Promises were settled, and the settling step was committed.
     func settled(_ promises: [Int64: StoredValue]) {
         for (id, outcome) in promises { awaiter.settled(id, outcome) }
     }
 
-    /// This process can no longer drive at all.
+    /// The process can no longer drive at all.
     func fail(_ error: any Error) { fatal(error) }
 
     /// Something was acknowledged, or an account's driver gave up: the engine may have reached its end.
     func mayHaveEnded() { changed() }
 }
 
-/// How long to wait for what, in seconds. No time decides correctness: what gives up is tried again.
+/// How long the engine waits, in seconds. No time decides correctness: whatever gives up is tried again.
 public struct Timing: Sendable {
     /// For a session, from the connection on.
     public var negotiation: Double = 60
@@ -80,10 +80,10 @@ public struct Timing: Sendable {
     public var keepalive: Double = 300
     /// For an answer to `<r/>` after the network changed.
     public var networkCheck: Double = 10
-    /// Before the archive is read once more after a bind, or asked again if it could not answer.
+    /// Before the archive is read once more after a bind, or asked again if the archive could not answer.
     public var archiveRetry: Double = 5
-    /// How long the results of an archive's page wait for the rest of it: nothing is made of them before its end, and a
-    /// transaction for each of the server's writes costs twice as much as one for the page.
+    /// How long the results of an archive's page wait for the rest of the page. Results are of no use before the end of the page,
+    /// and a transaction for each of the server's writes costs twice as much as a transaction for the page.
     public var page: Double = 0.25
     /// For reaching the server to end a session there, when an account is logged out.
     public var logout: Double = 5
@@ -91,9 +91,9 @@ public struct Timing: Sendable {
     public var stable: Double = 10
     /// The longest time between two attempts.
     public var longestRetry: Double = 300
-    /// The longest time between two attempts to write to a database that cannot be written.
+    /// The longest time between two attempts to write to a blocked database.
     public var longestStorageRetry: Double = 30
 
-    /// What suits a phone and a desktop.
+    /// Values for a phone and a desktop.
     public init() {}
 }

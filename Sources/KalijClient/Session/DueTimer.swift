@@ -1,14 +1,14 @@
 import KalijTransport
 
-/// A loop's timer for a moment of the steady time, which is set again and again to the earliest of what waits.
+/// A loop's timer for a moment of the steady time, set again and again to the earliest moment that is waited for.
 final class DueTimer {
     private var timer: Timer?
     private var due: Int64?
 
-    /// The longest time that it sleeps: the loop's own clock may stand still while the machine sleeps.
+    /// The longest sleep: the loop's own clock may stand still while the machine sleeps.
     private static let longest = 3600.0
 
-    /// Fires at `time`, unless it fires earlier anyway.
+    /// Fires at `time`, or earlier if an earlier moment is set.
     func set(_ time: Int64, now: Int64, on loop: any Schedule, _ body: @escaping () -> Void) {
         if let due, due <= time { return }
         timer?.cancel()

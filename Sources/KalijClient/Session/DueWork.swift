@@ -1,7 +1,7 @@
 import KalijFeatures
 import KalijSteps
 
-/// What an account does because of the time: handlers whose time has come, and reading the archive once more.
+/// The work of an account that is due at a time: handlers, and reading the archive once more.
 final class DueWork {
     private weak var driver: AccountDriver?
     private let context: DriverContext
@@ -21,7 +21,7 @@ final class DueWork {
 
     // MARK: Planning
 
-    /// Sets the timers to what the database says; at the beginning, and whenever something else has changed it.
+    /// Sets the timers from the database: at the beginning, and whenever somebody else has changed the database.
     func watch() {
         driver?.attempt {
             if let deadline = try steps.nextDeadline() { watch(deadline: deadline) }
@@ -39,7 +39,7 @@ final class DueWork {
         if effects.archiveAgain { readArchiveLater() }
     }
 
-    /// When to look again at what was due while the database could not be read or written.
+    /// When to look again for due work after the database could not be read or written.
     private var afterStorage: Int64 { context.runner.steadyNow + 1000 }
 
     private func watch(deadline: Int64) {
@@ -51,7 +51,7 @@ final class DueWork {
         timers.set(time, now: context.runner.steadyNow, on: context.loop) { [weak self] in self?.timePassed() }
     }
 
-    /// The connection has ended: what was marked on it is void.
+    /// The connection has ended: a mark made on the connection is void.
     func connectionEnded() { expiry.connectionEnded() }
 
     func cancel() {
@@ -66,7 +66,7 @@ final class DueWork {
         if !isBlocked { driver?.attempt { try driver?.stage.session?.flush() } }
     }
 
-    /// Does everything that is due, a step each; what it has queued is still to be written.
+    /// Does all due work, a step for each piece. The entries queued by the steps are still to be written.
     func doAll() {
         guard !isBlocked else { return watch(timer: afterStorage) }
         driver?.attempt {
@@ -98,7 +98,7 @@ final class DueWork {
 
     private func mark() {
         driver?.attempt {
-            // Also when the timer slept its longest: nothing may be due.
+            // A timer that slept its longest may fire before anything is due.
             guard let deadline = try steps.nextDeadline() else { return }
             let now = context.runner.steadyNow
             guard deadline <= now else { return watch(deadline: deadline) }
@@ -110,7 +110,7 @@ final class DueWork {
         if isBlocked { watch(deadline: afterStorage) }
     }
 
-    /// Something was acknowledged, and that was handled.
+    /// Something was acknowledged, and the acknowledgement was handled.
     func acknowledged() {
         driver?.attempt {
             guard case .expire(let which, let time) = try expiry.acknowledged(steps.isAcknowledged) else { return }
@@ -122,7 +122,7 @@ final class DueWork {
         driver?.attempt {
             while !isStopped, let effects = try steps.expire(which, until: time) { driver?.release(effects) }
             guard !isStopped else { return }
-            // What is left of the others waits for a connection.
+            // Later deadlines only: requests left over from before `time` wait for a connection.
             if let deadline = try steps.nextDeadline(after: time) { watch(deadline: deadline) }
             try driver?.stage.session?.flush()
         }
@@ -135,14 +135,14 @@ final class DueWork {
         driver?.alarms.set(.archive, after: context.timing.archiveRetry) { [weak self] in self?.readArchive() }
     }
 
-    /// Reads what was archived since it was last read to its end.
+    /// Reads the archive from the place of the last reading on.
     func readArchive() {
         guard let driver, driver.stage.session != nil else { return }
         driver.attempt {
             driver.release(try steps.readArchive())
             try driver.stage.session?.flush()
         }
-        // Messages may wait for it.
+        // Messages may wait for the archive.
         if isBlocked { readArchiveLater() }
     }
 }

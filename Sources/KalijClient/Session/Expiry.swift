@@ -2,14 +2,14 @@ import KalijSteps
 
 /// The way to letting requests time out.
 ///
-/// A deadline has passed long before the answer can be read, if the process was not there meanwhile. So when one passes the server is
-/// sent a stanza: once it is acknowledged, everything has come that the server sent before, whether the acknowledgement was asked for
-/// or not. Requests that were over their deadline then have no answer on the way.
+/// If the process did not run for a while, a deadline has passed long before the answer can be read. So when a deadline passes,
+/// the server is sent a stanza. Once the server has acknowledged the stanza, asked or unasked, everything has come that the
+/// server sent before. Requests that were over their deadline then have no answer on the way.
 struct Expiry {
     enum Action: Equatable {
-        /// Queue a stanza that the server acknowledges, and say which entry of the queue it is (``marked(by:at:)``).
+        /// Queue a stanza for the server to acknowledge, and tell of its entry in the queue (``marked(by:at:)``).
         case mark
-        /// Let requests time out whose deadline was before `until`.
+        /// Let requests time out if their deadline was before `until`.
         case expire(Requests.Expired, until: Int64)
     }
 
@@ -18,7 +18,7 @@ struct Expiry {
         case none, negotiating, unmanaged, managed
     }
 
-    /// The entry of the queue that is to be acknowledged, and when it was added.
+    /// The entry of the queue that is to be acknowledged, and when the entry was added.
     private var mark: (entry: Int64, time: Int64)?
 
     /// A deadline has passed by `now`; nil if there is nothing to be done yet.
@@ -27,7 +27,7 @@ struct Expiry {
         case .none: .expire(.unsent, until: now)
         case .negotiating: nil  // the beginning of the session looks again
         case .unmanaged: .expire(.all, until: now)
-        // What comes due meanwhile is looked for afterwards.
+        // Requests that come due meanwhile are looked for afterwards.
         case .managed: mark == nil ? .mark : nil
         }
     }

@@ -2,39 +2,40 @@ import KalijFeatures
 import KalijStream
 import KalijXML
 
-/// What has arrived and is not handled yet.
+/// Events of the stream that have arrived and are not handled yet.
 struct Inbox {
-    /// When what has arrived is handled.
+    /// When the events are handled.
     enum Turn: Equatable {
         case now
-        /// In the loop's next turn: what else is there to be read is read first, so that it can be handled together.
+        /// In the loop's next turn: further bytes are read first, so that their events can be handled together with the present
+        /// events.
         case next
         /// When the rest of an archive's page has come, at the latest after a while.
         case withPage
     }
 
-    /// How much is read before it is handled.
+    /// How many events are read before any is handled.
     private static let longest = 200
 
     private var events: [StreamParserEvent] = []
     private var position = 0
-    /// What ended the parsing after the events.
+    /// The error that ended the parsing after the events.
     private(set) var error: (any Error)?
-    /// How many of the next events are handled one by one, because handling them together has failed.
+    /// How many of the next events are handled one by one, because handling the events together has failed.
     private(set) var alone = 0
 
     var first: StreamParserEvent? { waiting.first }
-    /// All that waits, oldest first.
+    /// All waiting events, oldest first.
     var waiting: ArraySlice<StreamParserEvent> { events[position...] }
 
-    /// When what waits is handled, within a session.
+    /// When the waiting events are handled, within a session.
     /// - Parameter gathers: whether the results of a page wait for one another.
     func turn(gathers: Bool) -> Turn {
         guard error == nil, waiting.count < Self.longest else { return .now }
         return gathers && endsWithinPage ? .withPage : .next
     }
 
-    /// Whether the last that has come is a result of an archive's page, or a request for an acknowledgement after one: the
+    /// Whether the last event is a result of an archive's page, or a request for an acknowledgement after such a result: then the
     /// rest of the page is on its way.
     private var endsWithinPage: Bool {
         for event in waiting.reversed() {

@@ -6,38 +6,38 @@ import KalijXML
 
 import FoundationEssentials
 
-/// A connection to a server with the stream on it: what has arrived and is not handled yet, and the negotiation of a session.
+/// A connection to a server with the stream: the inbox, and the negotiation of a session.
 final class Line {
     enum Event {
         case connected(secured: Bool)
         case secured
-        /// What has arrived is to be handled (``inbox``).
+        /// The ``inbox`` is to be handled.
         case arrived
-        /// The system has taken everything that was sent.
+        /// The system has taken all bytes sent.
         case drained
         case failed(ConnectFailure)
         case closed(TransportError?)
     }
 
-    /// Bytes that may wait for the system before more is sent.
+    /// How many bytes may wait for the system before the queue waits, too.
     private static let unsentLimit = 256 * 1024
 
-    /// Told what happens.
+    /// The receiver of events.
     var onEvent: (Event) -> Void = { _ in }
     private(set) var inbox = Inbox()
-    /// Whether there is a session: then what arrives in one turn of the loop is told of at once.
+    /// Whether there is a session: then the events of one turn of the loop are handled together.
     var isInSession = false
     private var negotiation: Negotiation
     private var parser = StreamParser()
     private var connection: (any StreamConnection)?
-    /// Whether what has arrived is told of in the loop's next turn.
+    /// Whether the inbox is delivered in the loop's next turn.
     private var isPlanned = false
-    /// When what has arrived is told of though nothing came after it, which it waits for.
+    /// When the inbox is delivered although the rest of the page has not come.
     private var gathering: Timer?
     private let loop: any Schedule
     private let page: Double
 
-    /// - Parameter page: how long results of an archive's page wait for the rest of it, in seconds.
+    /// - Parameter page: how long results of an archive's page wait for the rest of the page, in seconds.
     init(_ configuration: Negotiation.Configuration, on loop: any Schedule, page: Double = 0) {
         negotiation = Negotiation(configuration)
         (self.loop, self.page) = (loop, page)
@@ -72,7 +72,7 @@ final class Line {
         }
     }
 
-    /// What came before the end is handled first.
+    /// Events from before the end are handled first.
     private func end(_ event: Event) {
         deliverPlanned()
         if connection != nil { onEvent(event) }
@@ -95,12 +95,12 @@ final class Line {
         }
     }
 
-    /// Tells of what has arrived, if that was planned.
+    /// Delivers the inbox, if a delivery was planned.
     func deliverPlanned() {
         if isPlanned || gathering != nil { deliver() }
     }
 
-    /// Tells of what has arrived.
+    /// Delivers the inbox.
     func deliver() {
         forgetPlans()
         onEvent(.arrived)
@@ -129,7 +129,7 @@ final class Line {
     /// Whether the connection would end between `<resume/>` and its answer.
     var isResumePending: Bool { negotiation.isResumePending }
 
-    /// Gives the negotiation an event, and does what it asks for as far as bytes are concerned; the rest is the owner's.
+    /// Gives the negotiation an event. Actions about bytes are done here, other actions are the owner's.
     func negotiate(_ event: Negotiation.Event, _ perform: (Negotiation.Action) throws -> Void) throws {
         for action in try negotiation.handle(event) {
             switch action {
@@ -152,7 +152,7 @@ final class Line {
 }
 
 extension Negotiation.Event {
-    /// What a stream's event is to a negotiation.
+    /// The negotiation's event for an event of the stream.
     init(_ event: StreamParserEvent) throws(StreamFailure) {
         switch event {
         case .opened(let header): self = .opened(header)
@@ -169,7 +169,7 @@ extension Negotiation.Configuration {
         self.init(account.jid, account.credentials, weakest: account.mechanism)
     }
 
-    /// - Parameter weakest: the mechanism of an earlier login; nil before the first one.
+    /// - Parameter weakest: the mechanism of an earlier login; nil before the first login.
     init(_ jid: JID, _ credentials: Credentials, weakest: SASLMechanism? = nil) {
         self.init(
             account: jid.bare, credentials: credentials, nonce: UUID().uuidString + UUID().uuidString,

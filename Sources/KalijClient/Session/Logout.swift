@@ -1,20 +1,20 @@
 import KalijSteps
 
-/// The end of an account: its session at the server, everything that waits, and how to log in.
+/// The end of an account: ends the session at the server and all waiting, and forgets how to log in.
 final class Logout {
     private weak var driver: AccountDriver?
     private let isRemoving: Bool
-    /// Called when everything has left; says why the session was not ended at the server, if it was not.
+    /// Called when everything has left, with the reason if the session was not ended at the server.
     private let finished: (String?) -> Void
 
     init(_ driver: AccountDriver, removing: Bool, _ finished: @escaping (String?) -> Void) {
         (self.driver, isRemoving, self.finished) = (driver, removing, finished)
     }
 
-    /// Connects first, to end the session at the server, if there is one that is not connected.
+    /// Ends the session at the server first, with a connection made for the purpose if there is none.
     func begin(within seconds: Double) throws {
         guard let driver else { return }
-        // A session that cannot be resumed ended with its connection.
+        // A session that cannot be resumed has ended with its connection.
         guard driver.stage.session == nil, try driver.steps.load().resumeID != nil else { return finish() }
         guard seconds > 0 else { return finish(without: "it was not to be connected to") }
         if let refusal = driver.stage.refusal { return finish(without: refusal) }
@@ -24,13 +24,13 @@ final class Logout {
         driver.connect()
     }
 
-    /// The session was resumed to be ended, and everything is here that the server had to say.
+    /// The session was resumed for its end, and all stanzas that the server had kept are here.
     func caughtUp() {
-        // In the loop's next turn: what is at hand is finished first.
+        // In the loop's next turn, so that the present work is finished first.
         driver?.context.loop.enqueue { [weak self] in self?.finish() }
     }
 
-    /// Does what was asked for, now.
+    /// Does now whatever the logout asked for.
     /// - Parameter problem: why the session is not ended at the server.
     func finish(without problem: String? = nil) {
         guard let driver, driver.logout === self else { return }

@@ -8,7 +8,7 @@ struct LogoutSteps {
     let runner: StepRunner
     let account: Account
 
-    /// Ends everything that waits, and forgets how to log in; or, if the account is to be removed, everything about it.
+    /// Ends all waiting, and forgets how to log in. An account that is to be removed loses everything.
     func logOut(removing: Bool) throws -> Step.Effects {
         try runner.run("logout", for: account) { step in
             let reason = removing ? Invalidation.accountRemoved : .loggedOut
@@ -22,7 +22,7 @@ struct LogoutSteps {
         }
     }
 
-    /// A handler that is told may ask something else, which is over as soon; but not for ever.
+    /// A handler that is told may ask again, and is then told again, but not for ever.
     private func invalidateAll(_ reason: Invalidation, in step: Step) throws {
         for _ in 0..<10 {
             try Requests(step: step).invalidateAll(reason)
@@ -41,7 +41,7 @@ struct LogoutSteps {
     }
 
     private func remove(_ step: Step) throws {
-        // Before the messages that it refers to.
+        // Before the messages: entries of the queue refer to messages.
         try OutboundQueue(database: step.database, account: account.id).removeAll()
         try AccountTable(step.database).remove(account)
     }

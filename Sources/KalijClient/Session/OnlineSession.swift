@@ -3,9 +3,9 @@ import KalijSteps
 import KalijStream
 import KalijXML
 
-/// A session on a connection: handles what arrives, writes what is queued, and sees that both sides acknowledge.
+/// A session on a connection: handles arriving stanzas, writes the queue, and sees to acknowledgements on both sides.
 final class OnlineSession {
-    /// What RFC 6121 4.5.1 wants before a stream ends.
+    /// RFC 6121 section 4.5.1 wants this presence before a stream ends.
     private static let unavailable = Array("<presence type='unavailable'/>".utf8)
 
     private weak var driver: AccountDriver?
@@ -13,7 +13,7 @@ final class OnlineSession {
     private let context: DriverContext
     private let steps: SessionSteps
     private(set) var acknowledging: Acknowledging
-    /// The counters; nil on a stream that is not managed.
+    /// The counters; nil on a stream without stream management.
     private(set) var management: StreamManagement?
     private var tail = ArchiveTail()
 
@@ -26,7 +26,7 @@ final class OnlineSession {
 
     // MARK: Receiving
 
-    /// Handles the inbox's first event, or with it those that share its transaction.
+    /// Handles the inbox's first event, or with the first event all that share its transaction.
     func handleNext(_ event: StreamParserEvent) throws {
         if try handleTogether() { return }
         acknowledging.heard()
@@ -35,10 +35,10 @@ final class OnlineSession {
     }
 
     /// Handles the stanzas at the inbox's beginning in one transaction.
-    /// - Returns: whether it did; if not, nothing has happened, and the next event is to be handled by itself. Where a step
-    ///   or the commit has thrown that goes for all of them, so that what is to blame fails alone.
+    /// - Returns: false if nothing has happened, and the next event is to be handled by itself. After an error of a step or of
+    ///   the commit the same goes for every stanza of the batch, so that the stanza to blame fails alone.
     private func handleTogether() throws -> Bool {
-        // The attempt at a stanza that may have ended the process before is committed ahead of it.
+        // The attempt at a stanza that may have ended an earlier process is committed before the step.
         guard line.inbox.alone == 0, driver?.redelivery.isOver ?? false, let management,
             var batch = Batch(line.inbox.waiting, management)
         else { return false }
@@ -51,7 +51,7 @@ final class OnlineSession {
             effects.forEach(release)
             return true
         } catch {
-            // Not even the first one was begun.
+            // Not even the first step was begun.
             guard batch.taken > 0 else { throw error }
             line.handleAlone(batch.taken)
             return false
@@ -120,7 +120,7 @@ final class OnlineSession {
 
     // MARK: Acknowledging
 
-    /// Answers the requests for an acknowledgement, once what it claims is on the disk.
+    /// Answers the requests for an acknowledgement, once the acknowledged stanzas are on the disk.
     func acknowledge() throws {
         guard acknowledging.owed > 0, let management else { return }
         try context.runner.raiseBarrier()
@@ -167,7 +167,7 @@ final class OnlineSession {
     /// There may be something new to write.
     func queueChanged() { acknowledging.queueChanged() }
 
-    /// Writes what is queued and not written yet on this connection, and asks for what is not acknowledged yet.
+    /// Writes the queue as far as the connection has room, and asks for acknowledgements.
     func flush() throws {
         if acknowledging.writer.mayHaveMore { try writeQueue() }
         perform(acknowledging.flushed())
@@ -191,15 +191,15 @@ final class OnlineSession {
         }
     }
 
-    /// The server has ended the stream with `error`: perhaps for a stanza of ours that it has not acknowledged. From then on
-    /// such stanzas leave one at a time, and the one for which it happens again is set aside.
+    /// The server has ended the stream with `error`, perhaps for an unacknowledged stanza of ours. From then on the
+    /// unacknowledged stanzas leave one at a time, and a stanza that ends the stream again is set aside.
     func blame(_ error: StreamError) {
         guard error.mayBlameStanza, management != nil, acknowledging.writer.outstanding > 0 else { return }
         let queue = QueueSteps(runner: context.runner, account: steps.account)
         driver?.attempt { driver?.release(try queue.blamed(through: acknowledging.writer.position, for: error)) }
     }
 
-    /// Writes what is queued, and acknowledges what is handled.
+    /// Writes the queue, and acknowledges the handled stanzas.
     /// - Parameter endingSession: whether the session ends, and not only the connection; then nothing new is written.
     func letGo(endingSession: Bool) {
         line.isReading = false

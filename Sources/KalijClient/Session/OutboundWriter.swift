@@ -8,17 +8,18 @@ struct OutboundWriter {
     private(set) var position: Int64 = 0
     /// How many written entries the server has not acknowledged.
     private(set) var outstanding = 0
-    /// How many of those have to be acknowledged by what answers the present `<r/>`; nil if none was sent. The server handles
-    /// them before it reads the `<r/>`, so that an `<a/>` for fewer was on its way already.
+    /// How many of the outstanding entries the answer to the present `<r/>` has to acknowledge; nil if no `<r/>` was sent. The
+    /// server handles the entries before reading the `<r/>`, so an `<a/>` for fewer entries was on its way already.
     private var requested: Int?
-    /// Whether an `<a/>` came that does not answer the present `<r/>`, or only as a server answers that is behind.
+    /// Whether an `<a/>` came that acknowledges fewer entries than the present `<r/>` asks for: an earlier answer, or the answer
+    /// of a server that lags behind.
     private(set) var isBehind = false
     /// Whether the queue may hold entries behind ``position``.
     var mayHaveMore = true
-    /// Whether what was written last left alone: nothing else leaves before it is acknowledged.
+    /// Whether the last entry written left alone: nothing else leaves before its acknowledgement.
     private(set) var isAlone = false
 
-    /// What of `entries`, the next ones, may leave now: an entry that is blamed leaves alone.
+    /// The part of `entries`, the next entries, that may leave now: a blamed entry leaves alone.
     func transmitting(_ entries: [OutboundQueue.Entry]) -> ArraySlice<OutboundQueue.Entry> {
         guard !isAlone else { return [] }
         guard entries.first?.isBlamed ?? false else { return entries.prefix { !$0.isBlamed } }
@@ -39,7 +40,7 @@ struct OutboundWriter {
     mutating func request() { (requested, isBehind) = (outstanding, false) }
 
     /// An `<a/>` has come, for so many entries more.
-    /// - Returns: whether it answers the `<r/>`.
+    /// - Returns: whether the `<a/>` answers the `<r/>`.
     mutating func acknowledged(_ number: UInt32) -> Bool {
         outstanding = max(0, outstanding - Int(number))
         if outstanding == 0 { isAlone = false }

@@ -3,38 +3,37 @@ import KalijSteps
 import KalijStore
 import KalijStream
 
-/// The steps for what leaves: stanzas of the queue, and those that the server does not take.
+/// The steps for leaving stanzas: the queue, and the stanzas that the server does not take.
 struct QueueSteps {
     let runner: StepRunner
     let account: Account
 
-    /// What leaves next.
+    /// The next departure from the queue.
     enum Departure {
-        /// There is nothing.
         case nothing
-        /// What comes next waits until what was written is acknowledged.
+        /// The next entries wait until the written entries are acknowledged.
         case later
-        /// Some of what came next was set aside.
+        /// Some of the next entries were set aside.
         case refused(Step.Effects)
-        /// The entries leave now; what they stand on is on the disk.
+        /// The entries leave now. The rows that the entries rely on are on the disk.
         case transmit([OutboundQueue.Entry], Step.Effects)
     }
 
     /// Whether stanzas wait to be acknowledged or sent.
     func isAny() throws -> Bool { try queue(runner.database).isAny() }
 
-    /// What comes after what `writer` has written; commits what becomes of it.
+    /// The departure after the entries that `writer` has written. Commits the changes of the departure.
     func next(after writer: OutboundWriter, isManaged: Bool) throws -> Departure {
         let next = try queue(runner.database).entries(after: writer.position, limit: 50)
         guard !next.isEmpty else { return .nothing }
-        // After the look: what it found was committed before anybody else could have raised the fence.
+        // After the look: the entries found were committed before anybody else could have raised the fence.
         try runner.checkFence()
         if let effects = try setAsideTooLong(next) { return .refused(effects) }
         let entries = isManaged ? Array(writer.transmitting(next)) : next
         guard !entries.isEmpty else { return .later }
         let effects = try transmitting(entries)
-        // Forgotten by a power failure, a message would leave once more in a new session; and in this one the server's
-        // count would be taken for that of whatever was queued since (simulation, seed 1777).
+        // If a power failure took back the commit, a message would leave once more in a new session. In the present session the
+        // server's count would be taken for the count of entries queued since (simulation, seed 1777).
         try runner.raiseBarrier()
         return .transmit(entries, effects)
     }
@@ -51,7 +50,7 @@ struct QueueSteps {
         }
     }
 
-    /// Forgets `entries`, which have left on a stream without acknowledgements.
+    /// Forgets `entries` after their departure on a stream without acknowledgements.
     func transmitted(_ entries: [OutboundQueue.Entry]) throws -> Step.Effects {
         try runner.run("left", for: account) { step in
             for entry in entries { try queue(step.database).remove(entry.id) }
@@ -66,7 +65,7 @@ struct QueueSteps {
         }
     }
 
-    /// Sets aside what of `entries` is larger than the server takes by now; nil if that is nothing.
+    /// Sets aside the stanzas of `entries` that are larger than the server takes by now; nil if there are none.
     func setAsideTooLong(_ entries: [OutboundQueue.Entry]) throws -> Step.Effects? {
         let queue = OutboundQueue(database: runner.database, account: account.id)
         let refused =
@@ -82,8 +81,8 @@ struct QueueSteps {
         }
     }
 
-    /// It does not leave any more: a message has failed, anything else is a dead letter. Whoever waits for the answer to a request
-    /// is told when its time is over.
+    /// The entry never leaves: a message has failed, any other stanza is a dead letter. The handler that waits for the answer to
+    /// a request is told after the deadline of the request.
     private func setAside(_ entry: OutboundQueue.Entry, _ reason: String, in step: Step) throws {
         try queue(step.database).remove(entry.id)
         if let message = entry.message { return try Messages(step: step).fail(message, reason) }

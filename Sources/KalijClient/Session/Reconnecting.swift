@@ -1,9 +1,9 @@
 import KalijTransport
 
-/// When the next connection is tried, and whether with the session of the last one.
+/// When the next connection is tried, and whether the last session is to be resumed.
 struct Reconnecting {
     private var backoff: Backoff
-    /// Connections in a row that ended between `<resume/>` and its answer.
+    /// Consecutive connections that ended between `<resume/>` and its answer.
     private var unansweredResumes = 0
     /// Whether the session has lasted long enough to trust the way to the server.
     private var isStable = false
@@ -23,8 +23,8 @@ struct Reconnecting {
     /// The session has lasted for a while.
     mutating func lasted() { isStable = true }
 
-    /// The server has ended the stream in place of an answer to `<resume/>`. With the connection's end that counts twice: the session
-    /// is not tried again.
+    /// The server has ended the stream in place of an answer to `<resume/>`. Together with the connection's end the stream's end
+    /// counts twice: the session is not tried again.
     mutating func resumeCut() { unansweredResumes += 1 }
 
     /// A connection has ended; `isResumePending` if before the answer to `<resume/>`.
@@ -38,6 +38,6 @@ struct Reconnecting {
     /// - Parameter random: from 0 up to but not including 1.
     mutating func delay(random: Double) -> Double { backoff.next(random: random) }
 
-    /// The network has changed: what failed before says nothing of it.
+    /// The network has changed: earlier failures say nothing of the new network.
     mutating func networkChanged() { backoff.reset() }
 }

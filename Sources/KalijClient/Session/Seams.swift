@@ -2,8 +2,8 @@ import KalijSteps
 import KalijRoles
 import KalijTransport
 
-/// A connection as an account's driver uses it. `KalijTransport.Connection` is the only one in a program; the simulator
-/// brings another, and so runs everything above it unchanged.
+/// A connection as an account's driver uses it. A program has `KalijTransport.Connection` alone. The simulator brings another
+/// type, and so runs everything above unchanged.
 protocol StreamConnection: AnyObject {
     /// Bytes that the system has not taken yet.
     var unsent: Int { get }
@@ -16,9 +16,9 @@ protocol StreamConnection: AnyObject {
 
 extension Connection: StreamConnection {}
 
-/// What does things later on the engine's thread: its event loop.
+/// The event loop, as far as work is planned for later on the engine's thread.
 protocol Schedule: AnyObject {
-    /// Seconds on the clock that it goes by.
+    /// Seconds on the loop's own clock.
     var now: Double { get }
     @discardableResult
     func schedule(after seconds: Double, _ body: @escaping () -> Void) -> Timer
@@ -27,7 +27,7 @@ protocol Schedule: AnyObject {
 
 extension EventLoop: Schedule {}
 
-/// What an engine turns on: its event loop.
+/// The event loop of an engine.
 protocol EngineLoop: Schedule {
     func watch(_ fd: Int32, _ interest: Interest, _ handler: @escaping (Readiness) -> Void) throws -> Watch
     func run()
@@ -36,14 +36,14 @@ protocol EngineLoop: Schedule {
 
 extension EventLoop: EngineLoop {}
 
-/// What an engine stands on: the system; or what the simulator has in its place, which so runs the engine itself.
+/// The surroundings of an engine: the system; or the simulator's replacement, under the unchanged engine.
 struct Environment {
     let loop: any EngineLoop
     /// From 0 up to but not including 1.
     let random: () -> Double
-    /// Makes a connection for an account, which is still to be opened.
+    /// Makes a connection for an account. The caller opens the connection.
     let connect: (Account, @escaping (ConnectionEvent) -> Void) -> any StreamConnection
-    /// Kills who is stopped within a transaction of the database at a path, and would be waited for without end.
+    /// Kills a process that is stopped within a transaction of the database at a path: waiting for the process would never end.
     let killWriter: (String) -> Void
 
     static func system(_ loop: EventLoop) -> Environment {

@@ -1,15 +1,15 @@
 import KalijSteps
 import KalijStream
 
-/// The way from an authenticated stream to a session: answers what the negotiation asks, from what is stored.
+/// The way from an authenticated stream to a session: answers the negotiation's questions from the database.
 struct SessionOpening {
-    /// What is to be done, in this order.
+    /// Actions are performed in the order of the list.
     enum Action {
         case negotiate(Negotiation.Event)
         case commit(Step.Effects)
         /// There is a session under the address `jid`.
         case online(StreamManagement?, jid: String, isResumed: Bool)
-        /// The session that was to be ended is not there.
+        /// The session that the logout wanted to end is not there.
         case giveUpLogout
         case fail(any Error)
     }
@@ -35,7 +35,7 @@ struct SessionOpening {
         case .stanza(let stanza): return [.commit(try steps.handle(stanza, count: nil))]
         case .enabled(let id, _, _): return try established(StreamManagement(), resumeID: id)
         case .established: return try established(nil, resumeID: nil)
-        // The keys are those of the login, or the server would have refused them.
+        // The keys are the keys of the login: with others the server would have refused.
         case .authenticated, .enableFailed: return []
         case .send, .startTLS, .restartParser: return []  // the line's
         }
@@ -43,17 +43,16 @@ struct SessionOpening {
 
     private var bind: Action { .negotiate(.bind(resource: steps.account.resource)) }
 
-    /// Resumes if there is something to resume; else binds. A session whose resumption was left unanswered twice counts
-    /// as lost.
+    /// Resumes a session that can be resumed; else binds. After two resumptions without an answer a session counts as lost.
     private mutating func choose(
         _ features: StreamFeatures, _ reconnecting: inout Reconnecting, isLeaving: Bool
     ) throws -> [Action] {
-        // A process that was frozen meanwhile would take the session from the one that drives now.
+        // A process that was frozen meanwhile would take the session from the process that drives now.
         try steps.runner.checkFence()
         managesStream = features.offersStreamManagement
         try steps.note(largestStanza: features.largestStanza)
         let session = try steps.load()
-        // Only what can be resumed is there to be ended.
+        // Only a session that can be resumed is there to be ended.
         if isLeaving, !managesStream || reconnecting.givesUpSession { return [.giveUpLogout] }
         guard let id = session.resumeID, managesStream else { return [bind] }
         guard !reconnecting.givesUpSession else {
@@ -71,7 +70,7 @@ struct SessionOpening {
             let management = StreamManagement(handled: session.handled, acknowledged: count)
             return [.commit(effects), .online(management, jid: session.jid ?? "", isResumed: true)]
         } catch let error as SessionError {
-            // It resumed a session that is not ours: give it up, so that the next connection binds anew.
+            // The server resumed a session that is not ours: give up the session, so that the next connection binds anew.
             return [.commit(try steps.resumeFailed(nil)), .fail(error)]
         }
     }

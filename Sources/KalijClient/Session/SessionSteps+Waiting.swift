@@ -6,7 +6,7 @@ import KalijXML
 
 import FoundationEssentials
 
-/// The steps in which handlers are called because of the time, or told that nothing will come.
+/// The steps that call handlers because of the time, or tell handlers that nothing will come.
 extension SessionSteps {
     /// Calls one handler whose request is over its deadline at `time`; nil if there is none.
     func expire(_ which: Requests.Expired, until time: Int64) throws -> Step.Effects? {
@@ -17,8 +17,8 @@ extension SessionSteps {
         return found ? effects : nil
     }
 
-    /// Queues a stanza that the server is to acknowledge, and whose answer nobody waits for.
-    /// - Returns: with its entry in the queue.
+    /// Queues a stanza for the server to acknowledge. Nobody waits for the answer.
+    /// - Returns: the effects, and the stanza's entry in the queue.
     func mark() throws -> (Step.Effects, marker: Int64) {
         var marker: Int64 = 0
         let effects = try runner.run("marker", for: account) { step in
@@ -35,8 +35,7 @@ extension SessionSteps {
         try !OutboundQueue(database: runner.database, account: account.id).contains(id)
     }
 
-    /// Does one thing that is due: a timer, a promise that is over its deadline or was settled elsewhere; nil if there is
-    /// nothing.
+    /// Handles one due timer or promise: a promise is over its deadline, or was settled elsewhere; nil if there is none.
     func due() throws -> Step.Effects? {
         var found = false
         let effects = try runner.run("timer", for: account) { step in
@@ -47,12 +46,12 @@ extension SessionSteps {
         return found ? effects : nil
     }
 
-    /// When the next request is over its deadline, of those that are not at `time`; nil if there is none.
+    /// When the next request is over its deadline, leaving out deadlines up to `time`; nil if there is none.
     func nextDeadline(after time: Int64 = .min) throws -> Int64? {
         try Requests.nextDeadline(after: time, of: account.id, in: runner.database)
     }
 
-    /// When the next timer is due, or the next promise over its deadline; nil if there is nothing to wait for.
+    /// When the next timer is due, or the next promise over its deadline; nil without either.
     func nextTimer() throws -> Int64? {
         let timer = try Timers.next(of: account.id, in: runner.database)
         let promise = try Promises.nextDeadline(of: account.id, in: runner.database)

@@ -5,17 +5,17 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// The steps of an account's session: what each event of the stream changes in the database.
+/// The steps of an account's session: how each event of the stream changes the database.
 struct SessionSteps {
     let runner: StepRunner
     let account: Account
 
     private func queue(in step: Step) -> OutboundQueue { OutboundQueue(database: step.database, account: account.id) }
 
-    /// The session as it is stored.
+    /// The stored session.
     func load() throws -> SessionRow { try SessionRow.load(account.id, from: runner.database) }
 
-    /// The server says how many bytes of a stanza it takes, or does not.
+    /// The server has announced how many bytes of a stanza the server takes, or nothing.
     func note(largestStanza bytes: Int?) throws {
         let bytes = bytes.map(Int64.init)
         guard try SessionRow.largestStanza(of: account.id, in: runner.database) != bytes else { return }
@@ -26,10 +26,10 @@ struct SessionSteps {
 
     /// The server has resumed the session and handled our stanzas up to `count` (XEP-0198 section 5).
     ///
-    /// What has left before and is not in that count is looked for in the archive before it is sent again: the count may
-    /// be of an heir to the session that did not see everything (measured: ejabberd 23.01 gives a session to each of
-    /// several connections that ask for it while it is busy).
-    /// - Throws: `SessionError.impossibleCount` if we never sent that many.
+    /// Stanzas that have left and are not in the count are looked for in the archive before being sent again: the count may be
+    /// the count of an heir to the session that did not see everything (measured: while busy, ejabberd 23.01 gives a session to
+    /// each of several connections that ask for it).
+    /// - Throws: `SessionError.impossibleCount` if fewer stanzas were sent.
     func resumed(_ count: HandledCount) throws -> Step.Effects {
         try runner.run("resumed", for: account) { step in
             guard try settle(to: count, in: step) else { throw SessionError.impossibleCount(count.value) }
@@ -41,7 +41,7 @@ struct SessionSteps {
         }
     }
 
-    /// The session is lost; `count` is what the server had handled of it, if it says so.
+    /// The session is lost; `count` is the server's count of handled stanzas, nil if the server does not say.
     func resumeFailed(_ count: HandledCount?) throws -> Step.Effects {
         try runner.run("resume failed", for: account) { step in
             if let count { _ = try settle(to: count, in: step) }
@@ -49,21 +49,21 @@ struct SessionSteps {
         }
     }
 
-    /// A new session begins under the address `jid`. What was sent in the one before is looked for in the archive and sent
-    /// again if it is not there; where no archive can tell, it stays `sent` and is reported.
+    /// A new session begins under the address `jid`. Messages of the session before are looked for in the archive, and sent again
+    /// if not found. Where no archive can tell, a message stays `sent` and is reported.
     func bound(_ jid: JID) throws -> Step.Effects {
         try runner.run("bound", for: account) { step in
             for feature in step.features.all { try feature.sessionLost(in: step) }
             try holdOrReport(step)
             try forgetSession(step)
             try SessionRow.begin(jid, of: account.id, in: step.database)
-            // Last: what they send belongs to the new session.
+            // Last: stanzas sent by the handlers belong to the new session.
             try Requests(step: step).sessionLost()
         }
     }
 
-    /// The new session is under stream management and can be resumed with `resumeID`, if that is not nil; or it is not,
-    /// then what is queued leaves without being kept.
+    /// The new session has begun. With a `resumeID` the session is under stream management and can be resumed. Without stream
+    /// management the queue leaves without being kept.
     func established(resumeID: String?) throws -> Step.Effects {
         try runner.run("established", for: account) { step in
             try SessionRow.set(resumeID: resumeID, of: account.id, in: step.database)
@@ -76,13 +76,13 @@ struct SessionSteps {
     /// How long a transaction may be open before the last step in it begins, in nanoseconds.
     private static let longest: Int64 = 5_000_000
 
-    /// What has arrived together, for as long as others may be kept from writing.
-    /// - Returns: what each step had to say; all of them are committed.
+    /// Handles stanzas that arrived together, for as long as others may be kept from writing.
+    /// - Returns: the effects of each step, all committed.
     func handle(_ batch: inout Batch) throws -> [Step.Effects] {
         try runner.run("stanza", for: account, each: &batch, within: Self.longest, Dispatcher.handle)
     }
 
-    /// One inbound stanza; `count` is what the handled count becomes with it, nil without stream management.
+    /// One inbound stanza; `count` is the handled count including the stanza, nil without stream management.
     func handle(_ stanza: Element, count: HandledCount?) throws -> Step.Effects {
         try runner.run("stanza", for: account) { step in
             try Dispatcher.handle(Arrival(stanzas: [stanza], count: count), in: step)
@@ -97,7 +97,7 @@ struct SessionSteps {
         }
     }
 
-    /// Reads what was archived since it was last read to its end.
+    /// Reads the archive from the place of the last reading on.
     func readArchive() throws -> Step.Effects {
         try runner.run("archive", for: account) { step in
             guard try SessionRow.load(account.id, from: step.database).archive else { return }
@@ -112,7 +112,7 @@ struct SessionSteps {
         }
     }
 
-    /// Removes what the server has handled up to `count`; false if that is more than there is.
+    /// Removes the stanzas that the server has handled up to `count`; false if fewer stanzas were sent.
     private func settle(to count: HandledCount, in step: Step) throws -> Bool {
         let acknowledged = try SessionRow.load(account.id, from: step.database).acknowledged
         let newly = Int(count.distance(from: acknowledged))
@@ -141,7 +141,7 @@ struct SessionSteps {
 
 /// Why a session cannot go on.
 enum SessionError: Error, CustomStringConvertible {
-    /// The server says that it has handled more stanzas than were sent (XEP-0198 section 4).
+    /// The server's count is above the number of stanzas sent (XEP-0198 section 4).
     case impossibleCount(UInt32)
 
     var description: String {
