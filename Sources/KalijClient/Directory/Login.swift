@@ -3,23 +3,23 @@ import KalijAddress
 import KalijStream
 import KalijTransport
 
-/// One connection that authenticates and ends: finds out whether an account can log in.
+/// Finds out whether an account can log in, over one connection that ends after the authentication.
 public final class Login {
     private let loop: EventLoop
     private let password: String
     private let line: Line
     private var outcome: Result<SuccessfulLogin, LoginError>?
-    /// Whether what answers was found to speak TLS, or XMPP.
+    /// Whether the other side was found to speak TLS, or XMPP.
     private var isSecured = false
     private var isOpened = false
 
     /// Logs in to the server of `jid` with `password`.
     /// - Parameters:
-    ///   - seconds: how long it may take.
+    ///   - seconds: the longest time for the login.
     ///   - jid: the account's address.
-    ///   - password: what the user logs in with.
-    ///   - server: how it is reached and trusted.
-    /// - Returns: what is to be stored.
+    ///   - password: the user's password.
+    ///   - server: how the server is reached and trusted.
+    /// - Returns: the values to be stored.
     /// - Throws: `LoginError`, `SystemError`
     public static func attempt(
         _ jid: JID, password: String, server: ServerSettings, within seconds: Double = 60
@@ -100,8 +100,8 @@ public enum LoginError: Error, CustomStringConvertible {
     case unreachable(ConnectFailure)
     /// The connection ended before there was an answer.
     case failed(String)
-    /// Before that, on a connection without TLS, what answers has not even begun a stream: perhaps it speaks TLS from the first byte
-    /// on (``ServerSettings/directTLS``).
+    /// As ``failed(_:)``, on a connection without TLS: the other side has not even begun a stream. Perhaps the server speaks TLS
+    /// from the first byte on (``ServerSettings/directTLS``).
     case noStream(String)
 
     public var description: String {
