@@ -3,16 +3,16 @@ import KalijSteps
 import KalijStore
 
 extension Step {
-    /// Runs `body` as a step of a process that does not drive: it may queue, register handlers, schedule timers, make and
-    /// settle promises; the process that drives sends and calls. Ring that one's `Doorbell` around it.
+    /// Runs `body` as a step of a process that does not drive. The step may queue, register handlers, schedule timers, make and
+    /// settle promises; the driving process sends and calls. Ring the driving process's `Doorbell` around the step.
     /// - Parameters:
-    ///   - database: a connection that syncs (`Database.Durability.machine`), used by this thread alone.
-    ///   - clock: where time comes from.
-    ///   - account: whose.
-    ///   - body: what the step does.
-    /// - Returns: what `body` returns, once everything is on the disk.
-    /// - Throws: `StoreError`, `StepError.withinStep` within a step of a process that drives, or what `body` throws; then nothing
-    ///   has happened.
+    ///   - database: a connection that syncs (`Database.Durability.machine`), used by the calling thread alone.
+    ///   - clock: the source of time.
+    ///   - account: the account of the step.
+    ///   - body: the work of the step.
+    /// - Returns: the result of `body`, once everything is on the disk.
+    /// - Throws: `StoreError`, `StepError.withinStep` within a step of a process that drives, or the error of `body`; then
+    ///   nothing has happened.
     @discardableResult
     public static func accept<Result>(
         for account: Account, in database: Database, clock: Clock = .system, _ body: (Step) throws -> Result
@@ -20,7 +20,7 @@ extension Step {
         try accept(for: account, in: database, clock: clock, features: .passive, body)
     }
 
-    /// - Parameter features: passive ones, which have their turn in what is accepted.
+    /// - Parameter features: passive features, with a turn in accepted stanzas.
     package static func accept<Result>(
         for account: Account, in database: Database, clock: Clock, features: Features, _ body: (Step) throws -> Result
     ) throws -> Result {
@@ -32,17 +32,17 @@ extension Step {
         }
     }
 
-    /// Accepts a chat message as a part of the step: it is sent once if the step is committed, and never if not. So the answer to a
-    /// message is given in the step in which the message is stored.
+    /// Accepts a chat message as a part of the step: the message is sent once if the step is committed, and never if not. So an
+    /// answer is given in the step that stores the answered message.
     /// - Parameters:
-    ///   - body: what it says.
-    ///   - recipient: who gets it.
-    ///   - id: the id under which it is sent, its origin-id (XEP-0359); nil for one that is made here. What was accepted under it
-    ///     before is not sent again.
-    /// - Returns: the message in the state `queued`; `failed` if the server has announced that it does not take so much
-    ///   (XEP-0478); or, with an `id` that was accepted before, the message as it is.
-    /// - Throws: `AcceptError` for a text that cannot be sent: then nothing was accepted, and the step can go on. `StoreError`, which
-    ///   is to be passed on.
+    ///   - body: the text.
+    ///   - recipient: the receiver.
+    ///   - id: the id of the message, its origin-id (XEP-0359); nil for a new id. A message accepted before under the same id is
+    ///     not sent again.
+    /// - Returns: the message in the state `queued`; `failed` if the server has announced a lower limit on stanzas (XEP-0478); or
+    ///   the message accepted before under `id`, unchanged.
+    /// - Throws: `AcceptError` for a text that cannot be sent: then nothing was accepted, and the step can go on. `StoreError`:
+    ///   pass the error on.
     @discardableResult
     public func accept(_ body: String, to recipient: JID, id: String? = nil) throws -> Message {
         let text = try OutgoingText(body, to: recipient, id: id)
@@ -51,10 +51,11 @@ extension Step {
         return try text.storeOrFail(in: self, sentAt: now)
     }
 
-    /// Whether a message is from before the account came to this directory: what the first reading of an archive shows, and older
-    /// history that is fetched. What has come for the account since, while no process ran, is not. A bot does not answer the former.
+    /// Whether a message is from before the account came to this directory: true for messages of the archive's first reading, and
+    /// for older history fetched later. False for messages that came since, even while no process ran. A bot answers no history.
     ///
-    /// The server's time counts, as far as it is known (XEP-0202), else the machine's clock less an hour. In doubt a message is new.
+    /// The server's time counts, as far as the time is known (XEP-0202), else the machine's clock less an hour. In doubt a
+    /// message is new.
     /// - Throws: `StoreError`
     public func isHistory(_ message: IncomingMessage) throws -> Bool {
         try message.source == .archive && message.sentAt < ServerTime(step: self).since

@@ -2,7 +2,7 @@ import KalijSteps
 import KalijStore
 
 extension Message {
-    /// The message that was accepted here under `id`, in any state.
+    /// The message accepted in this directory under `id`, in any state.
     package static func accepted(_ id: String, by account: Account, in database: Database) throws -> Message? {
         try database.statement(
             """

@@ -4,8 +4,8 @@ import KalijXML
 
 /// The path of every incoming message into the database, for all sources.
 ///
-/// 1. A wrapper is opened and checked: only the account's own server copies, and only the archive that was asked shows
-///    results (`Dispatcher`).
+/// 1. A wrapper is opened and checked: only the account's own server sends copies, and only the archive asked shows results
+///    (`Dispatcher`).
 /// 2. An error settles the refused message.
 /// 3. The message is taken apart (``IncomingMessage``), and every feature has its turn (``Feature/arrived(_:in:)``).
 /// 4. A message to keep is stored, once; every feature is told of a new row (``Feature/stored(_:from:in:)``).

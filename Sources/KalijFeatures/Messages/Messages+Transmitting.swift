@@ -2,8 +2,9 @@ import KalijSteps
 import KalijStore
 
 extension Messages {
-    /// These messages are about to leave; each that leaves for the first time notes the newest message of the archive at that time.
-    /// - Parameter end: the end of what was read of the archive; nil if nothing was.
+    /// The messages are about to leave. A message that leaves for the first time notes the newest message of the archive at that
+    /// time.
+    /// - Parameter end: the end of the part of the archive read so far; nil if nothing was read.
     package func transmit(_ messages: [Int64], after end: (id: String, position: Int64)?) throws {
         for id in messages {
             try database.run(

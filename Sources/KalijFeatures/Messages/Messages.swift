@@ -18,7 +18,7 @@ package struct Messages {
         if try insert(received, position: try position ?? step.nextPosition(), catchup: 0) { step.tailGrew() }
     }
 
-    /// The server has these messages.
+    /// The server has the messages.
     package func acknowledged(_ messages: [Int64]) throws {
         for id in messages {
             try database.run(
@@ -61,14 +61,14 @@ package struct Messages {
         return true
     }
 
-    /// Settles an own message if this message is a copy; the copy proves that the message arrived.
+    /// Settles an own message if the received message is a copy; the copy proves that the own message arrived.
     private func meetsOwn(_ received: IncomingMessage, at place: (position: Int64, catchup: Int64)?) throws -> Bool {
         guard let own = try ownPlace(of: received) else { return false }
         try settleOwn(received, own, at: place)
         return true
     }
 
-    /// The row of a message that was accepted here, if this message is a copy.
+    /// The row of an own message accepted in this directory, if the received message is a copy.
     func ownPlace(of received: IncomingMessage) throws -> Place? {
         guard received.mayBeOwn, let origin = received.ownID else { return nil }
         return try database.statement(

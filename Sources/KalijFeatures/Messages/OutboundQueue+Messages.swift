@@ -1,17 +1,17 @@
 import KalijSteps
 import KalijStore
 
-/// What of the queue carries messages of the user's. Such a message has a row of both tables.
+/// The user's messages in the queue. Such a message has a row in both tables.
 extension OutboundQueue {
-    /// A message that has left, and that nobody has seen arrive.
+    /// A message that has left, without evidence of its arrival.
     package struct Sent {
         package let message: Int64
         package let conversation: String
-        /// The newest message of the account's archive that was known when it left.
+        /// The newest message of the account's archive known when the message left.
         package let anchor: String?
     }
 
-    /// All of them, in the order in which they left.
+    /// All messages without evidence, in the order of leaving.
     package func sent() throws -> [Sent] {
         try database.statement(
             """
@@ -23,7 +23,7 @@ extension OutboundQueue {
         }
     }
 
-    /// The first of them; nil if there is none.
+    /// The first message of ``sent()``; nil if there is none.
     package func firstSent() throws -> Sent? {
         try database.statement(
             """
@@ -35,7 +35,7 @@ extension OutboundQueue {
         }
     }
 
-    /// Removes messages that have arrived, as the archive has shown, or have failed.
+    /// Removes messages that have arrived, according to the archive, or have failed.
     package func removeSettled() throws {
         try database.run(
             """
@@ -44,9 +44,9 @@ extension OutboundQueue {
             """, [.integer(account), .state(MessageState.queued), .state(MessageState.sent)])
     }
 
-    /// Removes all messages but those that have never left.
+    /// Removes all messages except messages that have never left.
     func removeSent() throws {
-        // The states in words are those of the index `message_unfinished`, which is used only if they are named.
+        // The index `message_unfinished` is used only if the statement names the states of the index.
         try database.run(
             """
             DELETE FROM queue WHERE account = ?1 AND message IS NOT NULL
@@ -61,8 +61,8 @@ extension OutboundQueue {
             "DELETE FROM queue WHERE account = ? AND message = ?", [.integer(account), .integer(message)])
     }
 
-    /// Lets messages leave again, except messages shown by the archive meanwhile. The messages go after all stanzas
-    /// that have left since, so the queue keeps the order of the server's count.
+    /// Lets messages leave again, except messages shown by the archive meanwhile. The messages go after all stanzas that have
+    /// left since, so the queue keeps the order of the server's count.
     /// - Returns: whether messages were held.
     package func release() throws -> Bool {
         guard try set(.none) else { return false }

@@ -2,23 +2,21 @@ import KalijSteps
 import KalijAddress
 import KalijStore
 
-/// Accepts messages from the user. Once ``accept(_:to:of:in:clock:id:)`` returns, a message is sent exactly once,
-/// whatever happens to this process. If a session is lost and no archive can tell, the message is reported as of
-/// unknown outcome.
+/// Accepts messages from the user. Once ``accept(_:to:of:in:clock:id:)`` returns, a message is sent exactly once, even if the
+/// process dies at once. If a session is lost and no archive can tell, the message is reported as of unknown outcome.
 public enum Outgoing {
-    /// The largest accepted stanza, in bytes.
-    /// Room is left for what features add (``Feature/prepare(_:in:)``).
+    /// The largest accepted stanza, in bytes. Leaves room for the additions of features (``Feature/prepare(_:in:)``).
     package static let largestStanza = OutboundQueue.usuallyTaken - 1_000
 
-    /// Stores a chat message and queues it.
+    /// Stores a chat message and queues the message.
     /// - Parameters:
     ///   - database: a connection that syncs (`Database.Durability.machine`).
     ///   - clock: the source of time.
     ///   - account: the sender.
     ///   - body: the text.
     ///   - recipient: the receiver.
-    ///   - id: the id of the message, its origin-id (XEP-0359); nil for a new id. A message accepted before under this
-    ///     id is returned unchanged, and not sent again.
+    ///   - id: the id of the message, its origin-id (XEP-0359); nil for a new id. A message accepted before under the same id is
+    ///     returned unchanged, and not sent again.
     /// - Returns: the message in the state `queued`, or the message accepted before under the id.
     /// - Throws: `AcceptError` for a text that cannot be sent, `StoreError`. Then nothing was accepted.
     public static func accept(
@@ -34,9 +32,9 @@ public enum Outgoing {
 public enum AcceptError: Error, CustomStringConvertible, Sendable, Equatable {
     /// The message is empty.
     case empty
-    /// The message holds the character with this code, which XML cannot carry.
+    /// The message holds the character with the given code, and XML cannot carry the character.
     case notXML(UInt32)
-    /// The message's stanza would have this many bytes.
+    /// The message's stanza would have so many bytes.
     case tooLong(Int)
     /// The given id is not allowed.
     case badID

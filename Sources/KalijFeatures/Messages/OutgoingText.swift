@@ -17,7 +17,7 @@ package struct OutgoingText {
     /// The longest id accepted from outside, in bytes.
     private static let longestID = 256
 
-    /// - Parameter id: nil for a new one.
+    /// - Parameter id: nil for a new id.
     /// - Throws: `AcceptError` for a text or an id that cannot be sent.
     package init(_ body: String, to recipient: JID, id given: String? = nil) throws(AcceptError) {
         let id = given ?? UUID().uuidString.lowercased()
@@ -36,13 +36,13 @@ package struct OutgoingText {
         isRepeatable = given != nil
     }
 
-    /// Stores the message and queues it, unless a message was accepted under the same id before.
+    /// Stores and queues the message, unless a message was accepted under the same id before.
     package func accept(in step: Step) throws -> Message {
         if isRepeatable, let known = try Message.accepted(id, by: step.account, in: step.database) { return known }
         return try store(in: step, sentAt: step.now)
     }
 
-    /// Stores the message and queues it.
+    /// Stores and queues the message.
     package func store(in step: Step, sentAt: Int64) throws -> Message {
         let row = try insert(in: step, sentAt: sentAt)
         try queue(row, in: step)
@@ -56,8 +56,8 @@ package struct OutgoingText {
             .append(stanza.bytes(in: "jabber:client"), message: row)
     }
 
-    /// Stores the message, which was accepted before, queues it, and reports it; as failed if the server no longer
-    /// takes stanzas of this size.
+    /// Stores, queues and reports a message that was accepted before. The message fails if the server no longer takes stanzas of
+    /// its size.
     @discardableResult
     func storeOrFail(in step: Step, sentAt: Int64) throws -> Message {
         let row = try insert(in: step, sentAt: sentAt)

@@ -1,9 +1,10 @@
 import KalijSteps
 import KalijStore
 
-/// What the messages tell of archives.
+/// Facts about archives in the rows of messages.
 extension StoredMessages {
-    /// Where the message with the archive's id `id` is shown, when it was archived, and the round that has shown it last.
+    /// The place of the message with the archive's id `id`, its time in the archive, and the round that has shown the message
+    /// last.
     func place(of id: String, in archive: Archive) throws -> (position: Int64, at: Int64, catchup: Int64)? {
         try database.statement(
             """
@@ -15,7 +16,7 @@ extension StoredMessages {
         }
     }
 
-    /// The message before that with the archive's id `id`, among those that were stored at about the same time; nil if there is
+    /// The message before the message with the archive's id `id`, among messages stored at about the same time; nil if there is
     /// none from the order number `first` on.
     func place(
         before id: String, in archive: Archive, from first: Int64
@@ -45,7 +46,7 @@ extension StoredMessages {
             .all([.integer(account), .text(archive.key), .text(id)]) { $0.integer() }
     }
 
-    /// Whether an archive has shown the newest message to `conversation` that the server took; nil if there is none lately.
+    /// Whether an archive has shown the newest message to `conversation` that the server took; nil without such a message lately.
     func isNewestTakenArchived(in conversation: String) throws -> Bool? {
         try database.statement(
             """

@@ -1,7 +1,7 @@
 import KalijSteps
 import KalijStore
 
-/// The messages of an account as they are stored, for other parts of the engine. Reads only, in a step or in none.
+/// The stored messages of an account, for other parts of the engine. Reads only, in a step or in none.
 package struct StoredMessages {
     package let database: Database
     package let account: Int64
@@ -15,7 +15,7 @@ package struct StoredMessages {
     package typealias Placed = (message: Message, position: Int64)
 
     /// The newest `limit` messages with a body, oldest first.
-    /// - Parameter conversation: only those with this bare address; nil for all.
+    /// - Parameter conversation: the bare address of a conversation; nil for all conversations.
     package func newest(_ limit: Int, with conversation: String?) throws -> [Placed] {
         guard let conversation else { return try newest(limit) }
         let newestFirst = try database.statement(
@@ -79,7 +79,7 @@ package struct StoredMessages {
 
     // MARK: One message
 
-    /// The order number of the message in `row`, if its stanza has the id `id`, or an archive has given it that one.
+    /// The order number of the message in `row`, if `id` is the id of its stanza or an id given by an archive.
     func position(of row: Int64, called id: String) throws -> Int64? {
         try database.statement("SELECT position FROM message WHERE id = ?1 AND (message_id = ?2 OR stanza_id = ?2)")
             .first([.integer(row), .text(id)]) { $0.integer() }

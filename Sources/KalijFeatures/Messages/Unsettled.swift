@@ -10,7 +10,7 @@ package struct Unsettled {
     private var account: Value { .integer(step.account.id) }
     private var queue: OutboundQueue { OutboundQueue(database: step.database, account: step.account.id) }
 
-    // The states in words are those of the index `message_unfinished`, which is used only if they are named.
+    // The index `message_unfinished` is used only if the statement names the states of the index.
 
     /// Reports all messages that were sent and not acknowledged; the messages leave the queue.
     package func reportAll() throws {

@@ -14,7 +14,7 @@ struct Receipts {
 
     // MARK: Of others
 
-    /// `contact` has got the message that was sent as `id`. Only the recipient's word counts, and only once.
+    /// `contact` has got the message sent as `id`. Only the recipient's word counts, and only once.
     func came(for id: String, from contact: String) throws {
         guard let message = try Message.accepted(id, by: step.account, in: step.database),
             JID.received(message.to).bare.description == contact
@@ -29,9 +29,9 @@ struct Receipts {
 
     // MARK: Of this client
 
-    /// A message was stored that asks for a receipt. A live message gets the receipt in this step; a message from the archive once the
-    /// archive was read to its end, because another client may have given the receipt. Older history gets none (section 5.5), nor does
-    /// a copy, whose receipt is the other client's.
+    /// A stored message asks for a receipt. A live message gets the receipt in the step of the message. A message from the
+    /// archive gets the receipt after the archive was read to its end, because another client may have given the receipt. Older
+    /// history gets none (section 5.5), nor does a carbon copy: that receipt is the other client's.
     func asked(by message: IncomingMessage) throws {
         guard message.direction == .incoming, message.source != .carbon, !message.isOlder, message.body != nil,
             ["chat", "normal"].contains(message.type), !message.messageID.isEmpty
@@ -52,15 +52,15 @@ struct Receipts {
             [account, .text(contact), .text(id)])
     }
 
-    /// What the archive has shown is answered, but for what another client has answered.
+    /// Gives receipts for the messages of the archive, except messages that another client has answered.
     func archiveRead() throws {
         try step.database.run("UPDATE owed_receipt SET ready = 1 WHERE account = ? AND ready = 0", [account])
         try giveOwed()
     }
 
-    /// Gives the receipts that are ready, oldest first: a portion of them, and the others in later steps.
-    /// - Parameter asking: whether the contacts are asked for, if they are not known. Else they will not be known: such receipts are
-    ///   not given.
+    /// Gives the receipts that are ready, oldest first: a portion in one step, the rest in later steps.
+    /// - Parameter asking: whether unknown contacts are asked for. Without asking, receipts to contacts that remain unknown are
+    ///   dropped.
     func giveOwed(asking: Bool = true) throws {
         let owed = try step.database.statement(
             "SELECT id, contact, message FROM owed_receipt WHERE account = ? AND ready = 1 ORDER BY id LIMIT ?"
@@ -92,9 +92,9 @@ struct Receipts {
             [account, .text(contact), .text(id), .integer(ready ? 1 : 0)])
     }
 
-    /// Gives a receipt, if `contact` may know that the account is online (section 8): as a subscriber of its presence, or because the
-    /// account has written to it.
-    /// - Returns: false if it is not known whether `contact` may.
+    /// Gives a receipt, if `contact` may know that the account is online (section 8): as a subscriber of the account's presence,
+    /// or because the account has written to `contact`.
+    /// - Returns: false if it is unknown whether `contact` may know.
     private func give(_ id: String, to contact: JID) throws -> Bool {
         let messages = StoredMessages(database: step.database, account: step.account.id)
         if try !messages.hasWritten(to: contact.bare.description) {
@@ -112,13 +112,13 @@ struct Receipts {
                 // ejabberd archives nothing else without a body.
                 Element("store", xmlns: "urn:xmpp:hints"),
             ])
-        // An id that is too long to be taken back is not answered.
+        // Nothing answers a message whose id is too long for a receipt.
         do { try step.send(receipt) } catch is StanzaTooLong {}
         return true
     }
 }
 
-/// Receipts are left that a step has not given.
+/// Gives further receipts, after a step that gave a full portion.
 struct MoreReceipts: Handler {
     static let name = "receipts.more"
 

@@ -3,7 +3,8 @@ import KalijSteps
 import KalijStore
 import KalijXML
 
-/// Delivery receipts (XEP-0184): requested with each chat message, and given to those who may know that the account is online.
+/// Delivery receipts (XEP-0184): requested with each chat message, and given to contacts that may know that the account is
+/// online.
 enum ReceiptsFeature: Feature {
     static let name = "receipts"
     static let namespace = "urn:xmpp:receipts"
@@ -40,7 +41,7 @@ enum ReceiptsFeature: Feature {
 
     static func prepare(_ message: Element, in step: Step) { message.add(Element("request", xmlns: namespace)) }
 
-    /// A receipt has come, or another client of the account has given one. A room's receipts are ignored (section 5.3).
+    /// A receipt has come, or another client of the account has given a receipt. A room's receipts are ignored (section 5.3).
     static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
         guard message.type != "groupchat", let id = message.element.child("received", namespace)?["id"] else { return }
         message.isKept = message.body != nil
