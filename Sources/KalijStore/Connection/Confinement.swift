@@ -2,22 +2,22 @@ import CSQLite
 
 /// Keeps the statements of an application to the tables of applications.
 ///
-/// SQLite asks what a statement does while it prepares the statement, and refuses it if the answer is no. The guard is against
-/// mistakes: code in the same process can always open the file by itself.
+/// While preparing a statement, SQLite asks for each action of the statement whether the action is allowed, and refuses the
+/// statement otherwise. The guard is against mistakes: code in the same process can always open the file by itself.
 final class Confinement {
-    /// What may be done.
+    /// The allowed actions.
     enum Limits {
-        /// Rows of the tables of these applications may be read and changed.
+        /// Reading and changing rows in the tables of the given applications.
         case rows(of: [String])
-        /// Tables of this application may be made and changed, and rows in them.
+        /// Making and changing tables of the given application, and rows in them.
         case tables(of: String)
     }
 
     private var limits: Limits?
-    /// What was refused last, in words.
+    /// The last refusal, in words.
     private var refusal: String?
 
-    /// - Parameter handle: of the connection, which is closed before this object goes.
+    /// - Parameter handle: of the connection. The connection is closed before this object goes.
     init(of handle: OpaquePointer) {
         // lives: as long as the database, which owns this object and closes the connection before the object goes
         sqlite3_set_authorizer(
@@ -31,7 +31,7 @@ final class Confinement {
             Unmanaged.passUnretained(self).toOpaque())  // lives: as above
     }
 
-    /// Runs `body`; statements that it prepares may do no more than `limits` say.
+    /// Runs `body`; statements prepared by `body` may do no more than `limits` say.
     func hold<Result>(_ limits: Limits, _ body: () throws -> Result) throws -> Result {
         (self.limits, refusal) = (limits, nil)
         defer { self.limits = nil }
@@ -43,7 +43,8 @@ final class Confinement {
         }
     }
 
-    /// What the names of the tables of an application begin with: its name, with underscores for what is neither letter nor digit.
+    /// The beginning of the names of an application's tables: the application's name, with an underscore for each character that
+    /// is neither letter nor digit.
     static func prefix(of application: String) -> String {
         String(application.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
     }
@@ -63,7 +64,7 @@ final class Confinement {
     private func mayTouchRows(_ action: Int32, _ table: String, _ column: String, of applications: [String]) -> Bool {
         switch action {
         case SQLITE_SELECT, SQLITE_FUNCTION, SQLITE_RECURSIVE: true
-        // What refers to an account goes with it.
+        // A reference to an account, so that rows go with their account.
         case SQLITE_READ where table == "account" && column == "id": true
         case SQLITE_READ, SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
             applications.contains { Self.isOwn(table, of: $0) }
@@ -83,7 +84,7 @@ final class Confinement {
         // The database comes first.
         case SQLITE_ALTER_TABLE: Self.isOwn(second, of: application)
         case SQLITE_REINDEX: true
-        // SQLite's own lists, which no statement changes but those above.
+        // SQLite's own lists, changed by no other statements than those above.
         case SQLITE_READ, SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
             first.hasPrefix("sqlite_") || mayTouchRows(action, first, second, of: [application])
         default: mayTouchRows(action, first, second, of: [application])
