@@ -1,6 +1,6 @@
 import KalijClient
 
-/// Counts the messages of each sender, and answers each with its number.
+/// Counts the messages of each sender, and answers each message with its number.
 enum Counting: Feature {
     static let name = "org.example.counting"
 
@@ -10,7 +10,7 @@ enum Counting: Feature {
             "CREATE TABLE org_example_counting(sender TEXT PRIMARY KEY, count INTEGER NOT NULL)")
     ]
 
-    /// In the transaction that stores the message: the count and the answer are committed with the message, or not at all.
+    /// The call is in the transaction of the stored message: count and answer are committed with the message, or not at all.
     static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         guard message.direction == .incoming, message.type == "chat", let body = message.body,
             try !step.isHistory(incoming)
