@@ -2,12 +2,12 @@
 import PackageDescription
 
 // Kalij's engine over a simulated server, network, clock and disk; not part of the package's own build. Built with
-// -enable-testing, see the Makefile beside this file.
+// -enable-testing: see the Makefile in the same folder.
 let package = Package(
     name: "kalij-simulation",
     dependencies: [.package(name: "kalij", path: "../..")],
     targets: [
-        // A disk for SQLite that forgets what was not synced, and a source of randomness that can be seeded.
+        // A disk for SQLite that forgets commits without a sync, and a source of random numbers with a seed.
         .target(name: "CSimulatedMachine"),
         .target(
             name: "Simulation",

@@ -6,11 +6,11 @@ import Testing
 
 @testable import Simulation
 
-/// There is one simulated machine, and one thread uses it.
+/// There is only a single simulated machine, and one thread uses the machine.
 @Suite(.serialized) struct MachineTests {}
 
 extension MachineTests {
-    /// The disk keeps what was synced, and forgets what was not.
+    /// Synced commits stay on the disk, others may be lost.
     @Suite struct DiskTests {
         private let path = "/dev/shm/kalij-disk-\(getpid()).db"
 
@@ -23,7 +23,7 @@ extension MachineTests {
             return database
         }
 
-        /// What a new process finds.
+        /// The numbers that a new process finds.
         private func numbers(_ process: Int32 = 100) throws -> [Int64] {
             machine_run_as(process)
             let database = try Database(path: path, durability: .process)
@@ -52,7 +52,7 @@ extension MachineTests {
                 machine_power_failure(seed)
                 survivors.insert(try numbers())
             }
-            // Commits are lost from the last one on, never in between.
+            // Commits are lost from the last commit backwards, never in between.
             #expect(survivors == [[1], [1, 2], [1, 2, 3]])
         }
 
@@ -89,7 +89,7 @@ extension MachineTests {
                 }
                 #expect(machine_bury(1) == 0)
                 let found = try numbers()
-                // The one in hand may have been committed before the process died.
+                // The insertion at hand may have been committed before the process died.
                 #expect(found == committed || found == committed + [Int64(committed.count) + 1])
             }
             #expect(everything)
@@ -121,14 +121,14 @@ extension MachineTests {
             init(_ database: Database) { self.database = database }
         }
 
-        /// Whoever keeps others from writing can be found, wherever it stands still (`FrozenWriter`).
+        /// A process that keeps others from writing can be found, wherever the process stands still (`FrozenWriter`).
         @Test("a process that is frozen while it writes or closes the database is the one that keeps others out")
         func frozen() throws {
             var kept = 0
             for operations in 1...60 {
                 let closing = Closing(try begin(seed: 1))
                 machine_freeze_after(1, operations, nil)
-                // Balanced by the task, which is run to its end.
+                // Balanced by the task: the task runs to its end.
                 let task = machine_task_start(
                     { context in
                         guard let context else { return }

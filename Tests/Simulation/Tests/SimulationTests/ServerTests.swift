@@ -4,9 +4,9 @@ import Testing
 @testable import Simulation
 
 extension MachineTests {
-    /// The simulated server does what `Documentation/ServerFacts.md` says of the real ones.
+    /// The simulated server behaves as the real servers do according to `Documentation/ServerFacts.md`.
     @Suite struct ServerTests {
-        /// A client that writes what it likes.
+        /// A client that writes freely.
         private final class Client {
             let world: World
             let link: Link
@@ -40,14 +40,14 @@ extension MachineTests {
 
             func pass(_ seconds: Int64) { world.run(until: world.now + seconds * 1_000_000) }
 
-            /// What was heard since the last time.
+            /// The text heard since the last call.
             func hear() -> String {
                 pass(1)
                 defer { heard = "" }
                 return heard
             }
 
-            /// The texts of the messages that were heard.
+            /// The texts of the messages heard.
             func bodies() -> [String] {
                 hear().split(separator: "<body>", omittingEmptySubsequences: false).dropFirst().map {
                     String($0.prefix { $0 != "<" })

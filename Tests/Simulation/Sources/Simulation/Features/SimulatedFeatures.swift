@@ -1,4 +1,4 @@
-/// All features of the simulator: adding one is a folder and a line here.
+/// All features of the simulator. A new feature is a folder and a line here.
 enum SimulatedFeatures {
     static let all: [any SimulatedFeature.Type] = [
         SimulatedRoom.self,

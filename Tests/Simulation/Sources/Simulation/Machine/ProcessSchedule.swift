@@ -5,8 +5,8 @@ import Glibc
 @testable import KalijSteps
 @testable import KalijTransport
 
-/// A process's event loop, in simulated time. Descriptors are real ones: sockets between the processes of a directory,
-/// which are looked at when something may have happened to them.
+/// A process's event loop, in simulated time. Descriptors are real: sockets between the processes of a directory, looked at when
+/// something may have happened to them.
 final class ProcessSchedule: EngineLoop {
     private weak var process: SimulatedProcess?
     private var order: UInt64 = 0
@@ -24,7 +24,7 @@ final class ProcessSchedule: EngineLoop {
         let timer = Timer(loop: nil, deadline: seconds, order: order, body: body)
         timers[order] = timer
         process?.world.after(Int64(seconds * 1_000_000)) { [weak self, weak process] in
-            // Most were cancelled: they are no turn of the process.
+            // Most timers were cancelled: a cancelled timer is no turn of the process.
             guard let self, let timer = timers[order], timer.body != nil else {
                 self?.timers[order] = nil
                 return
@@ -46,8 +46,8 @@ final class ProcessSchedule: EngineLoop {
         return watch
     }
 
-    /// Calls the handlers of the descriptors that are ready.
-    /// - Returns: whether there were any.
+    /// Calls the handlers of ready descriptors.
+    /// - Returns: whether any descriptor was ready.
     func look() -> Bool {
         watches.removeAll { $0.handler == nil }
         guard !watches.isEmpty else { return false }
@@ -62,7 +62,7 @@ final class ProcessSchedule: EngineLoop {
     func run() {}
     func stop() { process?.engineStopped() }
 
-    /// What was planned will not happen.
+    /// Drops all plans.
     func clear() {
         for timer in timers.values { timer.body = nil }
         timers = [:]

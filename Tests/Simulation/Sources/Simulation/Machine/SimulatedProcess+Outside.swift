@@ -5,15 +5,15 @@ import KalijStore
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// What others do to a process, and ask of it.
+/// Actions and questions of others.
 extension SimulatedProcess {
     /// Operations on the disk fail.
     func disturb() {
         frozenAt = world.now
     }
 
-    /// Looks who has rung or hung up.
-    /// - Returns: whether somebody has.
+    /// Looks for callers that have rung or hung up.
+    /// - Returns: whether there was a caller.
     func hear() -> Bool {
         guard !isOver, !isFrozen, !isRunning else { return false }
         var hasHeard = schedule.look()
@@ -24,21 +24,21 @@ extension SimulatedProcess {
         return hasHeard
     }
 
-    /// Ends as it does when it is told to: writes what is left, gives back the fence.
+    /// Ends as a process ends when told to: writes the queue, gives back the fence.
     func letGo() {
         perform { [self] in
             if let engine { engine.stop() } else { end(.ended(.stopped)) }
         }
     }
 
-    /// Whether something can be accepted in it now.
+    /// Whether the process can accept something now.
     var isAccepting: Bool { engine != nil && !isDead && !isFrozen && !isRunning }
 
-    /// Its database, if nothing is being done in it.
+    /// The process's database, if the process is idle.
     var idleDatabase: Database? { isAccepting ? engine?.database : nil }
 
-    /// Runs `body` in this process, as its own user's wish.
-    /// - Returns: whether it has returned and the process lives.
+    /// Runs `body` in this process, as the wish of the process's own user.
+    /// - Returns: whether `body` has returned and the process lives.
     func accept(_ body: @escaping (Database) throws -> Void) -> Bool {
         var isAccepted = false
         perform { [self] in

@@ -11,12 +11,12 @@ import KalijTransport
 /// A notification could not be shown.
 struct OutputFailed: Error {}
 
-/// What processes have in common.
+/// The surroundings that processes share.
 struct Surroundings {
     let world: World
     let directory: AccountDirectory
     let timing: Timing
-    /// Whether `main` writes down what the user is to be notified of, as the others do.
+    /// Whether `main` writes down notifications, as the other roles do.
     let mainNotifies: Bool
     let dial: () -> Link?
     /// Somebody may have been rung, or hung up.
@@ -24,27 +24,27 @@ struct Surroundings {
     /// Kills whoever is frozen within a transaction of the database at a path.
     let killWriter: (String) -> Bool
     let shown: (Notification) -> Void
-    /// Whether what is about to be shown cannot be: nobody reads it, or the disk behind it is full.
+    /// Whether the next notification cannot be shown: nobody reads the output, or the disk is full.
     let outputFails: () -> Bool
     /// A process tells of something.
     let told: (EngineEvent) -> Void
-    /// A process begins to drive, on this database.
+    /// A process begins to drive, on the given database.
     let drives: (SimulatedProcess, Database) -> Void
-    /// One that was overtaken writes to the server all the same.
+    /// An overtaken process writes to the server all the same.
     let wrote: (SimulatedProcess, [UInt8]) -> Void
 }
 
 /// A process that drives the account, or is about to: the engine itself, over the simulated machine.
 ///
-/// Killed in the middle of something, its code runs on until it returns, but nothing that it does reaches the disk or
-/// the network any more; then it is buried.
+/// After a kill in the middle of a call, the code runs on until the call returns, but nothing reaches the disk or the network any
+/// more. Then the process is buried.
 final class SimulatedProcess {
-    /// How it came to its end.
+    /// The cause of the end.
     enum End {
         case killed
-        /// By itself, or because it was told to.
+        /// By itself, or told to end.
         case ended(Engine.Ending)
-        /// Another one has taken the push.
+        /// Another process has taken the push.
         case handedOver
         case failed(any Error)
     }
@@ -62,40 +62,41 @@ final class SimulatedProcess {
     private var taking: TakingOver?
     var question: TakingOver.HandOverRequest?
     private(set) var engine: Engine?
-    /// The connection on which it accepts what its own user says, as `Engine` has one.
+    /// The connection for the wishes of the process's own user, as in `Engine`.
     var accepting: Database?
-    /// Whether what it commits now is what its user says.
+    /// Whether the present commits are the user's wish.
     var isAcceptingNow = false
     var isRunning = false
-    /// The number of its fence; 0 before it drives.
+    /// The number of the fence; 0 before the process drives.
     private(set) var fence: Int64 = 0
-    /// Since another one has raised the fence over its head.
+    /// Set once another process has raised the fence over this process.
     var overtaken: Overtaken?
-    /// Whether it was overtaken when what it does now began: it could have seen that.
+    /// Whether the process was overtaken before the present turn began, so that the turn could notice.
     private(set) var hasBegunOvertaken = false
-    /// Whether it dies when it is about to show the next notification.
+    /// Whether the process dies when about to show the next notification.
     private var diesShowing = false
     var isOver = false
     private var wantsToEnd: End?
-    /// What came while it was frozen.
+    /// Work that came while the process was frozen.
     private var waiting: [() -> Void] = []
     private(set) var isFrozen = false
-    /// Where it stands still, if that is within a call.
+    /// The interrupted call, if the process was frozen within a call.
     private var task: OpaquePointer?
     private var isFreezeArmed = false
-    /// Called when it was frozen in the middle of something.
+    /// Called when the process was frozen within a call.
     private var onFreeze: () -> Void = {}
-    /// When it was frozen or disturbed last.
+    /// The last time of a freeze or a disturbance.
     var disturbedAt: Int64 { max(frozenAt, (machine_failed_at(id) - World.begin) * 1000) }
     var frozenAt: Int64 = -1 << 50
-    /// When another one was frozen in the mailbox last. A mailbox that is written to kills that one, which is not simulated.
+    /// When another process was last frozen in the mailbox. Whoever writes to the mailbox would kill the frozen process, but this
+    /// kill is not simulated.
     var heldUpAt: Int64 = -1 << 50
-    /// Turns after which it is killed.
+    /// Turns before the process is killed.
     private var turnsLeft: Int?
-    /// Called after it was killed in the middle of something, before anything else happens.
+    /// Called after a kill in the middle of a call, before anything else happens.
     var onDeath: (() -> Void)?
     private var isPowerLost = false
-    /// When the system ends it, if it is a `wake`.
+    /// When the system ends the process, for a `wake`.
     private var alarmAt: Int64 = .max
     private var isAlarmed = false
 
@@ -112,9 +113,9 @@ final class SimulatedProcess {
     var isOnline: Bool { engine?.drivers.values.first?.stage.session != nil }
     private var id: Int32 { Int32(number) }
 
-    /// Whether it came to drive.
+    /// Whether the process came to drive.
     private(set) var hasDriven = false
-    /// Whether the system has to end it, frozen or not at ease though it was not.
+    /// Whether the system had to end the process although nothing had frozen or disturbed the process during its budget.
     private(set) var hasOutlivedItsBudget = false
 
     // MARK: Life
@@ -136,7 +137,7 @@ final class SimulatedProcess {
                 self.taking = taking
                 switch turn {
                 case .driven(let driven): try drive(driven)
-                // Real ones look a hundred times a second.
+                // A real process looks a hundred times a second.
                 case .pause: schedule.schedule(after: 0.1) { [weak self] in self?.takeOver() }
                 // SQLite has waited a second, on a clock that stands still here.
                 case .again: schedule.schedule(after: 1) { [weak self] in self?.takeOver() }
@@ -200,7 +201,7 @@ final class SimulatedProcess {
         try engine.begin()
     }
 
-    /// The system's loop, which nothing turns here.
+    /// The system's loop. Nothing turns the loop here.
     private static func unused() throws -> EventLoop {
         if let loop { return loop }
         let made = try EventLoop()
@@ -243,7 +244,7 @@ final class SimulatedProcess {
         do { end(.ended(try engine.over())) } catch { end(.failed(error)) }
     }
 
-    /// Runs `body` as this process, once it is not frozen.
+    /// Runs `body` as this process, after the thaw if the process is frozen.
     func perform(_ body: @escaping () -> Void) {
         guard !isOver else { return }
         guard !isFrozen else { return waiting.append(body) }
@@ -288,7 +289,7 @@ final class SimulatedProcess {
 
     // MARK: Death
 
-    /// Ends, when what it does now has returned.
+    /// Ends after the present work has returned.
     func end(_ end: End) { wantsToEnd = wantsToEnd ?? end }
 
     /// SIGKILL, now.
@@ -297,7 +298,7 @@ final class SimulatedProcess {
         machine_kill(id)
         if let task {
             self.task = nil
-            // It runs on to where it returns, and nothing comes of it.
+            // The call runs on until it returns, without effect.
             machine_task_finish(task)
             isRunning = false
         }
@@ -313,10 +314,10 @@ final class SimulatedProcess {
     /// SIGKILL after so many more operations on the disk.
     func kill(afterOperations operations: Int) { machine_kill_after(id, operations) }
 
-    /// SIGKILL when it is about to show a notification.
+    /// SIGKILL when about to show a notification.
     func killShowing() { diesShowing = true }
 
-    /// SIGKILL after so many more turns of its loop.
+    /// SIGKILL after so many more turns of the loop.
     func kill(afterTurns turns: Int) { turnsLeft = turns }
 
     private func bury(_ reason: String, _ end: End) {
@@ -345,8 +346,8 @@ final class SimulatedProcess {
         frozenAt = world.now
     }
 
-    /// Freezes it in the middle of something, after so many more operations on the disk; with a database's path, in the middle of
-    /// the next transaction in it.
+    /// Freezes the process within a call, after so many more operations on the disk; with a database's path, within the next
+    /// transaction in the database.
     func freeze(afterOperations operations: Int, within path: String?, _ frozen: @escaping () -> Void) {
         isFreezeArmed = true
         onFreeze = frozen
@@ -361,10 +362,10 @@ final class SimulatedProcess {
         onFreeze()
     }
 
-    /// Runs `body` where it can be frozen.
-    /// - Returns: what was frozen.
+    /// Runs `body` as a task that can be frozen.
+    /// - Returns: the frozen task; nil if `body` has returned.
     private static func run(_ body: @escaping () -> Void) -> OpaquePointer? {
-        // The box is let go by the task, which runs once.
+        // The task lets go of the box, and runs once.
         machine_task_start(
             { context in
                 guard let context else { return }
@@ -388,7 +389,7 @@ final class SimulatedProcess {
         }
         guard !isOver else { return }
         if isAlarmed { return kill("its budget is used up") }
-        // Of what is ready meanwhile anything may be seen first.
+        // Of the events that are ready, any may be seen first.
         if world.random.chance(30) { _ = hear() } else { surroundings.bells() }
         if world.random.chance(50) { perform { [weak self] in self?.engine?.didThaw() } }
         let bodies = waiting

@@ -1,4 +1,4 @@
-/// One TCP connection: bytes arrive late and in pieces, but in order; or not at all any more.
+/// A TCP connection: bytes arrive late and in pieces, but in order; or not at all any more.
 final class Link {
     enum Side { case client, server }
 
@@ -17,7 +17,7 @@ final class Link {
     /// When the last byte in each direction arrives.
     private var last: [Int64] = [0, 0]
     private(set) var isBroken = false
-    /// For whoever stands behind it: nothing more is to be expected.
+    /// For the owner of the link: nothing more is to be expected.
     var isOver = false
     /// Each side ends once.
     private var hasEnded = [false, false]
@@ -38,7 +38,7 @@ final class Link {
         }
     }
 
-    /// Ends one direction behind what was sent.
+    /// Ends one direction after the bytes sent.
     func end(from side: Side) {
         guard !isBroken, !hasEnded[side.index] else { return }
         hasEnded[side.index] = true

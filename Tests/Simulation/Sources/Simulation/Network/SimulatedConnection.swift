@@ -3,7 +3,7 @@
 @testable import KalijSteps
 @testable import KalijTransport
 
-/// A process's end of a link, as `Connection` behaves: what is sent waits in the process until the loop's next turn.
+/// A process's end of a link. As with `Connection`, bytes wait in the process until the loop's next turn.
 final class SimulatedConnection: StreamConnection {
     private unowned let process: SimulatedProcess
     private let dial: () -> Link?
@@ -70,7 +70,7 @@ final class SimulatedConnection: StreamConnection {
         if let finished { process.schedule.enqueue(finished) }
     }
 
-    /// The system closes what a dead process had open.
+    /// The system closes the open connections of a dead process.
     func drop(silently: Bool = false) {
         if silently { link?.cut(silently: true) } else { link?.end(from: .client) }
         link = nil

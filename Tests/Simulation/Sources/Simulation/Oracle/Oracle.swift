@@ -6,9 +6,9 @@ import KalijXML
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// What was promised and does not hold.
+/// A broken promise.
 public struct Violation: Sendable, CustomStringConvertible {
-    /// The promises of `Documentation/Reliability.md`. A feature adds its own.
+    /// The promises of `Documentation/Reliability.md`. A feature adds its own promises.
     public struct Promise: Sendable, Equatable {
         let name: String
 
@@ -18,13 +18,13 @@ public struct Violation: Sendable, CustomStringConvertible {
         static let promise2 = Promise("2 (sent once, in order)")
         static let promise3 = Promise("3 (called once)")
         static let promise4 = Promise("4 (notified)")
-        /// What `Documentation/Rules.md` says of the processes that share a directory (promise 6).
+        /// The rules of `Documentation/Rules.md` for the processes that share a directory (promise 6).
         static let roles = Promise("roles")
         /// No acknowledged stanza is ever missing.
         static let acknowledged = Promise("acknowledged is stored")
-        /// What XEP-0198 demands of a client.
+        /// The demands of XEP-0198 on a client.
         static let stream = Promise("XEP-0198")
-        /// The simulation itself came to an end that it should not.
+        /// The simulation itself came to a wrong end.
         static let simulation = Promise("none, the simulation")
     }
 
@@ -45,7 +45,7 @@ struct Oracle {
 
     init(_ simulation: Simulation) { self.simulation = simulation }
 
-    /// A process number that no other one has.
+    /// A process number for the oracle alone.
     private static let observer: Int32 = 8191
 
     func reading<Result>(_ body: (Database) throws -> Result) throws -> Result {
@@ -54,7 +54,7 @@ struct Oracle {
         return try body(try Database(path: simulation.directory.databasePath, durability: .process))
     }
 
-    /// What is stored; also what was set aside because three processes were killed at it.
+    /// The stored texts, with the texts set aside because three processes were killed at their stanzas.
     private func readBodies(_ database: Database) throws -> Set<String> {
         let stored = try database.statement("SELECT body FROM message WHERE body IS NOT NULL").all { $0.text() }
         let setAside = try Quarantine(database).stanzas().compactMap { stanza -> String? in
@@ -64,7 +64,7 @@ struct Oracle {
         return Set(stored + setAside)
     }
 
-    /// What is stored, seen from within a process.
+    /// The stored texts, seen from within a process.
     private func observe(_ database: Database) throws -> Set<String> {
         machine_observe(1)
         defer { machine_observe(0) }
@@ -78,11 +78,11 @@ struct Oracle {
             + server.faults.map { Violation(.stream, $0) }
     }
 
-    /// At any time: no stanza that was acknowledged is missing, and no message that was accepted.
+    /// At any time every acknowledged stanza and every accepted message is in the database.
     func checkAcknowledged() throws -> [Violation] {
-        // A process that is at rest has the same view of the database as any other one, and has it open.
+        // An idle process has the same view of the database as any other process, and has the database open.
         let idle = simulation.living.lazy.compactMap(\.idleDatabase).first
-        // Killed just now, it cannot read.
+        // A process killed just now cannot read.
         let bodies = try (try? idle.map(observe)) ?? reading(readBodies)
         let server = simulation.server
         var violations: [Violation] = []

@@ -1,6 +1,6 @@
 import KalijStore
 
-/// A message as the client has stored it.
+/// A message in the client's database.
 struct StoredMessage {
     let body: String?
     let direction: String
@@ -8,7 +8,7 @@ struct StoredMessage {
     let isUnsettled: Bool
     let recipient: String
 
-    /// All, in the order in which they are shown.
+    /// All messages, in the order of the history.
     static func all(in database: Database) throws -> [StoredMessage] {
         try database.prepare("SELECT body, direction, state, settled, recipient FROM message ORDER BY position, id")
             .all { row in

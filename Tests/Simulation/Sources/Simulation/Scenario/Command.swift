@@ -1,12 +1,12 @@
 import FoundationEssentials
 import Glibc
 
-/// The program `simulate`, which `run.py` calls.
+/// The program `simulate`, called by `run.py`.
 ///
 /// - `simulate run FIRST COUNT`: a line of JSON for each seed;
-/// - `simulate trace SEED`: what happened, as text;
-/// - `simulate shrink SEED`: the same with as little as still fails;
-/// - `simulate serve SERVER`: the simulated server on a port of its own, as it prints, in real time.
+/// - `simulate trace SEED`: the events, as text;
+/// - `simulate shrink SEED`: the same with as few actions as still fail;
+/// - `simulate serve SERVER`: the simulated server on a port of its own, printed at the start, in real time.
 public enum Command {
     private static let usage = "simulate run FIRST COUNT | trace SEED | shrink SEED | serve SERVER"
 
@@ -38,7 +38,7 @@ public enum Command {
         return 0
     }
 
-    /// What one seed came to, as JSON.
+    /// The outcome of a seed, as JSON.
     private static func outcome(of plan: Plan, _ path: String) -> String {
         defer { fflush(nil) }
         let start = clock()

@@ -1,17 +1,17 @@
-/// What is to happen in a simulation: made from a seed, and made smaller when it fails.
+/// The actions of a simulation: made from a seed, and made fewer after a failure.
 struct Plan {
     let seed: UInt64
     let profile: Profile
-    /// Microseconds that a piece of bytes takes.
+    /// How long a piece of bytes takes, in microseconds.
     let latency: ClosedRange<Int64>
-    /// Whether `main` writes down what is to be notified of, too.
+    /// Whether `main` writes down notifications, too.
     let mainNotifies: Bool
-    /// Of a hundred notifications so many cannot be shown when it is tried.
+    /// How many of a hundred attempts to show a notification fail.
     let failingOutputs: Int
     var actions: [Action]
 
     struct Action {
-        /// Microseconds since the begin.
+        /// Microseconds since the beginning.
         let time: Int64
         let kind: Kind
     }
@@ -19,49 +19,49 @@ struct Plan {
     enum Kind {
         /// A contact sends a message.
         case incoming(Int, contact: Int)
-        /// Another resource of the account sends one.
+        /// Another resource of the account sends a message.
         case elsewhere(Int)
         /// A message comes for another resource alone.
         case hidden(Int)
-        /// The user has a message accepted, by a process of its own that may be killed after so many operations.
+        /// The user has a message accepted; with `operations` in a process of its own that dies after so many operations.
         case accept(Int, contact: Int, operations: Int?)
-        /// The application asks a contact, who answers after so many milliseconds or never; it waits so many seconds.
+        /// The application asks a contact, and waits so many seconds. The contact answers after so many milliseconds, or never.
         case ask(Int, answer: Int?, patience: Int)
         /// The application has a timer set.
         case timer(Int, seconds: Int)
-        /// The process is killed after so many operations on the disk or turns of its loop.
+        /// A process is killed after so many operations on the disk or turns of its loop.
         case kill(operations: Int?, turns: Int)
-        /// It is killed when it is about to show a notification.
+        /// A process is killed when about to show a notification.
         case killShowing
-        /// It is told to end, and another one starts.
+        /// A process is told to end, and another process starts.
         case replace
-        /// It is frozen for so many milliseconds, now or after so many operations on the disk, in the middle of something; a
-        /// push may come soon after.
+        /// A process is frozen for so many milliseconds, now or within a call after so many operations on the disk. A push may
+        /// come soon afterwards.
         case freeze(milliseconds: Int, operations: Int?, isPushed: Bool)
-        /// The same, in the middle of a transaction in the mailbox: one that takes the letter of a push, or one that hands a push
-        /// over, and then who drives is killed.
+        /// The same in the middle of a transaction in the mailbox: the process receives the letter of a push; or the process
+        /// hands a push over, and then the driver is killed.
         case freezeInMailbox(milliseconds: Int, operations: Int)
-        /// The system starts a process to fetch what is new.
+        /// The system starts a process to fetch new messages.
         case push
-        /// The system starts a process to send what is left.
+        /// The system starts a process to send queued messages.
         case flush
         /// The user's own process is told to end, or dies, and does not come back for so many milliseconds.
         case leave(milliseconds: Int, inOrder: Bool)
-        /// Another device shows that it has shown the newest message of a contact.
+        /// Another device tells that the newest message of a contact was displayed.
         case read(contact: Int)
         case cut(silently: Bool)
         case powerFailure(operations: Int?)
         /// So many operations of some kinds fail, after so many others.
         case ioErrors(mask: Int, after: Int, count: Int, isFull: Bool)
         case restartServer(milliseconds: Int)
-        /// The process is killed after so many operations on the disk or turns of its loop, and its session expires before
-        /// the next one starts.
+        /// A process is killed after so many operations on the disk or turns of its loop, and its session expires before the next
+        /// process starts.
         case expire(operations: Int?, turns: Int)
-        /// The archive forgets so many percent of its messages, of those that the client has.
+        /// The archive forgets so many percent of its messages, of the messages that the client has.
         case expireArchive(percent: Int)
-        /// The archive forgets all of its messages, read or not.
+        /// The archive forgets all messages, read or not.
         case purgeArchive
-        /// The archive of a room is read, in which everything is forged.
+        /// The client reads the archive of a room, in which everything is forged.
         case readRoom
     }
 }
@@ -100,7 +100,7 @@ extension Plan {
         let profiles = Profile.all
         let server = profiles[Int(seed % UInt64(profiles.count))]
         let hasArchive = random.chance(85)
-        // Drawn apart, so that the rest of a plan stays as it was.
+        // Drawn from a generator of its own, so that the rest of a plan stays the same.
         var archiving = Seeded(seed &* 0x9E6C_63D0_876A_68DE &+ 3)
         var drawn = profile ?? (hasArchive ? Self.archived(server, &archiving) : server.withoutArchive)
         drawn.tellsTime = seed % 8 != 7
@@ -109,13 +109,13 @@ extension Plan {
             (5, 200...2000), (3, 1000...40_000), (1, 20_000...300_000),
         ])
         mainNotifies = random.chance(60)
-        // No number more is drawn for that: other plans stay as they were.
+        // No number is drawn here, so that other plans stay the same.
         failingOutputs = [0, 0, 0, 5, 20, 60][Int(seed / 4 % 6)]
         let length = Int64(random.pick(10...40)) * 1_000_000
         var actions: [Action] = []
         for number in 0..<random.pick(60...80) {
             var kind = Self.traffic(number, &random)
-            // What is for others alone nobody can find where there is no archive.
+            // Without an archive nobody can find messages for other resources.
             if !self.profile.keepsAny, kind.needsArchive { kind = .incoming(number, contact: 0) }
             actions.append(Action(time: random.pick(0...length), kind: kind))
         }
@@ -124,11 +124,11 @@ extension Plan {
         }
         for number in 0..<random.pick(4...10) {
             var kind = Self.fault(&random)
-            // What is not there cannot expire.
+            // Without an archive nothing can expire.
             if !self.profile.keepsAny, kind.needsArchive { kind = .cut(silently: false) }
             let time = random.pick(0...length)
             actions.append(Action(time: time, kind: kind))
-            // Traffic comes in bursts, and faults are worst in the middle of them.
+            // Traffic comes in bursts, and faults are worst in the middle of a burst.
             for extra in 0..<random.pick(0...4) {
                 let near = max(0, time + random.pick(-30_000...30_000))
                 let message = 1000 + number * 10 + extra
@@ -167,7 +167,7 @@ extension Plan {
         }
     }
 
-    /// What others than the user's own process do.
+    /// Actions of others than the user's own process.
     private static func others(_ random: inout Seeded) -> Kind {
         switch random.pick(0...99) {
         case 0..<45: .push
@@ -176,7 +176,7 @@ extension Plan {
         }
     }
 
-    /// Every fourth one within a call is one in the mailbox. No number more is drawn for that: other plans stay as they were.
+    /// Every fourth freeze within a call is a freeze in the mailbox. No number is drawn here, so that other plans stay the same.
     private static func freeze(milliseconds: Int, operations: Int?, isPushed: Bool) -> Kind {
         guard let operations, milliseconds % 4 == 0 else {
             return .freeze(milliseconds: milliseconds, operations: operations, isPushed: isPushed)

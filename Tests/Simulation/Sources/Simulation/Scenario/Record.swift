@@ -2,29 +2,29 @@
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// What was promised to the user and the application, and what the user has seen.
+/// The promises to the user and the application, and the notifications seen by the user.
 final class Record {
-    /// Messages, in their order.
+    /// Messages, in the order of acceptance.
     var accepted: [String] = []
-    /// Those that were accepted when the client had read some of the archive.
+    /// Messages accepted after the client had read a part of the archive.
     var acceptedLate: Set<String> = []
     /// Callbacks.
     var waiting: Set<Int> = []
-    /// What was shown last of each message, by its text.
+    /// The last notification of each message, by the message's text.
     private(set) var shown: [String: Shown] = [:]
 
-    /// What was told under each number, in short.
+    /// The event told under each number, in short.
     private var told: [Int64: String] = [:]
 
     struct Shown {
         /// Nil after a power failure.
         var identifier: String?
         var isVisible: Bool
-        /// How often it was shown.
+        /// How often the notification was shown.
         var count: Int
     }
 
-    /// A machine that was off shows nothing any more; what it had committed and not synced may come under another
+    /// After a power failure nothing is visible any more. A notification committed without a sync may come under another
     /// identifier.
     func failPower() {
         for body in shown.keys {
@@ -45,7 +45,7 @@ final class Record {
         }
     }
 
-    /// The user sees a notification, or sees it no longer.
+    /// A notification appears, or disappears.
     func show(_ notification: Notification, _ violated: (Violation) -> Void) {
         var one = shown[notification.body] ?? Shown(identifier: notification.identifier, isVisible: false, count: 0)
         if let identifier = one.identifier, identifier != notification.identifier {

@@ -1,8 +1,8 @@
 import CSimulatedMachine
 import Glibc
 
-/// The simulated server behind a real port on loopback, in real time, so that the same transcripts can be played to it and
-/// to real servers. The account is alice@localhost; a line `restart` on standard input restarts it.
+/// The simulated server on a real port of the loopback, in real time, to play the same transcripts to the simulated server and to
+/// real servers. The account is alice@localhost. A line `restart` on standard input restarts the server.
 struct Serving {
     private let world = World(seed: 1, trace: nil)
     private let server: SimulatedServer

@@ -1,6 +1,6 @@
-/// Makes a plan that fails smaller: leaves out whatever it can do without.
+/// Makes a failing plan smaller: leaves out every action that the failure does not need.
 struct Shrinking {
-    /// Whether a plan fails as the first one did.
+    /// Whether a plan fails in the same way as the first plan.
     let fails: (Plan) -> Bool
 
     init(_ fails: @escaping (Plan) -> Bool) { self.fails = fails }

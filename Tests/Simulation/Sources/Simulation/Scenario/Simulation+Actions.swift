@@ -6,7 +6,7 @@ import KalijRoles
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// What is planned.
+/// Performs the planned actions.
 extension Simulation {
     func perform(_ kind: Plan.Kind) {
         if kind.isFault { world.trace("*** \(kind)") }
@@ -50,7 +50,7 @@ extension Simulation {
         SimulatedMessages.nobody,
     ]
 
-    /// Whom it happens to.
+    /// The process that an action happens to.
     private func target() -> SimulatedProcess? {
         let all = living.filter { !$0.isFrozen }
         return all.isEmpty ? nil : all[world.random.pick(0...all.count - 1)]
@@ -73,7 +73,8 @@ extension Simulation {
         }
     }
 
-    /// Freezes a process that takes a push's letter, or one that hands a push over, and then who drives is killed.
+    /// Freezes a process that receives the letter of a push. Or freezes a process that hands a push over, and kills the driver
+    /// then.
     private func freezeInMailbox(_ milliseconds: Int, _ operations: Int) {
         let path = Mailbox.databasePath(in: directory.path)
         if operations % 2 == 0 {
@@ -103,7 +104,7 @@ extension Simulation {
         world.counts.freezes += 1
         // Not for longer than until the calm.
         world.after(isCalm ? 0 : Int64(milliseconds) * 1000) { [weak process] in process?.thaw() }
-        // Its network is gone, too: thawed, it connects anew.
+        // The network is gone, too: the thawed process connects anew.
         if world.random.chance(30) {
             world.after(Int64(world.random.pick(0...100_000))) { [weak self] in self?.server.cut(silently: false) }
         }
@@ -124,7 +125,7 @@ extension Simulation {
 
     private func expire(_ operations: Int?, _ turns: Int) {
         guard !isAway else { return }
-        // Nobody resumes it meanwhile.
+        // Nobody resumes the session meanwhile.
         isAway = true
         kill(operations, turns)
         world.after(1_000_000) { [weak self] in
@@ -142,10 +143,10 @@ extension Simulation {
 
     private func powerFailure(_ operations: Int?) {
         if let operations, let process = target() {
-            // In the middle of something: the process dies of it first, unnoticed.
+            // In the middle of a call: the process dies first, unnoticed.
             process.kill(afterOperations: operations)
             process.onDeath = { [weak self] in self?.failPower() }
-            // If it does not do that much, now and then it fails all the same.
+            // If the process does fewer operations, the power fails after three seconds all the same.
             world.after(3_000_000) { [weak self, weak process] in
                 guard let process, process.onDeath != nil else { return }
                 self?.failPower()

@@ -1,8 +1,8 @@
 extension Simulation {
-    /// The texts of the messages that the history is to show, in their order: the archive's, or else that of their arrival.
+    /// The texts of the messages expected in the history, in the archive's order, or without an archive in the order of arrival.
     var expected: [String] {
         let messages = server.archive.messages
-        // What was sent by the account and is not kept is expected where it was accepted.
+        // A message of the account's that the archive does not keep is expected in the place of its acceptance.
         guard !plan.profile.hasArchive else {
             return messages.filter { $0.isKept || !$0.from.hasPrefix(server.account) }.compactMap(\.body)
         }

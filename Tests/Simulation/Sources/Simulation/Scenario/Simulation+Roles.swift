@@ -6,23 +6,24 @@ import KalijStore
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// What became of a process over whose head another one has raised the fence.
+/// The situation when another process has raised the fence over a process's head.
 struct Overtaken {
-    /// Who did.
+    /// The name of the new driver.
     let driver: String
-    /// What was queued then: of that it may write, as its last word, what it had begun to; nil if that could not be read.
+    /// The queue at that time; nil if the queue could not be read. With its last word an overtaken process may write only entries
+    /// of this queue.
     let queued: Set<[UInt8]>?
 }
 
-/// What the processes of a directory do to one another, and whether this is as `Documentation/Rules.md` says.
+/// The dealings of a directory's processes, judged by `Documentation/Rules.md`.
 extension Simulation {
-    /// How a process came to its end must be as its role says.
+    /// Judges whether a process ended as its role demands.
     func judge(_ end: SimulatedProcess.End, of process: SimulatedProcess?) {
         guard let process else { return }
         if process.hasOutlivedItsBudget {
             violations.append(Violation(.roles, "\(process.name) did not end within its budget"))
         }
-        // One that drives may fail at letting go, while somebody is frozen within a transaction: as if it were killed.
+        // A driver may fail at letting go while another process is frozen within a transaction: no worse than a kill.
         guard case .failed(let error) = end, process.role == .wake, !process.hasDriven,
             world.now - process.disturbedAt > 30_000_000
         else {
@@ -40,7 +41,7 @@ extension Simulation {
             world.trace("   \(process.name) takes over from \(other.name)")
             world.counts.takeovers += 1
             if other.isFrozen, !isCalm, world.random.chance(60) { thawSoon(other) }
-            // One that was frozen while it waited has seen the time pass, and gone by it.
+            // A process that was frozen while waiting has seen the time pass, and has acted accordingly.
             let disturbedAt = max(other.disturbedAt, process.disturbedAt)
             if !other.isFrozen, world.now - disturbedAt > 10_000_000, world.now - other.heldUpAt > 20_000_000 {
                 violations.append(Violation(.roles, "\(process.name) takes over from \(other.name), which lives"))
@@ -48,12 +49,12 @@ extension Simulation {
         }
     }
 
-    /// Kills who is frozen in the middle of a transaction, as the system does for a process that may.
+    /// Kills the process that is frozen within a transaction, in place of `FrozenWriter` on a real machine.
     func killWriter(of path: String) -> Bool {
         let writer = Int(machine_writer(path))
         guard let process = living.first(where: { $0.number == writer }), process.isFrozen else { return false }
         world.counts.writersKilled += 1
-        // The one that asks goes on running afterwards.
+        // The asking process goes on running afterwards.
         let asking = machine_running()
         process.kill("it is frozen within a transaction")
         machine_run_as(asking)
@@ -62,7 +63,7 @@ extension Simulation {
 
     // MARK: Stale owners
 
-    /// Whoever drives under a lower number is overtaken; the process itself, if it was frozen since it took the fence.
+    /// A process that drives under a lower number is overtaken; `process` itself, if frozen since taking the fence.
     private func overtake(with process: SimulatedProcess, _ database: Database) {
         for other in living where other !== process && other.fence > 0 && !other.isDead {
             let (stale, driver) = other.fence < process.fence ? (other, process) : (process, other)
@@ -73,7 +74,7 @@ extension Simulation {
         }
     }
 
-    /// It goes on just when the other one has begun, and something is queued meanwhile.
+    /// Thaws an overtaken process just after the other process has begun, with new entries in the queue.
     private func thawSoon(_ process: SimulatedProcess) {
         let time = world.random.pick(0...2_000_000)
         haunted += 1
@@ -113,7 +114,7 @@ extension Simulation {
         }
     }
 
-    /// Says once what may happen often.
+    /// Notes a violation once, however often the violation happens.
     private func violate(_ text: String) {
         guard !violations.contains(where: { $0.text == text }) else { return }
         world.trace("   FAULT: \(text)")

@@ -8,7 +8,7 @@ import KalijXML
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// A process in the role `share`: it has things accepted, and does not drive.
+/// A process in the role `share`: accepts work, and does not drive.
 final class Share {
     let number: Int
     let database: Database
@@ -22,13 +22,13 @@ final class Share {
     func use() { uses += 1 }
 }
 
-/// What the user does.
+/// Actions of the user.
 extension Simulation {
-    /// Runs `body` as a process of its own, which may be killed, or in the one that drives.
+    /// Runs `body` in a process of its own, with or without a kill, or in the driver.
     /// - Returns: whether `body` has returned in the living process.
     private func accept(operations: Int?, _ body: @escaping (Database) throws -> Void) -> Bool {
         if operations == nil, let main, main.isAccepting, world.random.chance(70) { return main.accept(body) }
-        // Held before the commit and let go after it, however it ends.
+        // Held before the commit, and let go after the commit has succeeded or failed.
         let bell = Doorbell.bell(directory: directory.path)
         defer {
             _ = consume bell
@@ -53,7 +53,8 @@ extension Simulation {
         return machine_is_dead(id) == 0
     }
 
-    /// One that lives a while, as the user's, and so opens the database once for several messages.
+    /// Runs `body` in a process that lives for a while, as a user's process does: the database is opened once for several
+    /// messages.
     private func acceptInShare(_ body: @escaping (Database) throws -> Void) -> Bool {
         defer { machine_run_as(0) }
         do {
@@ -74,7 +75,7 @@ extension Simulation {
         }
     }
 
-    /// Kills the process that has things accepted.
+    /// Kills the process of ``acceptInShare(_:)``.
     func endShare() {
         guard let number = share?.number else { return }
         machine_run_as(Int32(number))

@@ -9,30 +9,30 @@ import KalijStream
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// One account, its server and its machine, and what happens to them according to a plan.
+/// An account, its server and its machine, and a plan of events.
 public final class Simulation {
     let plan: Plan
     let world: World
     let server: SimulatedServer
     let directory: AccountDirectory
     let record = Record()
-    /// The user's own process, if it is there.
+    /// The user's own process, if any.
     private(set) var main: SimulatedProcess?
-    /// The others that drive, or wait for it.
+    /// The other processes that drive, or wait for the fence.
     private(set) var others: [SimulatedProcess] = []
     var share: Share?
     private var processes = 1
     private(set) var isCalm = false
-    /// Draws which outputs fail, and nothing else.
+    /// Draws the failing outputs, and nothing else.
     private var outputs: Seeded
     var isAway = false
     private var areBellsPlanned = false
-    /// How often one that was frozen went on just when another one had taken over.
+    /// How often a frozen process was thawed just after another process had taken over.
     var haunted = 0
-    /// The one that is told of commits: one runs at a time.
+    /// The simulation that is told of commits: simulations run one at a time.
     nonisolated(unsafe) static weak var current: Simulation?
     private(set) var account: Account?
-    /// Found while it went on.
+    /// Violations found during the run.
     var violations: [Violation] = []
 
     init(_ plan: Plan, directory path: String, trace: ((String) -> Void)? = nil) {
@@ -59,7 +59,7 @@ public final class Simulation {
 
     var living: [SimulatedProcess] { [main].compactMap { $0 } + others }
 
-    /// The number of a process that no other one had; nil when there are none left.
+    /// A fresh number for a process; nil when there are none left.
     func nextProcess() -> Int? {
         guard processes < 8000 else { return nil }
         processes += 1
@@ -68,7 +68,7 @@ public final class Simulation {
 
     // MARK: Running
 
-    /// Does what is planned, and then lets everything come to rest.
+    /// Performs the plan, and then lets everything come to rest.
     public func run() throws -> [Violation] {
         try prepare()
         startMain()
@@ -84,7 +84,7 @@ public final class Simulation {
         return violations
     }
 
-    /// Logs in, before anything can go wrong: the same for all simulations of this program, which copy the files.
+    /// Logs in, before anything can go wrong. All simulations of the program copy the same files.
     private func prepare() throws {
         if machine_restore() == 0 {
             machine_run_as(1)
@@ -99,7 +99,7 @@ public final class Simulation {
         account = try Oracle(self).reading { try AccountTable($0).account(nil, in: directory) }
     }
 
-    /// The account is stored by a clock that is fast: what comes soon after that is news all the same.
+    /// The clock that stores the account is fast. Messages soon afterwards are new all the same.
     private func logIn() throws {
         let fast = Clock(
             now: { World.begin + ProcessClock.error / 2 }, monotonic: { World.begin * 1_000_000 }, sinceBoot: { 0 },
@@ -141,7 +141,7 @@ public final class Simulation {
         world.after(world.random.pick(5000...1_500_000)) { [weak self] in self?.startMain() }
     }
 
-    /// - Parameter prepare: called before it runs.
+    /// - Parameter prepare: called before the process runs.
     func startOther(_ role: Role, prepare: (SimulatedProcess) -> Void = { _ in }) {
         guard let number = nextProcess() else { return }
         if role == .wake { world.counts.wakes += 1 } else { world.counts.backgrounds += 1 }
@@ -159,7 +159,7 @@ public final class Simulation {
         switch end {
         case .handedOver: world.counts.pushesHandedOver += 1
         case .failed(FenceError.stale) where role == .wake:
-            // It was frozen, and another one drives: that one is told of the push.
+            // The process was frozen, and another process drives: the driver is told of the push.
             world.after(1000) { [weak self] in self?.startOther(.wake) }
         case .ended(.unfinished) where role == .wake && !isCalm:
             world.after(1_000_000) { [weak self] in self?.startOther(.background) }
@@ -208,13 +208,14 @@ public final class Simulation {
                 world.run(until: world.now + 12_000_000)
                 guard before == server.activity, main?.isOnline ?? false else { continue }
                 quiet += 1
-                // What was archived and never delivered is found by the next reading of the archive: by the other process.
+                // The next reading of the archive finds messages that were archived and never delivered: the reading by the other
+                // process.
                 if round == 0 ? quiet == 2 : try Oracle(self).check().isEmpty { break }
             } while world.now < end
             if round == 0 {
                 world.trace("=== another process")
                 main?.kill("to let another one look")
-                // A stanza at which three processes were killed was set aside: whoever sees that has it tried again.
+                // A stanza was set aside if three processes were killed at the stanza: the user has such a stanza tried again.
                 _ = try Oracle(self).reading { try Quarantine($0).retry() }
                 world.run(until: world.now + 2_000_000)
             }

@@ -1,26 +1,26 @@
-/// How one of the real servers behaves, where they differ (measured).
+/// The behaviour of a real server, where the servers differ (measured).
 public struct Profile: Sendable {
     public let name: String
-    /// What a `<resume/>` gets after the server was restarted.
+    /// Whether `<failed/>` has a count in answer to a `<resume/>` after the server was restarted.
     let remembersCountAfterRestart: Bool
-    /// A `<resume/>` with a count below one that was acknowledged before.
+    /// The answer to a `<resume/>` with a count below an acknowledged count.
     let staleCount: StaleCount
-    /// What the connection gets whose session another one has resumed or whose resource was bound anew.
+    /// Whether a connection is told that another connection has resumed its session or bound its resource anew.
     let tellsConflict: Bool
-    /// How many unacknowledged stanzas a session may have before resuming it closes the connection; nil for any number.
+    /// How many unacknowledged stanzas a session may have before resuming the session closes the connection; nil for any number.
     let queueLimit: Int?
-    /// Whether connections that ask for a session soon after one another each get it as it was for the first.
+    /// Whether several connections that ask for a session in quick succession each get the session in the state of the first.
     var hasSeveralHeirs: Bool
-    /// Messages in a thousand that the archive shows a little later than others behind them.
+    /// Messages in a thousand that the archive shows a little later than the messages after them.
     var archivedLate: Int
-    /// Messages in a thousand that are delivered after another whose place in the archive is behind theirs.
+    /// Messages in a thousand that are delivered after a message with a later place in the archive.
     var deliveredLate: Int
-    /// Messages in a thousand that get the id in the archive of the one before, if that is somebody else's.
+    /// Messages in a thousand that get the archive's id of the message before, if the message before is another sender's.
     var twins: Int
-    /// Whether what a resource had not acknowledged, or what came while none was there, is delivered once more when one
-    /// comes: the archive has it all the same.
+    /// Whether a new resource gets the stanzas that another resource had not acknowledged, and the messages that came while no
+    /// resource was there. The archive has the messages all the same.
     let deliversOffline: Bool
-    /// Seconds that a session outlives its connection.
+    /// How long a session outlives its connection, in seconds.
     let sessionTimeout: Int
     /// Whether the first question for a page after a start is answered with an internal error.
     var archiveStartsSlowly = false
@@ -28,18 +28,18 @@ public struct Profile: Sendable {
     var hasArchive = true
     /// Which messages the archive keeps.
     var policy = Policy.always
-    /// Whether the server tells which (XEP-0441).
+    /// Whether the server tells its policy (XEP-0441).
     var hasPreferences = true
 
     /// Prosody's `default_archive_policy`, ejabberd's `default` of mod_mam.
     public enum Policy: String, Sendable {
         case always
-        /// What is exchanged with contacts.
+        /// Messages exchanged with contacts.
         case roster
         case never
     }
 
-    /// Whether it says what time it is (XEP-0202).
+    /// Whether the server tells the time (XEP-0202).
     var tellsTime = true
 
     enum StaleCount { case close, resume, fail }
@@ -61,7 +61,7 @@ public struct Profile: Sendable {
         queueLimit: nil, hasSeveralHeirs: false, archivedLate: 10, deliveredLate: 10, twins: 10,
         deliversOffline: true, sessionTimeout: 300)
 
-    /// The same server without what happens now and then only.
+    /// The same server without its occasional behaviour.
     var atEase: Profile {
         var profile = self
         (profile.archivedLate, profile.deliveredLate, profile.twins) = (0, 0, 0)
@@ -76,8 +76,8 @@ public struct Profile: Sendable {
         return profile
     }
 
-    /// The same server with an archive that does not keep everything. What it does not keep nobody can ask for: so it has no
-    /// several heirs, between which messages get lost.
+    /// The same server with an archive that does not keep everything. Messages lost between several heirs could be found nowhere
+    /// then, so there are no several heirs.
     func archiving(_ policy: Policy, hasPreferences: Bool) -> Profile {
         var profile = self
         (profile.policy, profile.hasPreferences) = (policy, hasPreferences)
@@ -88,7 +88,7 @@ public struct Profile: Sendable {
     /// Whether the archive keeps anything.
     var keepsAny: Bool { hasArchive && policy != .never }
 
-    /// Whether what is exchanged with the bare address `peer` is kept. The account has one contact.
+    /// Whether messages exchanged with the bare address `peer` are kept. The account has one contact.
     func keeps(_ peer: String) -> Bool {
         guard hasArchive else { return false }
         return switch policy {

@@ -1,4 +1,4 @@
-/// A resource that was bound: with stream management it outlives its connection.
+/// A bound resource: with stream management the session outlives its connection.
 final class ServerSession {
     let id: String
     let resource: String
@@ -7,24 +7,24 @@ final class ServerSession {
     var isAvailable = false
     /// Stanzas of the client's, modulo 2^32.
     var handled: UInt32 = 0
-    /// What was sent and not acknowledged, oldest first.
+    /// Stanzas sent and not acknowledged, oldest first.
     private(set) var unacknowledged: [Sent] = []
     /// The count of the client's last acknowledgement.
     private(set) var acknowledged: UInt32 = 0
-    /// Whether it had more unacknowledged stanzas than the server keeps.
+    /// Whether the session had more unacknowledged stanzas than the server keeps.
     private(set) var isOverflowing = false
-    /// The session as it was when its last connection ended: what another heir gets.
+    /// The state of the session at the end of its last connection, for another heir.
     private var legacy: (handled: UInt32, unacknowledged: [Sent], acknowledged: UInt32)?
-    /// When it was last resumed, in microseconds.
+    /// When the session was last resumed, in microseconds.
     var resumedAt: Int64?
 
     struct Sent {
         let stanza: String
-        /// The archived message that it is, or shows.
+        /// The number of the archived message that the stanza is, or shows.
         let message: Int?
-        /// Whether it shows it in a page.
+        /// Whether the stanza shows the message in a page.
         let isPage: Bool
-        /// Called when the client has acknowledged it.
+        /// Called when the client has acknowledged the stanza.
         let acknowledged: (() -> Void)?
     }
 
@@ -39,9 +39,9 @@ final class ServerSession {
     }
 
     enum Acknowledgement {
-        /// These are new.
+        /// The newly acknowledged stanzas.
         case taken([Sent])
-        /// It takes back what was acknowledged before.
+        /// The count takes back an earlier acknowledgement.
         case stale
         /// More than was sent.
         case impossible
@@ -57,7 +57,7 @@ final class ServerSession {
         return .taken(taken)
     }
 
-    /// What nobody has acknowledged leaves the session.
+    /// Takes the stanzas that nobody has acknowledged out of the session.
     func takeUnacknowledged() -> [Sent] {
         defer { unacknowledged = [] }
         return unacknowledged
@@ -65,7 +65,7 @@ final class ServerSession {
 
     func bequeath() { legacy = (handled, unacknowledged, acknowledged) }
 
-    /// Becomes what it was when its last connection ended.
+    /// Goes back to the state at the end of the last connection.
     func inherit() {
         guard let legacy else { return }
         (handled, unacknowledged, acknowledged) = legacy

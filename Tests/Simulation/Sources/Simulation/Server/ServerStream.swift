@@ -7,7 +7,7 @@ final class ServerStream {
     let link: Link
     private var parser = StreamParser()
     private var isAuthenticated = false
-    /// The bare address of somebody else, if it is not the account that has logged in.
+    /// The bare address of a stranger, if another address than the account has logged in.
     private var stranger: String?
     private(set) var isOver = false
     var session: ServerSession?
@@ -58,7 +58,7 @@ final class ServerStream {
         }
     }
 
-    /// The connection has ended without the stream: the session goes on without it.
+    /// The connection has ended without the stream: the session goes on alone.
     func lost() {
         guard !isOver else { return }
         isOver = true
@@ -91,7 +91,7 @@ final class ServerStream {
         case .opened: open()
         case .element(let element): handle(element)
         case .closed:
-            // In order: the session ends with it.
+            // In order: the session ends with the stream.
             if let session { server.end(session, inOrder: true) }
             session = nil
             close()
@@ -174,7 +174,7 @@ final class ServerStream {
 
     // MARK: Stanzas to the client
 
-    /// Sends a stanza that was put into the session's queue.
+    /// Sends a stanza that is already in the session's queue.
     func deliver(_ stanza: String) {
         send(stanza)
         requestAcknowledgement()

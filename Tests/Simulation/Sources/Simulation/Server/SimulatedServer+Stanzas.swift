@@ -1,6 +1,6 @@
 import KalijXML
 
-/// What the server does with the client's stanzas: its features do.
+/// Passes the client's stanzas to the server's features.
 extension SimulatedServer {
     func handle(_ stanza: Element, from session: ServerSession) {
         switch stanza.name {

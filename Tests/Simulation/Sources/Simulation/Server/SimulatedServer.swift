@@ -1,18 +1,17 @@
 import KalijXML
 
-/// A server with one account, and its record of what happened.
+/// A server with one account, and its record of the events.
 final class SimulatedServer {
     let world: World
     let profile: Profile
     let account: String
     let domain: String
-    /// What it is made of.
     private(set) lazy var features: [any SimulatedFeature] = SimulatedFeatures.all.map { $0.init(self) }
     /// The archived messages that were delivered live and acknowledged, by their number.
     private(set) var acknowledgedMessages: Set<Int> = []
     /// Whether the client has taken results of a page.
     private(set) var hasShownPage = false
-    /// What the client did that it must not.
+    /// The client's breaches of the protocol.
     private(set) var faults: [String] = []
     /// Whether others than the account can log in.
     var hasStrangers = false
@@ -20,12 +19,12 @@ final class SimulatedServer {
     private(set) var sessions: [ServerSession] = []
     /// How many sessions there were.
     private(set) var begun = 0
-    /// What was counted of sessions that are gone.
+    /// The counts of handled stanzas of sessions that are gone.
     private var remembered: [String: UInt32] = [:]
     private var streams: [ServerStream] = []
     private var isDown = false
     private var lastID = 0
-    /// How often anything was sent or came, to see whether it is quiet.
+    /// How often anything was sent or came: an unchanged number means quiet.
     private(set) var activity = 0
 
     init(_ world: World, _ profile: Profile, account: String = "juliet@example.org") {
@@ -35,16 +34,16 @@ final class SimulatedServer {
         self.profile = profile
     }
 
-    /// The feature of that type.
+    /// The feature of the wanted type.
     func feature<Wanted: SimulatedFeature>(_: Wanted.Type = Wanted.self) -> Wanted {
-        // One that is not listed has nothing to do with the others.
+        // A feature outside the list has nothing to do with the others.
         features.lazy.compactMap { $0 as? Wanted }.first ?? Wanted(self)
     }
 
     /// The full address of a session.
     func address(_ session: ServerSession) -> String { "\(account)/\(session.resource)" }
 
-    /// Says that something was sent or came.
+    /// Notes that something was sent or came.
     func moved() { activity += 1 }
 
     func newID(_ kind: String) -> String {
@@ -59,7 +58,7 @@ final class SimulatedServer {
 
     // MARK: Connections
 
-    /// A connection to the server; nil if it is down.
+    /// A connection to the server; nil if the server is down.
     func connect() -> Link? {
         guard !isDown else { return nil }
         let link = Link(world, latency: latency)
@@ -73,7 +72,7 @@ final class SimulatedServer {
         for stream in streams where !stream.isOver { stream.link.cut(silently: silently) }
     }
 
-    /// Stops, forgets its sessions, and starts again.
+    /// Stops, forgets the sessions, and starts again.
     func restart(after microseconds: Int64) {
         isDown = true
         for feature in features { feature.restarted() }
@@ -124,8 +123,8 @@ final class SimulatedServer {
         }
     }
 
-    /// Forgets a session. What it had not delivered is in the archive.
-    /// - Parameter inOrder: whether it was closed, by its client or by another one in its place.
+    /// Forgets a session. Stanzas not delivered are in the archive.
+    /// - Parameter inOrder: whether the session was closed, by its client or by another client in its place.
     func end(_ session: ServerSession, inOrder: Bool = false) {
         guard let index = sessions.firstIndex(where: { $0 === session }) else { return }
         sessions.remove(at: index)
@@ -167,7 +166,7 @@ final class SimulatedServer {
             case .resume: break
             }
         case .impossible:
-            // Another heir has delivered what this one knows nothing of.
+            // Another heir has delivered stanzas unknown to this heir.
             if profile.hasSeveralHeirs { break }
             fault("the client resumes with \(count), more than was sent")
             return stream.close("undefined-condition")
@@ -193,11 +192,12 @@ final class SimulatedServer {
         """
     }
 
-    /// Called when a client has resumed: what it claims to have is there.
+    /// Called when a client has resumed: everything that the client claims to have must be stored.
     var onResume: () -> Void = {}
 
     func acknowledged(_ stanzas: [ServerSession.Sent]) {
-        // A result of a page that nobody waits for any more is dropped, and read again.
+        // A client drops a result of a page that was given up, and reads the page again: an acknowledged result need not be
+        // stored.
         if stanzas.contains(where: \.isPage) { hasShownPage = true }
         for sent in stanzas where !sent.isPage {
             if let message = sent.message { acknowledgedMessages.insert(message) }
@@ -207,11 +207,11 @@ final class SimulatedServer {
 
     // MARK: Delivering
 
-    /// Puts a stanza into a session's queue, and sends it if there is a connection.
+    /// Puts a stanza into a session's queue, and sends the stanza if there is a connection.
     /// - Parameters:
-    ///   - message: the number of the archived message that it is, or shows.
-    ///   - isPage: whether it shows it in a page.
-    ///   - acknowledged: called when the client has acknowledged it.
+    ///   - message: the number of the archived message that the stanza is, or shows.
+    ///   - isPage: whether the stanza shows the message in a page.
+    ///   - acknowledged: called when the client has acknowledged the stanza.
     func send(
         _ stanza: String, to session: ServerSession, message: Int? = nil, isPage: Bool = false,
         acknowledged: (() -> Void)? = nil
@@ -225,7 +225,7 @@ final class SimulatedServer {
         session.stream?.deliver(stanza)
     }
 
-    /// A stanza for one resource; it is lost if that is not there.
+    /// A stanza for one resource. Without the resource the stanza is lost.
     func route(_ stanza: String, to resource: String) {
         for session in sessions where session.resource == resource { send(stanza, to: session) }
     }

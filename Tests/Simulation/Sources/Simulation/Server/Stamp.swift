@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Times as XEP-0082 writes them.
+/// Times in the notation of XEP-0082.
 enum Stamp {
     static func text(_ milliseconds: Int64) -> String {
         let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)

@@ -1,15 +1,15 @@
-/// The clock of a process, which is off by up to an hour and is set again and again.
+/// The clock of a process: off by up to an hour, and set again and again.
 ///
-/// Of one machine all processes have the same clock. Each having one of its own shows more: nothing that one writes down may mean
-/// anything else to another one. No number is drawn for it.
+/// All processes of a real machine have the same clock. A clock for each process shows more: a time written down by a process
+/// must mean nothing to another process. The clocks draw no number from the world.
 struct ProcessClock {
     let seed: UInt64
     let process: Int
 
-    /// The longest time that it is off, in milliseconds.
+    /// The largest error, in milliseconds.
     static let error: Int64 = 3_600_000
 
-    /// By how many milliseconds it is off at a moment of the world, in milliseconds.
+    /// The error at a moment of the world, in milliseconds.
     func error(at time: Int64) -> Int64 {
         var random = Seeded(
             seed &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: process) &* 0xD1B5_4A32_D192_ED03)

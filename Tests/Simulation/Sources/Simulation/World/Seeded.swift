@@ -1,4 +1,4 @@
-/// Randomness that is the same for the same seed (splitmix64).
+/// Random numbers, the same for the same seed (splitmix64).
 public struct Seeded: RandomNumberGenerator {
     private var state: UInt64
 
@@ -16,7 +16,7 @@ public struct Seeded: RandomNumberGenerator {
     mutating func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
     mutating func pick(_ range: ClosedRange<Int64>) -> Int64 { Int64.random(in: range, using: &self) }
 
-    /// One of `choices`, each as likely as its weight says.
+    /// A choice out of `choices`, with the probability of its weight.
     mutating func pick<Choice>(weighted choices: [(Int, Choice)]) -> Choice {
         var rest = Int.random(in: 0..<choices.reduce(0) { $0 + $1.0 }, using: &self)
         for (weight, choice) in choices {

@@ -5,7 +5,7 @@ import Synchronization
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Time, and what happens in it: one thing after the other, in the order of its time and then of its planning.
+/// Time, and the events in time: one after the other, in the order of their time and then of their planning.
 final class World {
     /// Microseconds since the world began.
     private(set) var now: Int64 = 0
@@ -34,7 +34,7 @@ final class World {
 
     /// Milliseconds since 1970.
     var milliseconds: Int64 { Self.begin + now / 1000 }
-    /// The clock of a process: what it is set to is wrong, and only that.
+    /// The clock of a process. Only the date is wrong.
     func clock(of process: Int) -> Clock {
         let (time, wrong, started, boot) = (time, ProcessClock(seed: seed, process: process), started, "\(starts)")
         return Clock(
@@ -48,7 +48,7 @@ final class World {
         started = milliseconds
     }
 
-    /// How often the machine was started, and when it was last.
+    /// How often the machine was started, and the time of the last start.
     private var starts = 0
     private var started = World.begin
     private let seed: UInt64
@@ -117,7 +117,7 @@ final class World {
     }
 }
 
-/// The time for those who may ask from any thread.
+/// The time for readers on any thread.
 private final class SharedTime: Sendable {
     private let time = Mutex<Int64>(0)
     var value: Int64 {
@@ -126,38 +126,38 @@ private final class SharedTime: Sendable {
     }
 }
 
-/// What happened, for the table.
+/// Counts of events, for the table.
 public struct Counts: Sendable, Encodable {
     public var stanzas = 0
     public var kills = 0
     public var freezes = 0
-    /// Of those in the middle of a call.
+    /// Freezes in the middle of a call.
     public var freezesWithin = 0
-    /// Those of them in the middle of a transaction in the mailbox.
+    /// Freezes in the middle of a transaction in the mailbox.
     public var freezesInMailbox = 0
-    /// Fences raised over the head of another one.
+    /// Fences raised over the head of another process.
     public var takeovers = 0
-    /// Frozen writers that were killed.
+    /// Frozen writers killed.
     public var writersKilled = 0
     public var wakes = 0
     public var backgrounds = 0
     public var pushesHandedOver = 0
     public var notifications = 0
-    /// Those that were shown once more.
+    /// Notifications shown once more.
     public var repeated = 0
     public var withdrawn = 0
-    /// How often one could not be shown.
+    /// Notifications that could not be shown.
     public var failedOutputs = 0
     public var cuts = 0
     public var restarts = 0
     public var expiries = 0
-    /// Messages that the archive has forgotten.
+    /// Messages forgotten by the archive.
     public var forgotten = 0
     /// How often the archive was emptied.
     public var purges = 0
-    /// Messages that were reported as of unknown outcome.
+    /// Messages reported as of unknown outcome.
     public var unknown = 0
-    /// Archives of a room that were all forged.
+    /// Readings of a room's forged archive.
     public var forged = 0
     public var powerFailures = 0
     public var ioErrors = 0

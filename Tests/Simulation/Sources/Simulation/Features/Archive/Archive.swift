@@ -2,17 +2,18 @@ import KalijXML
 
 /// An archive (XEP-0313) of one account.
 struct Archive {
-    /// All that ever were in it, in its order.
+    /// All messages ever archived, in the archive's order.
     private(set) var messages: [ArchivedMessage] = []
-    /// How many of the first ones it has forgotten.
+    /// How many messages the archive has forgotten, from the first on.
     private var forgotten = 0
 
-    /// - Parameter places: how many places before the end it goes.
+    /// - Parameter places: how many places before the end the message goes.
     mutating func add(_ message: ArchivedMessage, places: Int = 0, now: Int64) {
         let index = max(0, messages.count - places)
         messages.insert(message, at: index)
         if index < claimed { late.insert(message.number) }
-        // ejabberd 23.01 was seen to write a message behind 91 later ones: nobody can read on from much further back each time.
+        // ejabberd 23.01 was seen to put a message 91 places before the end. No client can begin each reading
+        // much further back.
         guard messages.count > Self.latest else { return }
         let shown = messages.count - Self.latest - 1
         messages[shown].visible = min(messages[shown].visible, now)
@@ -20,25 +21,25 @@ struct Archive {
 
     private static let latest = 120
 
-    /// How many of the first ones the client says it has, by asking for what is behind them.
+    /// How many messages, from the first on, the client has by its own account: by asking for later messages.
     private var claimed = 0
 
     mutating func claim(_ after: String?) {
         guard let index = messages.lastIndex(where: { $0.id == after }) else { return }
         claimed = max(claimed, index + 1)
-        // The client asks for what is behind these messages, and no page has shown them: they were written late.
+        // If the client asks for later messages and no page has shown an earlier message, the earlier message was written late.
         for message in messages[...index] where !shown.contains(message.number) { late.insert(message.number) }
     }
 
-    /// What pages have shown.
+    /// The messages shown by pages.
     private var shown: Set<Int> = []
 
     mutating func show(_ page: Page) { shown.formUnion(page.messages.lazy.map(\.number)) }
 
     private var late: Set<Int> = []
 
-    /// Messages before the first one that was ever shown, and written only after that: the client takes them for older history,
-    /// says that there is such, and fetches it if it is asked to.
+    /// Messages before the first message ever shown, and visible only later. The client takes such messages for older history,
+    /// reports older history, and fetches the messages if asked to.
     private(set) var older: Set<Int> = []
     private var isBegun = false
 
@@ -48,15 +49,16 @@ struct Archive {
         for message in messages[..<index] where message.visible > now { older.insert(message.number) }
     }
 
-    /// Forgets so many percent of its messages, the oldest first, of those that the client says it has.
-    /// - Parameter known: messages that the client has acknowledged: it has them too, though it does not know their places.
-    /// - Returns: how many it has forgotten now.
+    /// Forgets so many percent of the messages, the oldest first, as far as the client has the messages by its own account.
+    /// - Parameter known: messages that the client has acknowledged. The client has such messages, too, without knowing their
+    ///   places.
+    /// - Returns: how many messages were forgotten now.
     mutating func expire(percent: Int, known: Set<Int>) -> Int {
         let before = forgotten
         let limit = messages.count * percent / 100
         while forgotten < limit {
             let number = messages[forgotten].number
-            // What is asked behind was shown, unless it was written late.
+            // Messages before a place that the client asked for were shown, unless written late.
             if forgotten >= claimed || late.contains(number) {
                 guard known.contains(number) else { break }
                 unplaced.insert(number)
@@ -66,9 +68,9 @@ struct Archive {
         return forgotten - before
     }
 
-    /// Forgets everything, read or not: its owner has it emptied, or all of it was too old.
+    /// Forgets everything, read or not: the owner empties the archive, or all messages were too old.
     /// - Parameter known: messages that the client has acknowledged.
-    /// - Returns: how many it has forgotten now.
+    /// - Returns: how many messages were forgotten now.
     mutating func purge(known: Set<Int>) -> Int {
         let before = forgotten
         for (index, message) in messages.enumerated().dropFirst(forgotten) {
@@ -81,10 +83,10 @@ struct Archive {
         return forgotten - before
     }
 
-    /// Messages that it has forgotten and the client perhaps never had.
+    /// Forgotten messages that the client perhaps never had.
     private(set) var gone: Set<Int> = []
 
-    /// Messages whose place it has forgotten before the client could ask for it.
+    /// Messages forgotten before the client could ask for their places.
     private(set) var unplaced: Set<Int> = []
 
     struct Page {
@@ -102,7 +104,7 @@ struct Archive {
         let with: String?
     }
 
-    /// What a query asks for; nil if it refers to a message that there is not.
+    /// The answer to a query; nil if the query refers to an unknown message.
     func page(_ query: Query, now: Int64) -> Page? {
         var found = messages.dropFirst(forgotten).filter { message in
             message.isKept && message.visible <= now && message.at >= query.start ?? .min
@@ -110,7 +112,7 @@ struct Archive {
                 && query.with.map { message.from.hasPrefix($0) || message.to.hasPrefix($0) } ?? true
         }
         if let after = query.after {
-            // Of twins the last one: the servers go by the id alone, and page over the other.
+            // Of twins the last: the servers go by the id alone, and page over the other twin.
             guard let index = found.lastIndex(where: { $0.id == after }) else { return nil }
             found.removeFirst(index + 1)
         }

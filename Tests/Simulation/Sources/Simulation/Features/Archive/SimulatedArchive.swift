@@ -1,7 +1,7 @@
 import KalijStore
 import KalijXML
 
-/// The account's archive (XEP-0313, XEP-0441), if the server keeps one; and the record of all messages, whether it does or not.
+/// The account's archive (XEP-0313, XEP-0441), if the server keeps an archive; and in any case the record of all messages.
 final class SimulatedArchive: SimulatedFeature {
     unowned let server: SimulatedServer
     private(set) var archive = Archive()
@@ -14,7 +14,7 @@ final class SimulatedArchive: SimulatedFeature {
 
     var announced: [String] { profile.hasArchive ? ["urn:xmpp:mam:2", "urn:xmpp:sid:0"] : [] }
 
-    /// The number that the next message gets.
+    /// The number for the next message.
     var nextNumber: Int { lastNumber + 1 }
 
     func answer(_ request: Element, of session: ServerSession) -> SimulatedAnswer? {
@@ -29,8 +29,8 @@ final class SimulatedArchive: SimulatedFeature {
 
     /// Writes a message into the archive.
     /// - Parameters:
-    ///   - content: what is in the stanza.
-    ///   - body: its text, if it has one.
+    ///   - content: the children of the stanza, as XML.
+    ///   - body: the text of the message, if any.
     @discardableResult
     func file(_ content: String, body: String?, id: String, from: String, to: String, isLive: Bool) -> ArchivedMessage {
         server.moved()
@@ -52,7 +52,7 @@ final class SimulatedArchive: SimulatedFeature {
         return message
     }
 
-    /// Forgets old messages, of those that the client says it has, by asking for what is behind them.
+    /// Forgets old messages that the client has by its own account: by asking for later messages.
     func expire(percent: Int) {
         world.counts.forgotten += archive.expire(percent: percent, known: server.acknowledgedMessages)
     }
@@ -101,7 +101,7 @@ final class SimulatedArchive: SimulatedFeature {
         return page
     }
 
-    /// Promise 1: what the server archived is there, once, and in its order.
+    /// Promise 1: every archived message is in the history, once, and in the archive's order.
     func check(_ database: Database, of simulation: Simulation) throws -> [Violation] {
         var violations: [Violation] = []
         let rows = try StoredMessage.all(in: database)
@@ -114,8 +114,8 @@ final class SimulatedArchive: SimulatedFeature {
         where count[body] != 1 && !((older.contains(body) || gone.contains(body)) && count[body] == nil) {
             violations.append(Violation(.promise1, "\(body) is there \(count[body] ?? 0) times"))
         }
-        // Of what expired before anybody asked for it nobody can say where it stood. All others stand where the archive has
-        // them.
+        // Nobody can tell the place of a message that expired before anybody asked for its place. All others stand in the
+        // archive's order.
         let unplaced = Set(
             archive.messages.lazy.filter {
                 self.archive.unplaced.contains($0.number) || self.profile.hasArchive && !$0.isKept
@@ -133,6 +133,6 @@ final class SimulatedArchive: SimulatedFeature {
 }
 
 extension SimulatedServer {
-    /// The account's archive, and the record of what came and went.
+    /// The account's archive, and the record of all messages.
     var archive: Archive { feature(SimulatedArchive.self).archive }
 }

@@ -6,7 +6,7 @@ import KalijXML
 @testable import KalijFeatures
 @testable import KalijSteps
 
-/// Callbacks that write down that they were called, in a table of the application's.
+/// Callbacks that write each call into a table of the application's.
 enum Calls: Feature {
     static let name = "org.example.simulated"
     static let handlerPrefix = "simulated"

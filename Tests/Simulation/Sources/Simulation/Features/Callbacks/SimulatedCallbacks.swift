@@ -1,7 +1,7 @@
 import KalijStore
 import KalijXML
 
-/// Questions to a contact, who answers after the milliseconds that the question says, or never.
+/// Questions to a contact. A question says after how many milliseconds the contact answers; otherwise there is no answer.
 final class SimulatedCallbacks: SimulatedFeature {
     unowned let server: SimulatedServer
 
@@ -26,7 +26,7 @@ final class SimulatedCallbacks: SimulatedFeature {
         ).all { row in
             (number: Int(row.integer("number")), count: Int(row.integer("count")), outcomes: row.text("outcomes"))
         }
-        // What was perhaps accepted is called once, or not at all.
+        // A callback that was perhaps accepted is called once, or not at all.
         for call in calls where call.count > 1 && !simulation.record.waiting.contains(call.number) {
             violations.append(
                 Violation(.promise3, "callback \(call.number) was called \(call.count) times: \(call.outcomes)"))

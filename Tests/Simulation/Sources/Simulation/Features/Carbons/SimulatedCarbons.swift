@@ -1,10 +1,10 @@
 import KalijXML
 
-/// Copies of what other resources of the account send (XEP-0280).
+/// Copies of messages from other resources of the account (XEP-0280).
 final class SimulatedCarbons: SimulatedFeature {
     unowned let server: SimulatedServer
     let announced = ["urn:xmpp:carbons:2"]
-    /// The ids of the sessions that want copies.
+    /// The ids of the sessions with copies enabled.
     private var wanting: Set<String> = []
 
     init(_ server: SimulatedServer) { self.server = server }
@@ -19,7 +19,7 @@ final class SimulatedCarbons: SimulatedFeature {
 
     /// Another resource of the account has sent `stanza`.
     /// - Parameters:
-    ///   - message: its number in the archive, if it is a message of the archive's.
+    ///   - message: the number in the archive, if the stanza is a message of the archive's.
     ///   - acknowledged: called when a client has acknowledged the copy.
     func copy(_ stanza: String, message: Int? = nil, acknowledged: (() -> Void)? = nil) {
         for session in server.sessions where wanting.contains(session.id) {

@@ -1,8 +1,8 @@
 import KalijXML
 
-/// The account's roster (RFC 6121 section 2): of those that write to it one has a subscription to its presence.
+/// The account's roster (RFC 6121 section 2): a single correspondent has a subscription to the account's presence.
 final class SimulatedContacts: SimulatedFeature {
-    /// Who may know that the account is online.
+    /// The contact that may know that the account is online.
     static let subscriber = "romeo@example.net"
 
     init(_ server: SimulatedServer) {}

@@ -1,6 +1,6 @@
 import KalijXML
 
-/// The server says what it and the account support (XEP-0030).
+/// The server tells the features of the server and of the account (XEP-0030).
 final class SimulatedDiscovery: SimulatedFeature {
     unowned let server: SimulatedServer
 

@@ -5,7 +5,7 @@ extension Violation.Promise {
     static let events = Violation.Promise("events numbered")
 }
 
-/// Events about messages: each message that came is in exactly one.
+/// Events about messages: each received message is in exactly one event.
 final class SimulatedEvents: SimulatedFeature {
     init(_ server: SimulatedServer) {}
 

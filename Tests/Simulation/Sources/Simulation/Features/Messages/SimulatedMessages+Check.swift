@@ -1,14 +1,16 @@
 import KalijStore
 
 extension SimulatedMessages {
-    /// Promise 2: what was accepted reached the server, once, and in order; what perhaps was, did so if it is stored.
+    /// Promise 2: every accepted message reached the server, once, and in order. A message that was perhaps accepted did so if
+    /// stored.
     func check(_ database: Database, of simulation: Simulation) throws -> [Violation] {
         let rows = try StoredMessage.all(in: database)
-        // Where the archive can prove nothing, what left in a session that was lost is reported, and not sent again.
+        // Where the archive can prove nothing, a message sent in a lost session is reported, and not sent again.
         let unknown = Set(
             rows.filter { $0.isUnsettled && Self.mayBeUnknown($0, in: simulation) }.compactMap(\.body))
         simulation.world.counts.unknown += unknown.count
-        // Nobody may say so of a session that was resumed each time. A process that is killed may not have told of a new one.
+        // With every session resumed, no outcome may be unknown. A killed process may have told nobody of a new session, so the
+        // server's count of sessions decides.
         let isLost = server.begun > 1
         let accepted = simulation.record.accepted
         let taken = taken.map(\.body)
@@ -42,8 +44,8 @@ extension SimulatedMessages {
         return violations
     }
 
-    /// Whether nothing can tell the outcome of a message. Prosody's archive can, where it keeps everything, says so, was never
-    /// emptied, and had something that the client knew when the message was accepted.
+    /// Whether nothing can tell the outcome of a message. Prosody's archive can, if the archive keeps everything, says so, was
+    /// never emptied, and held something known to the client when the message was accepted.
     private static func mayBeUnknown(_ row: StoredMessage, in simulation: Simulation) -> Bool {
         let profile = simulation.plan.profile
         return !profile.hasArchive || profile.policy != .always || !profile.hasPreferences || profile.archivedLate > 0

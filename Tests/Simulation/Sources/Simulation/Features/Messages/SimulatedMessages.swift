@@ -1,13 +1,13 @@
 import KalijStore
 import KalijXML
 
-/// Messages between the account and its contacts (RFC 6121 section 5 and 8): archived, delivered, kept for whoever comes next,
+/// Messages between the account and its contacts (RFC 6121 sections 5 and 8): archived, delivered, kept for the next resource, or
 /// refused.
 final class SimulatedMessages: SimulatedFeature {
     unowned let server: SimulatedServer
-    /// The messages that the client sent, as they came: what the recipients have, since each is passed on once.
+    /// The client's messages, in the order of arrival: the messages of the recipients, because each message is passed on once.
     private(set) var taken: [Taken] = []
-    /// Its id and recipient the room may know: the message that the account has sent last.
+    /// The account's last message. The room may know its id and recipient.
     private(set) var lastTaken: (id: String, to: String)?
     private var offline: [ArchivedMessage] = []
     private var archive: SimulatedArchive { server.feature() }
@@ -17,26 +17,26 @@ final class SimulatedMessages: SimulatedFeature {
     struct Taken {
         let originID: String
         let body: String
-        /// Its number in the record.
+        /// The number in the record.
         let number: Int
     }
 
-    /// Who does not exist.
+    /// An address without an owner.
     static let nobody = "nobody@example.net"
 
     init(_ server: SimulatedServer) { self.server = server }
 
     // MARK: To the client
 
-    /// A message comes for the account, or from another of its resources.
-    /// - Parameter isHidden: whether it is for another resource alone.
+    /// A message comes for the account, or from another resource of the account.
+    /// - Parameter isHidden: whether the message is for another resource alone.
     func receive(_ body: String, from sender: String, isHidden: Bool = false) {
         let isOwn = sender.hasPrefix(server.account)
         let additions = isOwn ? "" : server.features.map { $0.additions(to: body, from: sender) }.joined()
         receive("<body>\(body)</body>", additions, body: body, from: sender, isHidden: isHidden)
     }
 
-    /// A contact sends something that is kept as a message is, but says nothing to people.
+    /// A contact sends a stanza that is kept as messages are, without a text for people.
     func receive(_ content: String, from sender: String) { receive(content, "", body: nil, from: sender) }
 
     private func receive(
@@ -61,7 +61,7 @@ final class SimulatedMessages: SimulatedFeature {
         for session in available { server.send(stanza, to: session, message: message.number) }
     }
 
-    /// What waits is delivered.
+    /// Delivers the waiting messages.
     func becameAvailable(_ session: ServerSession) {
         let messages = offline
         offline = []
@@ -71,7 +71,7 @@ final class SimulatedMessages: SimulatedFeature {
         }
     }
 
-    /// What is not archived and was not acknowledged is kept for whoever comes next.
+    /// Messages without acknowledgement and archive are kept for the next resource.
     func ended(_ session: ServerSession, _ sent: [ServerSession.Sent]) {
         guard !profile.hasArchive || profile.policy != .always else { return }
         let messages = sent.compactMap(\.message)
@@ -89,7 +89,7 @@ final class SimulatedMessages: SimulatedFeature {
         file("<body>\(body)</body>", body: body, message, of: session)
     }
 
-    /// Archives what the client has sent.
+    /// Archives a message of the client's.
     func file(_ content: String, body: String?, _ message: Element, of session: ServerSession) {
         let id = message["id"] ?? ""
         archive.file(

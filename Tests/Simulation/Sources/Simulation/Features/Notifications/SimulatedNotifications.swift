@@ -1,17 +1,17 @@
 import KalijStore
 import KalijXML
 
-/// What the user is to be notified of, and another device of the account that shows messages (XEP-0333).
+/// Notifications of the user, and another device of the account that displays messages (XEP-0333).
 final class SimulatedNotifications: SimulatedFeature {
     unowned let server: SimulatedServer
-    /// The messages that the client knows to be read on another device, and had before it learned of that.
+    /// Messages displayed on another device, where the client had the message before the marker, and has acknowledged the marker.
     private var acknowledgedReadings: Set<Int> = []
-    /// Those that perhaps it knows of.
+    /// Messages displayed on another device. The client perhaps knows.
     private(set) var readings: Set<Int> = []
 
     init(_ server: SimulatedServer) { self.server = server }
 
-    /// Another device of the account shows that it has shown the newest message of `sender`.
+    /// Another device of the account tells that the newest message of `sender` was displayed.
     func read(from sender: String) {
         let (archive, account) = (server.archive, server.account)
         let texts = archive.messages.filter { $0.from == sender && $0.body != nil }
@@ -32,7 +32,7 @@ final class SimulatedNotifications: SimulatedFeature {
         let isDone: Bool
     }
 
-    /// Promise 4: what the user was to be notified of was shown, and is not shown any more if it was read elsewhere.
+    /// Promise 4: every notification owed was shown, and is no longer visible if the message was read elsewhere.
     func check(_ database: Database, of simulation: Simulation) throws -> [Violation] {
         let notices = try database.prepare(
             "SELECT m.body, n.message, n.done FROM notification n JOIN message m ON m.id = n.message"
@@ -47,7 +47,7 @@ final class SimulatedNotifications: SimulatedFeature {
             }
         }
         let incoming = server.archive.messages.filter { !$0.from.hasPrefix(server.account) && $0.body != nil }
-        // What was read on another device need not be shown any more.
+        // A message read on another device need not be shown any more.
         let gone = server.archive.gone
         for message in incoming
         where simulation.plan.mainNotifies && shown[message.text] == nil && !readings.contains(message.number)
@@ -59,7 +59,7 @@ final class SimulatedNotifications: SimulatedFeature {
         where acknowledgedReadings.contains(message.number) && shown[message.text]?.isVisible ?? false {
             violations.append(Violation(.promise4, "\(message.text) was read elsewhere and is shown still"))
         }
-        // After a power failure nothing is shown, and nobody has withdrawn it.
+        // After a power failure nothing is visible, and nobody has withdrawn the notification.
         for message in incoming where !readings.contains(message.number) {
             if let shown = shown[message.text], !shown.isVisible, shown.identifier != nil {
                 violations.append(Violation(.promise4, "\(message.text) was withdrawn, and nobody has read it"))

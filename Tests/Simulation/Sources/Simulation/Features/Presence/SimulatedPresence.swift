@@ -1,6 +1,6 @@
 import KalijXML
 
-/// Resources that announce themselves, to which messages are delivered (RFC 6121 section 4.2).
+/// Resources that announce themselves, to get messages (RFC 6121 section 4.2).
 final class SimulatedPresence: SimulatedFeature {
     unowned let server: SimulatedServer
 

@@ -7,14 +7,14 @@ extension Violation.Promise {
     static let receipts = Violation.Promise("receipts")
 }
 
-/// Contacts that ask for receipts, and give them.
+/// Contacts that ask for receipts, and give receipts.
 final class SimulatedReceipts: SimulatedFeature {
     private static let namespace = "urn:xmpp:receipts"
 
     unowned let server: SimulatedServer
     /// The receipts of the client's, by recipient and id of the message.
     private var given: [String: Int] = [:]
-    /// The messages of the client's for which a receipt was sent, by their id.
+    /// The client's messages for which a receipt was sent, by their id.
     private var answered: Set<String> = []
     /// The contacts that the client has written to.
     private var writtenTo: Set<String> = []
@@ -43,8 +43,8 @@ final class SimulatedReceipts: SimulatedFeature {
         try checkGiven(database) + checkTold(database)
     }
 
-    /// Whoever may know that the account is online gets one receipt for each message; others get none. If a session was lost, or what
-    /// was not synced, a receipt may come again.
+    /// A contact that may know that the account is online gets one receipt for each message; others get none. After a lost
+    /// session, or after the loss of commits without a sync, a receipt may come again.
     private func checkGiven(_ database: Database) throws -> [Violation] {
         let isRepeated = server.begun > 1 || machine_counts().power_failures > 0
         let stored = Set(try StoredMessage.all(in: database).lazy.filter { $0.direction == "in" }.compactMap(\.body))
@@ -61,7 +61,7 @@ final class SimulatedReceipts: SimulatedFeature {
         }
     }
 
-    /// Of each message for which a receipt has come the application is told once.
+    /// The application is told once of each message for which a receipt has come.
     private func checkTold(_ database: Database) throws -> [Violation] {
         let rows = try database.prepare(
             """
@@ -70,7 +70,7 @@ final class SimulatedReceipts: SimulatedFeature {
             WHERE m.direction = 'out' AND m.received_at IS NULL GROUP BY m.id
             """
         ).all { (id: $0.text("origin_id"), body: $0.text("body"), told: Int($0.integer("told"))) }
-        // A receipt that the archive has forgotten before anybody asked for it has perhaps not come.
+        // A receipt forgotten by the archive before anybody asked has perhaps not come.
         let isForgotten = !server.archive.gone.isEmpty
         return rows.compactMap { row in
             let expected = answered.contains(row.id) ? 1 : 0

@@ -1,12 +1,12 @@
 import KalijXML
 
-/// A room whose archive shows what was never said in it, to change what others have said or what we have said to them.
+/// A room with an archive of forgeries. The forgeries try to change messages of others, and messages from us to others.
 struct HostileRoom {
     static let address = "orchard@muc.example.org"
     let account: String
-    /// A message of ours that the room has seen somewhere.
+    /// A message of ours, seen by the room somewhere.
     let known: (id: String, to: String)?
-    /// A message to us whose notification it would like to have withdrawn.
+    /// A message to us. The room tries to have its notification withdrawn.
     let shown: ArchivedMessage?
 
     /// The inner messages.

@@ -1,7 +1,7 @@
 import KalijStore
 import KalijXML
 
-/// The room's answers: it has an archive, of which everything is forged.
+/// The answers of a room whose archive is forged throughout.
 final class SimulatedRoom: SimulatedFeature {
     unowned let server: SimulatedServer
 
@@ -40,7 +40,7 @@ final class SimulatedRoom: SimulatedFeature {
         return true
     }
 
-    /// What the room has shown changes nothing outside the room.
+    /// The room's forgeries change nothing outside the room.
     func check(_ database: Database, of simulation: Simulation) throws -> [Violation] {
         try StoredMessage.all(in: database).compactMap { row in
             if row.body?.hasPrefix("forged-") ?? false {

@@ -1,6 +1,6 @@
 import KalijXML
 
-/// The server says what time it is (XEP-0202), if it does.
+/// The server tells the time (XEP-0202), depending on the profile.
 final class SimulatedTime: SimulatedFeature {
     unowned let server: SimulatedServer
 
