@@ -11,7 +11,7 @@ extension Engine {
     /// its push; a `background` has nothing left to do.
     /// - Parameters:
     ///   - onEvent: gets each event, after its commit.
-    ///   - begins: called before each engine is made, which may wait for another process.
+    ///   - begins: called before each engine is made. Making an engine may wait for another process.
     ///   - began: gets each engine before its run, to watch sources on its loop.
     ///   - blocked: called if the directory cannot be written, so that nothing can begin. Waits for the given time, and
     ///     returns true for another try. `onEvent` is called before, and when the directory can be written again.
@@ -68,7 +68,7 @@ extension Engine {
         private let clock: Clock
         private let onEvent: (EngineEvent) -> Void
         private var backoff = Backoff(base: 1, limit: Timing().longestStorageRetry)
-        /// The accounts that were told of the error.
+        /// The accounts told of the error.
         private var told: [JID] = []
 
         init(_ directory: AccountDirectory, _ clock: Clock, _ onEvent: @escaping (EngineEvent) -> Void) {

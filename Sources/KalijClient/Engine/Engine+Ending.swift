@@ -8,7 +8,7 @@ extension Engine {
     /// - Parameter isDone: whether the engine ends because its work is done.
     func end(_ ending: Ending, isDone: Bool = false) {
         guard stopping.end(ending, isDone: isDone, at: clock.monotonic()) else { return }
-        // Writes that another process's step prevents now are done by the next driver, as after the death of this
+        // Writes prevented by another process's step are left to the next driver, as after the death of this
         // process.
         database.wait(atMost: Stopping.databasePatience)
         // Processes that ring from now on must not rely on this process.

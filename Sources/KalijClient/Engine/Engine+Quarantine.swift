@@ -2,7 +2,7 @@ import KalijFeatures
 import KalijSteps
 
 extension Engine {
-    /// Processes the stanzas of the quarantine that are to be tried again, without going online.
+    /// Processes stanzas marked for another try in the quarantine, without going online.
     /// - Parameters:
     ///   - options: with the application's handlers.
     ///   - onEvent: gets each event, after its commit.

@@ -51,7 +51,7 @@ extension Engine {
         } catch { fail(error) }
     }
 
-    /// Replaces the mailbox by a new mailbox if it is damaged; the old one is set aside.
+    /// Replaces a damaged mailbox by a new mailbox; the damaged mailbox is set aside.
     /// - Returns: false if the mailbox is in order.
     private func replaceMailbox() throws -> Bool {
         try fence.check(database)

@@ -5,9 +5,9 @@ import KalijRoles
 public enum EngineError: Error, CustomStringConvertible, Sendable {
     /// No account can log in; `account` is one of the accounts.
     case refused(account: JID, reason: String)
-    /// The engine does not drive this account: the account is logged out, or the engine is not running.
+    /// The engine does not drive the account: the account is logged out, or the engine is not running.
     case notDriven(account: JID)
-    /// The driver has taken the push that started this `wake`: there is nothing left to do.
+    /// The driver has taken the push of this `wake`: there is nothing left to do.
     case handedOver(to: Owner)
     /// The engine has ended, or was frozen and not thawed yet.
     case notRunning

@@ -14,7 +14,7 @@ struct Stopping {
     /// Why the engine ends, if it could go on.
     private(set) var ending = Engine.Ending.stopped
     private(set) var isStopping = false
-    /// Whether the engine stops because everything was done that its role is for.
+    /// Whether the engine stops because the work of its role is done.
     private(set) var isDone = false
     /// The beginning of stopping, in nanoseconds.
     private var begin: Int64 = 0
@@ -43,7 +43,7 @@ struct Stopping {
             failure = failure ?? error
             return true
         }
-        // An engine that was told to end ends, and must not take over again.
+        // An engine told to end must not take over again.
         if !isStopping { failure = failure ?? error }
         isStopping = true
         return false

@@ -101,7 +101,7 @@ struct TakingOver {
         }
     }
 
-    /// This process cannot drive, because it lacks features. The driver is not asked to stop for such a process, but can take a push.
+    /// This process cannot drive, because it lacks features. Such a process does not ask the driver to stop, but can hand over a push.
     private mutating func leaveToOwner(_ error: DirectoryError) throws -> Turn {
         guard case .unknownFeatures = error, let owner = try? directory.owner() else { throw error }
         guard role == .wake, mayAsk(owner) else { throw FenceError.held(owner) }
@@ -112,7 +112,7 @@ struct TakingOver {
     /// Ends a writer that is still there.
     private mutating func end(_ busy: StoreError) throws -> Turn {
         if killAnyWriter(ifStopped: true) { return .again }
-        // Another process that waited as long may be writing now, or the writer has just ended.
+        // Another process may be writing now, after an equally long wait, or the writer has just ended.
         if isLast, !killAnyWriter(ifStopped: false) { throw busy }
         isLast = true
         busyDeadline = clock.monotonic() + Self.patience
@@ -122,7 +122,7 @@ struct TakingOver {
     /// Whether `owner` yields to this process, or takes its push.
     private func mayAsk(_ owner: Owner) -> Bool {
         switch (role, owner.role) {
-        case (_, .share): true  // it brings the tables up to date
+        case (_, .share): true  // the owner brings the tables up to date
         case (.main, .wake), (.main, .background), (.wake, _): true
         default: false
         }
@@ -165,7 +165,7 @@ struct TakingOver {
     }
 
     /// The owner has hung up, or the time is over.
-    /// - Throws: `EngineError.handedOver` if it has taken the push of this process.
+    /// - Throws: `EngineError.handedOver` if the owner has taken the push of this process.
     func answered(_ question: HandOverRequest) throws {
         do {
             let reply = try question.mailbox.takeReply(to: question.sent)

@@ -33,7 +33,7 @@ final class WakeRun {
 
     /// - Parameters:
     ///   - budget: seconds, also after a renewal.
-    ///   - elapsed: how many of these seconds are over already.
+    ///   - elapsed: how many seconds of the budget are over already.
     init(loop: any Schedule, budget: Double, elapsed: Double) {
         self.loop = loop
         self.budget = budget
