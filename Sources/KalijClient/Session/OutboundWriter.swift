@@ -14,7 +14,7 @@ struct OutboundWriter {
     /// Whether an `<a/>` came that acknowledges fewer entries than the present `<r/>` asks for: an earlier answer, or the answer
     /// of a server that lags behind.
     private(set) var isBehind = false
-    /// Whether the queue may hold entries behind ``position``.
+    /// Whether the queue may hold entries after ``position``.
     var mayHaveMore = true
     /// Whether the last entry written left alone: nothing else leaves before its acknowledgement.
     private(set) var isAlone = false
