@@ -2,8 +2,8 @@ import KalijSteps
 import KalijAddress
 import KalijStore
 
-/// Accepts messages from the user. Once ``accept(_:to:of:in:clock:id:)`` returns, a message is sent exactly once, even if the
-/// process dies at once. If a session is lost and no archive can tell, the message is reported as of unknown outcome.
+/// Accepts messages from the user. Once ``accept(_:to:of:in:clock:id:)`` returns, a message is sent exactly once, whatever
+/// happens to the process. If a session is lost and no archive can tell, the message is reported as of unknown outcome.
 public enum Outgoing {
     /// The largest accepted stanza, in bytes. Leaves room for the additions of features (``Feature/prepare(_:in:)``).
     package static let largestStanza = OutboundQueue.usuallyTaken - 1_000
