@@ -52,14 +52,14 @@ struct Receipts {
             [account, .text(contact), .text(id)])
     }
 
-    /// Gives receipts for the messages of the archive, except messages that another client has answered.
+    /// Gives receipts for the messages of the archive, except messages answered by another client.
     func archiveRead() throws {
         try step.database.run("UPDATE owed_receipt SET ready = 1 WHERE account = ? AND ready = 0", [account])
         try giveOwed()
     }
 
-    /// Gives the receipts that are ready, oldest first: a portion in one step, the rest in later steps.
-    /// - Parameter asking: whether unknown contacts are asked for. Without asking, receipts to contacts that remain unknown are
+    /// Gives ready receipts, oldest first: a portion in one step, the rest in later steps.
+    /// - Parameter asking: whether the server is asked for unknown contacts. Without asking, receipts to unknown contacts are
     ///   dropped.
     func giveOwed(asking: Bool = true) throws {
         let owed = try step.database.statement(

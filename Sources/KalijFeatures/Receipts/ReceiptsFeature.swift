@@ -59,7 +59,7 @@ enum ReceiptsFeature: Feature {
         try Receipts(step: step).asked(by: incoming)
     }
 
-    /// Nobody repeats a receipt that is lost with a session.
+    /// Nobody repeats a receipt lost with a session.
     static func outlivesSession(_ stanza: Element) -> Bool { stanza.child("received", namespace) != nil }
 
     static func sessionBegan(in step: Step) throws { try Receipts(step: step).giveOwed() }
