@@ -46,7 +46,7 @@ extension Step {
     @discardableResult
     public func accept(_ body: String, to recipient: JID, id: String? = nil) throws -> Message {
         let text = try OutgoingText(body, to: recipient, id: id)
-        if id != nil, let known = try Message.accepted(text.id, by: account, in: database) { return known }
+        if let known = try text.known(in: self) { return known }
         flush()
         return try text.storeOrFail(in: self, sentAt: now)
     }

@@ -11,29 +11,22 @@ extension OutboundQueue {
         package let anchor: String?
     }
 
-    /// All messages without evidence, in the order of leaving.
-    package func sent() throws -> [Sent] {
+    /// Messages without evidence, in the order of leaving.
+    /// - Parameter limit: at most so many; nil for all.
+    package func sent(limit: Int64? = nil) throws -> [Sent] {
+        // A negative limit is none.
         try database.statement(
             """
             SELECT m.id, m.conversation, m.anchor FROM queue q JOIN message m ON m.id = q.message
-            WHERE q.account = ? AND m.state = ? ORDER BY q.id
+            WHERE q.account = ? AND m.state = ? ORDER BY q.id LIMIT ?
             """
-        ).all([.integer(account), .state(MessageState.sent)]) {
+        ).all([.integer(account), .state(MessageState.sent), .integer(limit ?? -1)]) {
             Sent(message: $0.integer("id"), conversation: $0.text("conversation"), anchor: $0.optionalText("anchor"))
         }
     }
 
-    /// The first message of ``sent()``; nil if there is none.
-    package func firstSent() throws -> Sent? {
-        try database.statement(
-            """
-            SELECT m.id, m.conversation, m.anchor FROM queue q JOIN message m ON m.id = q.message
-            WHERE q.account = ? AND m.state = ? ORDER BY q.id LIMIT 1
-            """
-        ).first([.integer(account), .state(MessageState.sent)]) {
-            Sent(message: $0.integer("id"), conversation: $0.text("conversation"), anchor: $0.optionalText("anchor"))
-        }
-    }
+    /// The first message of ``sent(limit:)``; nil if there is none.
+    package func firstSent() throws -> Sent? { try sent(limit: 1).first }
 
     /// Removes messages that have arrived, according to the archive, or have failed.
     package func removeSettled() throws {

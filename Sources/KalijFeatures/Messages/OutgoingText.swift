@@ -38,8 +38,12 @@ package struct OutgoingText {
 
     /// Stores and queues the message, unless a message was accepted under the same id before.
     package func accept(in step: Step) throws -> Message {
-        if isRepeatable, let known = try Message.accepted(id, by: step.account, in: step.database) { return known }
-        return try store(in: step, sentAt: step.now)
+        try known(in: step) ?? store(in: step, sentAt: step.now)
+    }
+
+    /// The message accepted before under the same id; nil if there is none.
+    func known(in step: Step) throws -> Message? {
+        isRepeatable ? try Message.accepted(id, by: step.account, in: step.database) : nil
     }
 
     /// Stores and queues the message.
