@@ -13,6 +13,7 @@ extension Features {
         CarbonsFeature.self,
         HistoryFeature.self,
         PingFeature.self,
+        OperationsFeature.self,
         ReceiptsFeature.self,
         NotificationsFeature.self,
         QuarantineFeature.self,

@@ -25,11 +25,11 @@ try database.transaction {
         """
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
         INSERT INTO message(account, direction, conversation, position, archive, stanza_id, message_id, origin_id, sender,
-            recipient, type, body, sent_at, received_at, state, settled, catchup)
+            recipient, type, body, shown, sent_at, received_at, state, settled, catchup)
         SELECT 1, CASE WHEN i % 3 = 0 THEN 'out' ELSE 'in' END, 'contact' || (i % ?2) || '@example.net', i, '',
             lower(hex(randomblob(16))), 'message-' || i, 'origin-' || i,
             CASE WHEN i % 3 = 0 THEN 'juliet@example.org/balcony' ELSE 'contact' || (i % ?2) || '@example.net/phone' END,
-            'juliet@example.org', 'chat', 'what light through yonder window breaks, for the time number ' || i,
+            'juliet@example.org', 'chat', 'what light through yonder window breaks, for the time number ' || i, 1,
             1700000000000 + i * 1000, 1700000000000 + i * 1000,
             CASE WHEN i % 3 = 0 THEN CASE WHEN i < 120 THEN 'sent' WHEN i < 240 THEN 'failed' ELSE 'acked' END END,
             i >= 120, 1

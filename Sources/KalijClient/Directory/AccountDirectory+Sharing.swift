@@ -30,17 +30,46 @@ extension AccountDirectory {
         let text = try OutgoingText(body, to: recipient, id: id)
         // A message that still waits in the mailbox is recognized when it is taken over.
         if id != nil, let known = try Message.accepted(text.id, by: account, in: database) { return known }
-        let payload = try SharedMessage(text).payload
+        let parcel = try leave(SharedMessage(text).payload, named: SharedMessage.name, for: account, clock)
+        return text.message(of: account, row: -parcel.id, sentAt: parcel.at)
+    }
+
+    /// Accepts an intent in a process that need not drive. The intent is on the disk once this function returns, and is performed
+    /// by the driver, or else by the next driver.
+    /// - Parameters:
+    ///   - intent: the wanted change.
+    ///   - jid: the account; nil is the only account.
+    ///   - id: the id of the intent; nil for a new id. An intent accepted before under this id is not performed again.
+    ///   - clock: the source of time.
+    /// - Returns: the id of the intent, for ``HistoryReader/outcome(of:by:)``.
+    /// - Throws: the error of `intent`'s check; `AcceptError.badID`; `DirectoryError` if the account is missing or ambiguous;
+    ///   `StoreError`. Then nothing was accepted.
+    @discardableResult
+    public func share(
+        _ intent: some Intent, for jid: JID? = nil, id: String? = nil, clock: Clock = .system
+    ) throws -> String {
+        let account = try AccountTable(try read()).account(jid, in: self)
+        let id = try OutgoingID(id)
+        try intent.check()
+        _ = try leave(
+            SharedIntent(intent, id: id.text).payload, named: type(of: intent).name, for: account, clock)
+        return id.text
+    }
+
+    /// Leaves a parcel in the mailbox.
+    private func leave(
+        _ payload: [UInt8], named name: String, for account: Account, _ clock: Clock
+    ) throws -> Parcel {
         var attempts = 0
         while true {
             do {
                 let store = try ParcelStore(directory: path)
                 let parcel = try ringing {
-                    try store.add(SharedMessage.name, payload, from: account.jid.description, now: clock.now())
+                    try store.add(name, payload, from: account.jid.description, now: clock.now())
                 }
-                // Nobody reads a mailbox that was set aside meanwhile, so the message is added again. If the message
+                // Nobody reads a mailbox that was set aside meanwhile, so the parcel is added again. If the parcel
                 // was recovered there after all, the id shows that both are the same.
-                if store.isInPlace { return text.message(of: account, row: -parcel.id, sentAt: parcel.at) }
+                if store.isInPlace { return parcel }
             } catch let error as StoreError where error.isDamage(ofMailboxIn: path) {
                 guard attempts < Self.mostAttempts else { throw error }
             }

@@ -247,6 +247,28 @@ public final class Engine {
         return message
     }
 
+    /// Performs an intent of the account `jid`, or of the only account, after whatever other processes accepted earlier.
+    /// - Parameters:
+    ///   - intent: the wanted change.
+    ///   - jid: the account; nil is the only account.
+    ///   - id: the id of the intent; nil for a new id. An intent accepted before under this id is not performed again.
+    /// - Returns: the id of the intent; the outcome is told by `IntentEnded`. The intent is on the disk.
+    /// - Throws: the error of `intent`'s check; `AcceptError.badID`; the errors of ``perform(for:_:)``. Then nothing was
+    ///   accepted.
+    @discardableResult
+    public func accept(_ intent: some Intent, for jid: JID? = nil, id: String? = nil) throws -> String {
+        let id = try OutgoingID(id).text
+        try intent.check()
+        try StepRunner.checkOutside(directory.databasePath)
+        takeWhatIsShared()
+        try perform(for: jid) { _ = try Intents(step: $0).perform(intent, id: id) }
+        try context?.runner.raiseBarrier()
+        return id
+    }
+
+    /// The intents that the engine knows.
+    public var intents: [any Intent.Type] { context?.runner.features.intents ?? [] }
+
     /// Runs `body` as a step of the account `jid`, or of the only account; stanzas sent by `body` leave afterwards.
     /// Call this on the engine's thread, not from within a handler.
     /// - Returns: the result of `body`, after the commit.

@@ -1,3 +1,4 @@
+import KalijFeatures
 import KalijSteps
 
 extension HistoryReader {
@@ -5,5 +6,10 @@ extension HistoryReader {
     /// the message waits in the mailbox, or if there is none.
     public func sent(_ id: String, by account: Account) throws -> Message? {
         try Message.accepted(id, by: account, in: database)
+    }
+
+    /// The outcome of an intent; nil while the intent waits in the mailbox, or if there is none.
+    public func outcome(of intent: String, by account: Account) throws -> IntentOutcome? {
+        try Intents.outcome(of: intent, by: account, in: database)
     }
 }

@@ -50,6 +50,7 @@ public struct HistoryReader {
     private func placed(of account: Account, with conversation: JID?, limit: Int) throws -> [StoredMessages.Placed] {
         try StoredMessages(database: database, account: account.id)
             .newest(limit, with: conversation?.bare.description)
+            .map { (try $0.message.withReactions(in: database), $0.position) }
     }
 
     /// A message, or a place with missing messages.

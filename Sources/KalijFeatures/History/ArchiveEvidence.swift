@@ -14,9 +14,10 @@ struct ArchiveEvidence {
         try OutboundQueue(database: database, account: step.account.id).sent()
     }
 
-    /// HeldMessage messages with an outcome that the archive cannot tell, after the archive was read to its end.
+    /// Held messages with an outcome that the archive cannot tell, after the archive was read to its end.
     package func unknown() throws -> [Int64] {
-        try waiting().filter { try !keeps($0.conversation) || !reachesBack(before: $0) }.map(\.message)
+        try waiting().filter { try !$0.isRepeatable && (!keeps($0.conversation) || !reachesBack(before: $0)) }
+            .map(\.message)
     }
 
     /// A new session begins to read: messages shown before may be gone from the archive (simulation, seed 1032899).

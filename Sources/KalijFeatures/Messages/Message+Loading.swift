@@ -6,7 +6,8 @@ extension Message {
     package static func accepted(_ id: String, by account: Account, in database: Database) throws -> Message? {
         try database.statement(
             """
-            SELECT id, direction, stanza_id, origin_id, sender, recipient, type, body, sent_at, state, error, settled
+            SELECT id, direction, conversation, message_id, stanza_id, origin_id, sender, recipient, type, body, shown, edited_at,
+                erased, corrects, reply_to, encryption, sent_at, state, error, settled
             FROM message WHERE account = ? AND direction = 'out' AND origin_id = ? AND received_at IS NULL
             """
         ).first([.integer(account.id), .text(id)]) { Message($0) }
@@ -16,7 +17,8 @@ extension Message {
     package static func load(_ id: Int64, from database: Database) throws -> Message? {
         try database.statement(
             """
-            SELECT id, direction, stanza_id, origin_id, sender, recipient, type, body, sent_at, state, error, settled
+            SELECT id, direction, conversation, message_id, stanza_id, origin_id, sender, recipient, type, body, shown, edited_at,
+                erased, corrects, reply_to, encryption, sent_at, state, error, settled
             FROM message WHERE id = ?
             """
         ).first([.integer(id)]) { Message($0) }

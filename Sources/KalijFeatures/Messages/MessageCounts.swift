@@ -9,7 +9,7 @@ package struct MessageCounts {
         try database.prepare(
             """
             SELECT state, settled, count(*) AS number FROM message
-            WHERE account = ? AND state IN ('queued', 'sent', 'failed') GROUP BY state, settled
+            WHERE account = ? AND state IN ('queued', 'sent', 'failed') AND shown = 1 GROUP BY state, settled
             """
         ).each([.integer(account)]) { row in
             let count = Int(row.integer("number"))
@@ -19,7 +19,7 @@ package struct MessageCounts {
                 sent += count
                 if !row.bool("settled") { unsettled += count }
             case .failed: failed += count
-            case .acked, nil: break
+            case .acked, .delivered, .displayed, nil: break
             }
         }
     }

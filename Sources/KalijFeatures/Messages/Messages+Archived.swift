@@ -93,6 +93,7 @@ extension Messages {
                     .integer(position), .integer(catchup), .optional(place.isConfirmed ? nil : received.archivedAt),
                     .integer(place.row),
                 ])
+            if position != place.position { try moved(place.row) }
         }
         return false
     }
@@ -100,5 +101,6 @@ extension Messages {
     /// Moves the message in `row` to the order number `position`.
     func move(_ row: Int64, to position: Int64) throws {
         try database.run("UPDATE message SET position = ? WHERE id = ?", [.integer(position), .integer(row)])
+        try moved(row)
     }
 }

@@ -21,9 +21,7 @@ extension Messages {
                     account, .integer(id), .state(MessageState.sent), .text(Archive.own.key), .optional(end?.position),
                     .optional(end?.id), .state(MessageState.queued),
                 ])
-            if database.changes > 0, let message = try Message.load(id, from: database) {
-                try Telling(step: step).tell(MessageStateChanged(message))
-            }
+            if database.changes > 0 { try emitState(of: id) }
         }
     }
 }

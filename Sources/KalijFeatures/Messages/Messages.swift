@@ -38,27 +38,37 @@ package struct Messages {
         try database.run(
             """
             INSERT INTO message(account, direction, conversation, position, archive, stanza_id, message_id, origin_id,
-                sender, recipient, type, body, sent_at, received_at, state, catchup)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                sender, recipient, type, body, shown, reply_to, encryption, sent_at, received_at, state, catchup)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
             """,
             [
                 account, .text(received.direction.rawValue), .text(received.conversation), .integer(position),
                 .text(received.archive), .optional(received.stanzaID), .text(received.messageID),
                 .optional(received.originID),
                 .text(received.sender.description), .text(received.recipient.description), .text(received.type),
-                .optional(received.body), .integer(received.sentAt), .integer(step.now), .optional(state?.rawValue),
-                .integer(catchup),
+                .optional(received.shownBody), .integer(received.isShown ? 1 : 0), .optional(received.repliesTo),
+                .optional(received.encryption), .integer(received.sentAt), .integer(step.now),
+                .optional(state?.rawValue), .integer(catchup),
             ])
         guard database.changes > 0 else { return false }
         let row = database.lastInsertedRow
-        try step.messageStored()
+        if received.isShown { try step.messageStored() }
         let message = Message(
-            id: row, direction: received.direction, stanzaID: received.stanzaID, originID: received.originID,
-            from: received.sender.description, to: received.recipient.description, type: received.type,
-            body: received.body, sentAt: received.sentAt, state: state)
-        try Telling(step: step).tell(MessageStored(message))
+            id: row, direction: received.direction, conversation: received.conversation,
+            messageID: received.messageID, stanzaID: received.stanzaID,
+            originID: received.originID, from: received.sender.description, to: received.recipient.description,
+            type: received.type, body: received.shownBody, isShown: received.isShown, repliesTo: received.repliesTo,
+            encryption: received.encryption, sentAt: received.sentAt, state: state)
+        if message.isShown { try Telling(step: step).tell(MessageStored(message)) }
         for feature in step.features.all { try feature.stored(message, from: received, in: step) }
+        if message.isShown { for feature in step.features.all { try feature.shown(message, from: received, in: step) } }
         return true
+    }
+
+    /// A stored message is a line of its conversation from now on.
+    package func tellShown(_ message: Message, from received: IncomingMessage) throws {
+        try Telling(step: step).tell(MessageStored(message))
+        for feature in step.features.all { try feature.shown(message, from: received, in: step) }
     }
 
     /// Settles an own message if the received message is a copy; the copy proves that the own message arrived.
@@ -98,6 +108,7 @@ package struct Messages {
                 .optional(place?.catchup), .optional(own.isConfirmed ? nil : received.archivedAt),
                 .state(MessageState.queued), .state(MessageState.sent), .state(MessageState.acked), .integer(own.row),
             ])
+        if let place, place.position != own.position { try moved(own.row) }
         if own.state == .queued || own.state == .sent { try emitState(of: own.row) }
     }
 
@@ -121,15 +132,13 @@ package struct Messages {
         if let row { try fail(row, reason) }
     }
 
-    /// The recipient says that the message in `row` has arrived: an unknown outcome is known now.
-    package func arrived(_ row: Int64) throws {
+    /// A client of the recipient's has the message in `row`: an unknown outcome is known now. States only go forward.
+    package func delivered(_ row: Int64) throws {
         try database.run(
-            """
-            UPDATE message SET settled = 1, state = CASE WHEN state IN (?1, ?2) THEN ?3 ELSE state END
-            WHERE id = ?4 AND (settled = 0 OR state IN (?1, ?2))
-            """,
+            "UPDATE message SET settled = 1, state = ? WHERE id = ? AND state IN (?, ?, ?)",
             [
-                .state(MessageState.queued), .state(MessageState.sent), .state(MessageState.acked), .integer(row),
+                .state(MessageState.delivered), .integer(row), .state(MessageState.queued), .state(MessageState.sent),
+                .state(MessageState.acked),
             ])
         if database.changes > 0 { try emitState(of: row) }
     }
@@ -142,9 +151,14 @@ package struct Messages {
         try emitState(of: row)
     }
 
-    private func emitState(of id: Int64) throws {
-        if let message = try Message.load(id, from: database) {
-            try Telling(step: step).tell(MessageStateChanged(message))
-        }
+    /// Tells everybody that the message in `row` has another place.
+    func moved(_ row: Int64) throws {
+        for feature in step.features.all { try feature.moved(row, in: step) }
+    }
+
+    func emitState(of id: Int64) throws {
+        guard let message = try Message.load(id, from: database) else { return }
+        if message.isShown { try Telling(step: step).tell(MessageStateChanged(message)) }
+        for feature in step.features.all { try feature.stateChanged(message, in: step) }
     }
 }

@@ -60,13 +60,26 @@ enum MessagesFeature: Feature {
             -- Who was written to.
             CREATE INDEX message_written ON message(account, conversation) WHERE direction = 'out';
             """),
-    ]
+        Migration(
+            "messages/3",
+            """
+            ALTER TABLE message ADD COLUMN shown INTEGER NOT NULL DEFAULT 0; -- whether it is a line of the conversation
+            ALTER TABLE message ADD COLUMN edited_at INTEGER; -- when the body was corrected last; NULL: it is the original
+            ALTER TABLE message ADD COLUMN erased TEXT; -- why the body is gone: 'retracted', 'moderated', 'forgotten'; NULL: it is not
+            ALTER TABLE message ADD COLUMN corrects TEXT; -- the id of the unknown message that it corrects
+            ALTER TABLE message ADD COLUMN reply_to TEXT; -- the id of the answered message
+            ALTER TABLE message ADD COLUMN encryption TEXT; -- the method (XEP-0380) of a message that cannot be read
+            UPDATE message SET shown = 1 WHERE body IS NOT NULL;
 
-    /// Chat markers (XEP-0333) are sent only once, so they have to arrive. Chat states and presence are of the moment.
-    static func outlivesSession(_ stanza: Element) -> Bool {
-        guard stanza.name == "message" else { return false }
-        return stanza.children.contains { child in
-            ["received", "displayed", "acknowledged"].contains { child.isNamed($0, "urn:xmpp:chat-markers:0") }
-        }
-    }
+            -- A row is in one of the two. What is not shown does not slow down reading what is.
+            DROP INDEX message_order;
+            CREATE INDEX message_order ON message(account, conversation, position) WHERE shown = 1;
+            CREATE INDEX message_hidden ON message(account, conversation, position) WHERE shown = 0;
+            -- Who was written to.
+            DROP INDEX message_written;
+            CREATE INDEX message_written ON message(account, conversation) WHERE direction = 'out' AND shown = 1;
+            -- What other messages name.
+            CREATE INDEX message_named ON message(message_id, account);
+            """),
+    ]
 }

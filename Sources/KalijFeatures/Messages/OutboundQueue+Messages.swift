@@ -9,6 +9,8 @@ extension OutboundQueue {
         package let conversation: String
         /// The newest message of the account's archive known when the message left.
         package let anchor: String?
+        /// Whether the message is sent again if its outcome is unknown.
+        package let isRepeatable: Bool
     }
 
     /// Messages without evidence, in the order of leaving.
@@ -17,11 +19,13 @@ extension OutboundQueue {
         // A negative limit is none.
         try database.statement(
             """
-            SELECT m.id, m.conversation, m.anchor FROM queue q JOIN message m ON m.id = q.message
+            SELECT m.id, m.conversation, m.anchor, q.lasting FROM queue q JOIN message m ON m.id = q.message
             WHERE q.account = ? AND m.state = ? ORDER BY q.id LIMIT ?
             """
         ).all([.integer(account), .state(MessageState.sent), .integer(limit ?? -1)]) {
-            Sent(message: $0.integer("id"), conversation: $0.text("conversation"), anchor: $0.optionalText("anchor"))
+            Sent(
+                message: $0.integer("id"), conversation: $0.text("conversation"), anchor: $0.optionalText("anchor"),
+                isRepeatable: $0.bool("lasting"))
         }
     }
 
@@ -37,12 +41,12 @@ extension OutboundQueue {
             """, [.integer(account), .state(MessageState.queued), .state(MessageState.sent)])
     }
 
-    /// Removes all messages except messages that have never left.
+    /// Removes all messages except messages that have never left, and messages that are sent again.
     func removeSent() throws {
         // The index `message_unfinished` is used only if the statement names the states of the index.
         try database.run(
             """
-            DELETE FROM queue WHERE account = ?1 AND message IS NOT NULL
+            DELETE FROM queue WHERE account = ?1 AND message IS NOT NULL AND NOT lasting
                 AND message NOT IN (SELECT id FROM message
                     WHERE account = ?1 AND state IN ('queued', 'sent', 'failed') AND state = ?2)
             """, [.integer(account), .state(MessageState.queued)])
@@ -64,7 +68,8 @@ extension OutboundQueue {
             .first([.integer(account)]) { $0.integer() } ?? 0
         try database.run(
             """
-            INSERT INTO queue(account, message, stanza, blamed) SELECT q.account, q.message, q.stanza, q.blamed
+            INSERT INTO queue(account, message, stanza, blamed, lasting)
+            SELECT q.account, q.message, q.stanza, q.blamed, q.lasting
             FROM queue q JOIN message m ON m.id = q.message
             WHERE q.account = ? AND m.state IN (?, ?) ORDER BY q.id
             """, [.integer(account), .state(MessageState.queued), .state(MessageState.sent)])

@@ -51,11 +51,12 @@ extension StoredMessages {
         try database.statement(
             """
             SELECT catchup > 0 FROM (SELECT direction, state, catchup, position FROM message INDEXED BY message_order
-                WHERE account = ? AND conversation = ? ORDER BY position DESC LIMIT 500)
-            WHERE direction = ? AND state = ? ORDER BY position DESC LIMIT 1
+                WHERE account = ? AND conversation = ? AND shown = 1 ORDER BY position DESC LIMIT 500)
+            WHERE direction = ? AND state IN (?, ?, ?) ORDER BY position DESC LIMIT 1
             """
         ).first([
             .integer(account), .text(conversation), .state(Direction.outgoing), .state(MessageState.acked),
+            .state(MessageState.delivered), .state(MessageState.displayed),
         ]) { $0.bool() }
     }
 
@@ -66,9 +67,15 @@ extension StoredMessages {
             WITH RECURSIVE c(name) AS (SELECT min(conversation) FROM message WHERE account = ?1
                 UNION ALL SELECT (SELECT min(conversation) FROM message WHERE account = ?1 AND conversation > name)
                     FROM c WHERE name IS NOT NULL)
-            SELECT m.id FROM c CROSS JOIN message m INDEXED BY message_order
-                ON m.account = ?1 AND m.conversation = c.name AND m.position > ?3
-            WHERE m.archive = ?2 AND m.catchup < ?4 ORDER BY m.position
+            SELECT id FROM (
+                SELECT m.id, m.position FROM c CROSS JOIN message m INDEXED BY message_order
+                    ON m.account = ?1 AND m.conversation = c.name AND m.position > ?3 AND m.shown = 1
+                WHERE m.archive = ?2 AND m.catchup < ?4
+                UNION ALL
+                SELECT m.id, m.position FROM c CROSS JOIN message m INDEXED BY message_hidden
+                    ON m.account = ?1 AND m.conversation = c.name AND m.position > ?3 AND m.shown = 0
+                WHERE m.archive = ?2 AND m.catchup < ?4)
+            ORDER BY position
             """
         ).all([.integer(account), .text(archive.key), .integer(position), .integer(round)]) { $0.integer() }
     }

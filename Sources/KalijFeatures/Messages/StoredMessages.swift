@@ -14,15 +14,16 @@ package struct StoredMessages {
     /// A message with its order number.
     package typealias Placed = (message: Message, position: Int64)
 
-    /// The newest `limit` messages with a body, oldest first.
+    /// The newest `limit` messages shown, oldest first.
     /// - Parameter conversation: the bare address of a conversation; nil for all conversations.
     package func newest(_ limit: Int, with conversation: String?) throws -> [Placed] {
         guard let conversation else { return try newest(limit) }
         let newestFirst = try database.statement(
             """
-            SELECT id, direction, stanza_id, origin_id, sender, recipient, type, body, sent_at, state, error, settled,
+            SELECT id, direction, conversation, message_id, stanza_id, origin_id, sender, recipient, type, body, shown, edited_at,
+                erased, corrects, reply_to, encryption, sent_at, state, error, settled,
                 position
-            FROM message WHERE account = ? AND conversation = ? AND body IS NOT NULL ORDER BY position DESC LIMIT ?
+            FROM message WHERE account = ? AND conversation = ? AND shown = 1 ORDER BY position DESC LIMIT ?
             """
         ).all([.integer(account), .text(conversation), .integer(Int64(limit))]) {
             (Message($0), $0.integer("position"))
@@ -69,7 +70,7 @@ package struct StoredMessages {
         try database.statement(
             """
             SELECT position, id FROM message
-            WHERE account = ? AND conversation = ? AND (position, id) < (?, ?) AND body IS NOT NULL
+            WHERE account = ? AND conversation = ? AND (position, id) < (?, ?) AND shown = 1
             ORDER BY position DESC, id DESC LIMIT 1
             """
         ).first([.integer(account), .text(conversation), .integer(order.position), .integer(order.id)]) {
@@ -86,14 +87,74 @@ package struct StoredMessages {
     }
 
     /// The order number of the message in `row`.
-    func position(of row: Int64) throws -> Int64? {
+    func position(of row: Int64) throws -> Int64? { try Self.position(of: row, in: database) }
+
+    /// The order number of the message in `row`.
+    static func position(of row: Int64, in database: Database) throws -> Int64? {
         try database.statement("SELECT position FROM message WHERE id = ?").first([.integer(row)]) { $0.integer() }
     }
 
     /// Whether the account has sent a message to `conversation`, from whatever device.
     func hasWritten(to conversation: String) throws -> Bool {
         try database.statement(
-            "SELECT 1 FROM message WHERE account = ? AND conversation = ? AND direction = 'out' LIMIT 1"
+            "SELECT 1 FROM message WHERE account = ? AND conversation = ? AND direction = 'out' AND shown = 1 LIMIT 1"
         ).first([.integer(account), .text(conversation)]) { _ in true } ?? false
+    }
+
+    /// The row of the last message to `conversation` with this message id, from whatever device of the account.
+    func sent(_ id: String, to conversation: String) throws -> Int64? {
+        try database.statement(
+            """
+            SELECT id FROM message WHERE message_id = ? AND account = ? AND conversation = ? AND direction = 'out'
+                AND shown = 1 ORDER BY position DESC LIMIT 1
+            """
+        ).first([.text(id), .integer(account), .text(conversation)]) { $0.integer() }
+    }
+
+    /// The message in `row`; nil if there is none of the account.
+    func message(_ row: Int64) throws -> Message? {
+        try database.statement(
+            """
+            SELECT id, direction, conversation, message_id, stanza_id, origin_id, sender, recipient, type, body, shown, edited_at,
+                erased, corrects, reply_to, encryption, sent_at, state, error, settled
+            FROM message WHERE id = ? AND account = ?
+            """
+        ).first([.integer(row), .integer(account)]) { Message($0) }
+    }
+
+    // MARK: Names
+
+    /// The newest shown message with this stanza's id.
+    func named(_ id: String) throws -> Message? {
+        try database.statement(
+            """
+            SELECT id, direction, conversation, message_id, stanza_id, origin_id, sender, recipient, type, body, shown, edited_at,
+                erased, corrects, reply_to, encryption, sent_at, state, error, settled
+            FROM message WHERE message_id = ? AND account = ? AND shown = 1 ORDER BY position DESC LIMIT 1
+            """
+        ).first([.text(id), .integer(account)]) { Message($0) }
+    }
+
+    /// The row of the newest message of `conversation` before the order number `place` with this stanza's id.
+    /// - Parameter direction: whose message; nil for anybody's.
+    package func named(
+        _ id: String, in conversation: String, by direction: Direction?, before place: Int64
+    ) throws -> Int64? {
+        try database.statement(
+            """
+            SELECT id FROM message WHERE message_id = ?1 AND account = ?2 AND conversation = ?3 AND position < ?4
+                AND direction = coalesce(?5, direction) ORDER BY position DESC LIMIT 1
+            """
+        ).first([
+            .text(id), .integer(account), .text(conversation), .integer(place), .optional(direction?.rawValue),
+        ]) { $0.integer() }
+    }
+
+    /// The ids by which other messages name the message in `row`, and its conversation.
+    package func names(of row: Int64) throws -> (ids: [String?], conversation: String)? {
+        try database.statement("SELECT message_id, origin_id, conversation FROM message WHERE id = ?")
+            .first([.integer(row)]) {
+                ([$0.text("message_id"), $0.optionalText("origin_id")], $0.text("conversation"))
+            }
     }
 }

@@ -12,13 +12,16 @@ package struct Unsettled {
 
     // The index `message_unfinished` is used only if the statement names the states of the index.
 
-    /// Reports all messages that were sent and not acknowledged; the messages leave the queue.
+    /// Reports all messages that were sent and not acknowledged; the messages leave the queue. Messages whose repetition says the
+    /// same are sent again instead.
     package func reportAll() throws {
         try report(
             try step.database.statement(
                 """
                 SELECT id FROM message
-                WHERE account = ? AND state IN ('queued', 'sent', 'failed') AND state = ? AND settled = 1 ORDER BY id
+                WHERE account = ?1 AND state IN ('queued', 'sent', 'failed') AND state = ?2 AND settled = 1
+                    AND id NOT IN (SELECT message FROM queue WHERE account = ?1 AND message IS NOT NULL AND lasting)
+                ORDER BY id
                 """))
         try queue.removeSent()
     }
@@ -45,7 +48,8 @@ package struct Unsettled {
             try step.database.run("UPDATE message SET settled = 0 WHERE id = ?", [.integer(id)])
             try queue.remove(message: id)
             guard let message = try Message.load(id, from: step.database) else { continue }
-            try Telling(step: step).tell(MessageUnsettled(message))
+            if message.isShown { try Telling(step: step).tell(MessageUnsettled(message)) }
+            for feature in step.features.all { try feature.stateChanged(message, in: step) }
         }
     }
 }

@@ -126,8 +126,8 @@ struct Notifying {
     private var account: Value { .integer(step.account.id) }
     private var messages: StoredMessages { StoredMessages(database: step.database, account: step.account.id) }
 
-    /// A message was stored in `row`. Archived messages from before the account was added cause no notification.
-    package func stored(_ received: IncomingMessage, row: Int64) throws {
+    /// The message in `row` is shown from now on. Archived messages from before the account was added cause no notification.
+    package func shown(_ received: IncomingMessage, row: Int64) throws {
         guard step.notifies, received.direction == .incoming, received.body != nil,
             received.type == "chat" || received.type == "normal",
             try !step.isHistory(received)

@@ -48,7 +48,7 @@ enum NotificationsFeature: Feature {
         try Notifying(step: step).displayed(id, in: message.conversation)
     }
 
-    package static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
-        try Notifying(step: step).stored(incoming, row: message.id)
+    package static func shown(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+        try Notifying(step: step).shown(incoming, row: message.id)
     }
 }

@@ -11,20 +11,31 @@ struct Receipts {
 
     /// How many receipts a step gives at most.
     private static let portion: Int64 = 100
+    /// The longest id of a message for which a receipt is kept, in bytes.
+    private static let longestID = 1000
 
     // MARK: Of others
 
-    /// `contact` has got the message sent as `id`. Only the recipient's word counts, and only once.
+    /// `contact` has got the message sent as `id`. Only the recipient's word counts. The message may be in a gap of the archive.
     func came(for id: String, from contact: String) throws {
-        guard let message = try Message.accepted(id, by: step.account, in: step.database),
-            JID.received(message.to).bare.description == contact
-        else { return }
+        let messages = StoredMessages(database: step.database, account: step.account.id)
+        if let row = try messages.sent(id, to: contact) { return try Messages(step: step).delivered(row) }
+        guard id.utf8.count <= Self.longestID else { return }
         try step.database.run(
-            "INSERT OR IGNORE INTO receipt(message, at) VALUES (?, ?)", [.integer(message.id), .integer(step.now)])
+            "INSERT OR IGNORE INTO early_receipt(account, contact, message) VALUES (?, ?, ?)",
+            [account, .text(contact), .text(id)])
         guard step.database.changes > 0 else { return }
-        try Messages(step: step).arrived(message.id)
-        guard let arrived = try Message.load(message.id, from: step.database) else { return }
-        try Telling(step: step).tell(MessageDelivered(arrived))
+        try step.database.run(
+            "DELETE FROM early_receipt WHERE id <= (SELECT max(id) FROM early_receipt) - ?",
+            [.integer(Limits.keptRows)])
+    }
+
+    /// A message of another device's was stored; perhaps its receipt came before.
+    func stored(_ message: Message, called id: String) throws {
+        try step.database.run(
+            "DELETE FROM early_receipt WHERE account = ? AND contact = ? AND message = ?",
+            [account, .text(message.conversation), .text(id)])
+        if step.database.changes > 0 { try Messages(step: step).delivered(message.id) }
     }
 
     // MARK: Of this client
@@ -45,7 +56,13 @@ struct Receipts {
         try Subscribers(step: step).ask()
     }
 
-    /// Another client of the account has given the receipt.
+    /// Whether the receipt was given here: then the copy settles the receipt's row.
+    func isOurs(_ receipt: IncomingMessage) throws -> Bool {
+        guard let id = receipt.ownID else { return false }
+        return try Message.accepted(id, by: step.account, in: step.database) != nil
+    }
+
+    /// Another client of the account has given the receipt, or this client.
     func wasGiven(for id: String, to contact: String) throws {
         try step.database.run(
             "DELETE FROM owed_receipt WHERE account = ? AND contact = ? AND message = ?",
@@ -104,16 +121,11 @@ struct Receipts {
             case .unknown: return false
             }
         }
-        let receipt = Element(
-            "message", xmlns: "jabber:client",
-            attributes: ["to": contact.description, "type": "chat", "id": "receipt-\(id)"],
-            children: [
-                Element("received", xmlns: ReceiptsFeature.namespace, attributes: ["id": id]),
-                // ejabberd archives nothing else without a body.
-                Element("store", xmlns: "urn:xmpp:hints"),
-            ])
-        // Nothing answers a message whose id is too long for a receipt.
-        do { try step.send(receipt) } catch is StanzaTooLong {}
+        let receipt = Element("received", xmlns: ReceiptsFeature.namespace, attributes: ["id": id])
+        // A receipt for an id that is too long for the server fails.
+        try OutgoingStanza(
+            hidden: [receipt], to: contact, id: OutgoingID(nil).text, isRepeatable: true
+        ).storeOrFail(in: step, sentAt: step.now)
         return true
     }
 }

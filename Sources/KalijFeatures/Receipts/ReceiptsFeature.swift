@@ -24,15 +24,24 @@ enum ReceiptsFeature: Feature {
                 ready INTEGER NOT NULL);        -- 0: until the archive was read to its end; 1: until the contacts are known
             CREATE UNIQUE INDEX owed_receipt_message ON owed_receipt(account, contact, message);
             CREATE INDEX owed_receipt_ready ON owed_receipt(account, ready);
-            """)
+            """),
+        Migration(
+            "receipts/2",
+            """
+            -- From now on this is a state of the message.
+            UPDATE message SET state = 'delivered', settled = 1
+                WHERE id IN (SELECT message FROM receipt) AND state IN ('queued', 'sent', 'acked');
+            DROP TABLE receipt;
+            -- Receipts for messages that are not here, or not yet.
+            CREATE TABLE early_receipt(
+                id INTEGER PRIMARY KEY,
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                contact TEXT NOT NULL,          -- a bare address
+                message TEXT NOT NULL);         -- the id of the message
+            CREATE UNIQUE INDEX early_receipt_message ON early_receipt(account, contact, message);
+            """),
     ]
     static var handlers: [any Handler<Step>.Type] { [MoreReceipts.self] }
-    static var events: [any EventContent.Type] { [MessageDelivered.self] }
-
-    static func event(_ kind: String, of message: Message) -> (any MessageEvent)? {
-        kind == MessageDelivered.name ? MessageDelivered(message) : nil
-    }
-
     static func status(of account: Account, in database: Database) throws -> [EventField] {
         [EventField(.receiptsOwed, .integer(try Receipts.owed(by: account, in: database)))]
     }
@@ -44,23 +53,26 @@ enum ReceiptsFeature: Feature {
     /// A receipt has come, or another client of the account has given a receipt. A room's receipts are ignored (section 5.3).
     static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
         guard message.type != "groupchat", let id = message.element.child("received", namespace)?["id"] else { return }
-        message.isKept = message.body != nil
         let receipts = Receipts(step: step)
         switch message.direction {
-        case .incoming: try receipts.came(for: id, from: message.conversation)
-        case .outgoing: try receipts.wasGiven(for: id, to: message.conversation)
+        case .incoming:
+            message.isKept = message.body != nil
+            try receipts.came(for: id, from: message.conversation)
+        case .outgoing:
+            message.isKept = try message.body != nil || receipts.isOurs(message)
+            try receipts.wasGiven(for: id, to: message.conversation)
         }
     }
 
     // MARK: Receipts of this client
 
     static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+        if message.direction == .outgoing {
+            return try Receipts(step: step).stored(message, called: incoming.messageID)
+        }
         guard incoming.element.child("request", namespace) != nil else { return }
         try Receipts(step: step).asked(by: incoming)
     }
-
-    /// Nobody repeats a receipt lost with a session.
-    static func outlivesSession(_ stanza: Element) -> Bool { stanza.child("received", namespace) != nil }
 
     static func sessionBegan(in step: Step) throws { try Receipts(step: step).giveOwed() }
     static func archiveRead(in step: Step) throws { try Receipts(step: step).archiveRead() }

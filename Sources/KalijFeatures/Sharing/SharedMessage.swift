@@ -37,11 +37,13 @@ package struct SharedMessage: Codable {
 enum SharedError: Error, CustomStringConvertible {
     case unknown(String)
     case damaged
+    case unreadable(String)
 
     package var description: String {
         switch self {
         case .unknown(let name): "this version does not know what a \"\(name)\" is"
         case .damaged: "it is damaged"
+        case .unreadable(let reason): reason
         }
     }
 }

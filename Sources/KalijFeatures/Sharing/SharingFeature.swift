@@ -1,7 +1,7 @@
 import KalijSteps
 import KalijStore
 
-/// Takes over messages that other processes leave in the mailbox.
+/// Takes over whatever other processes leave in the mailbox: messages, and other intents.
 enum SharingFeature: Feature {
     package static let name = "sharing"
 
@@ -11,6 +11,35 @@ enum SharingFeature: Feature {
             """
             -- How far what other processes left in the mailbox was taken over.
             CREATE TABLE shared(id INTEGER PRIMARY KEY CHECK (id = 1), mailbox TEXT NOT NULL, last INTEGER NOT NULL);
-            """)
+            """),
+        Migration(
+            "sharing/2",
+            """
+            -- Intents that were performed.
+            CREATE TABLE intent(
+                number INTEGER PRIMARY KEY,
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                id TEXT NOT NULL,
+                name TEXT NOT NULL,
+                at INTEGER NOT NULL,
+                problem TEXT);                  -- NULL: the outcome is not known yet; '': done; else why the intent has failed
+            CREATE UNIQUE INDEX intent_id ON intent(account, id);
+            CREATE INDEX intent_number ON intent(account, number);
+            """),
     ]
+
+    static var events: [any EventContent.Type] { [IntentEnded.self] }
+
+    /// The outcome of an intent whose stanza takes the path of messages.
+    static func stateChanged(_ message: Message, in step: Step) throws {
+        guard !message.isShown, let id = message.originID, let state = message.state else { return }
+        switch state {
+        case .acked, .delivered, .displayed: try Intents(step: step).end(id, .done)
+        case .failed: try Intents(step: step).end(id, .failed(message.error ?? "without a reason"))
+        case .sent where !message.isSettled:
+            try Intents(step: step).end(
+                id, .failed("the session was lost, and nobody knows whether the change arrived"))
+        case .queued, .sent: break
+        }
+    }
 }

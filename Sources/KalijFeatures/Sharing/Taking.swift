@@ -76,16 +76,36 @@ package struct Taking {
     }
 
     private func take(_ parcel: Parcel, in step: Step) throws {
-        let text: OutgoingText
         do {
-            text = try SharedMessage(parcel).text
-        } catch {
-            return try DeadLetters(step: step)
-                .bury(parcel.payload, named: parcel.name, because: "\(error)", from: .share)
+            try reading(parcel, in: step)()
+        } catch let error as SharedError {
+            try bury(parcel, "\(error)", in: step)
         }
-        // The place shows that the parcel is new. The id shows the same after the restore of an old database.
-        guard try Message.accepted(text.id, by: step.account, in: step.database) == nil else { return }
-        try text.storeOrFail(in: step, sentAt: parcel.at)
+    }
+
+    /// Reads `parcel`.
+    /// - Returns: the work that the parcel asks for.
+    private func reading(_ parcel: Parcel, in step: Step) throws(SharedError) -> () throws -> Void {
+        do {
+            guard parcel.name == SharedMessage.name else {
+                let (id, intent) = try parcel.intent(among: step.features.intents)
+                return { _ = try Intents(step: step).perform(intent, id: id) }
+            }
+            let text = try SharedMessage(parcel).text
+            return {
+                // The place shows that the parcel is new. The id shows the same after the restore of an old database.
+                guard try Message.accepted(text.id, by: step.account, in: step.database) == nil else { return }
+                try text.storeOrFail(in: step, sentAt: parcel.at)
+            }
+        } catch let error as SharedError {
+            throw error
+        } catch {
+            throw .unreadable("\(error)")
+        }
+    }
+
+    private func bury(_ parcel: Parcel, _ reason: String, in step: Step) throws {
+        try DeadLetters(step: step).bury(parcel.payload, named: parcel.name, because: reason, from: .share)
     }
 
     private static func write(_ place: ParcelStore.Progress, in database: Database) throws {

@@ -86,4 +86,14 @@ public enum EventValue: Sendable, Equatable {
     case flag(Bool)
     /// Milliseconds since 1970; JSON has an XEP-0082 date-time in UTC.
     case time(Int64)
+    /// Lists of strings, by names.
+    case lists([List])
+
+    /// A named list of strings.
+    public struct List: Sendable, Equatable {
+        /// The name, unique in the value.
+        public let name: String
+        /// The strings, in order.
+        public let texts: [String]
+    }
 }

@@ -22,15 +22,18 @@ package struct OutboundQueue {
         package let isBlamed: Bool
     }
 
-    /// - Parameter isLasting: whether the stanza is sent again in a new session, although the stanza is not a user's
-    ///   message.
+    /// - Parameter isRepeatable: whether the message is sent again if nobody knows whether the message has arrived: a repetition
+    ///   says the same.
     /// - Throws: `StanzaTooLong`, `StoreError`.
-    package func append(_ stanza: [UInt8], message: Int64?, request: String? = nil, isLasting: Bool = false) throws {
+    package func append(
+        _ stanza: [UInt8], message: Int64?, request: String? = nil, isRepeatable: Bool = false
+    ) throws {
         try check(stanza)
         try database.run(
             "INSERT INTO queue(account, message, request, stanza, lasting) VALUES (?, ?, ?, ?, ?)",
             [
-                .integer(account), .optional(message), .optional(request), .blob(stanza), .integer(isLasting ? 1 : 0),
+                .integer(account), .optional(message), .optional(request), .blob(stanza),
+                .integer(isRepeatable ? 1 : 0),
             ])
     }
 
@@ -86,13 +89,13 @@ package struct OutboundQueue {
         return hold.flatMap(Hold.init) ?? .none
     }
 
-    /// Removes all entries of the lost session. Messages, lasting stanzas and requests that have never left stay.
-    /// - Parameter all: whether lasting stanzas and such requests are removed, too.
+    /// Removes all entries of the lost session. Messages and requests that have never left stay.
+    /// - Parameter all: whether such requests are removed, too.
     package func removeOthers(all: Bool = false) throws {
         try database.run(
             """
-            DELETE FROM queue WHERE account = ?1 AND message IS NULL AND (?2 OR (NOT lasting AND (request IS NULL
-                OR NOT EXISTS (SELECT 1 FROM request WHERE account = ?1 AND id = queue.request AND sent = 0))))
+            DELETE FROM queue WHERE account = ?1 AND message IS NULL AND (?2 OR request IS NULL
+                OR NOT EXISTS (SELECT 1 FROM request WHERE account = ?1 AND id = queue.request AND sent = 0))
             """, [.integer(account), .integer(all ? 1 : 0)])
     }
 

@@ -52,5 +52,6 @@ package enum SessionTables {
             "session/3",
             "ALTER TABLE session ADD COLUMN available INTEGER NOT NULL DEFAULT 0; -- whether presence was sent in this session"
         ),
+        Migration("session/4", "CREATE INDEX queue_message ON queue(message) WHERE message IS NOT NULL;"),
     ]
 }

@@ -32,6 +32,9 @@ public protocol Feature: SendableMetatype {
     /// The feature's events.
     static var events: [any EventContent.Type] { get }
 
+    /// The types of the changes that the user can ask this feature for.
+    static var intents: [any Intent.Type] { get }
+
     /// The features that this client announces (XEP-0030): values of `var`.
     static var announced: [String] { get }
 
@@ -76,8 +79,18 @@ public protocol Feature: SendableMetatype {
     /// features see the changes of earlier features.
     static func arrived(_ message: inout IncomingMessage, in step: Step) throws
 
-    /// A message has come, and was stored in a new row.
+    /// A message has come, and was stored in a new row; perhaps it is not shown (``IncomingMessage/isShown``).
     static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws
+
+    /// A message has come, and is a line of its conversation from now on. Called once for most messages, in the step that stores
+    /// the message; for a correction whose original never comes, perhaps later.
+    static func shown(_ message: Message, from incoming: IncomingMessage, in step: Step) throws
+
+    /// The message in `row` has another place in the order of messages.
+    static func moved(_ row: Int64, in step: Step) throws
+
+    /// A message of the user's has another state, or its outcome is unknown from now on.
+    static func stateChanged(_ message: Message, in step: Step) throws
 
     /// A presence has come.
     static func presence(_ presence: Element, in step: Step) throws
@@ -96,10 +109,6 @@ public protocol Feature: SendableMetatype {
 
     /// A user's message is about to be queued: adds the feature's elements to the stanza, 100 bytes at most.
     static func prepare(_ message: Element, in step: Step) throws
-
-    /// Whether a stanza sent with ``Step/send(_:)`` is sent again in a new session if the stanza was not acknowledged
-    /// in the lost session. So the stanza may arrive twice.
-    static func outlivesSession(_ stanza: Element) -> Bool
 }
 
 extension Feature {
@@ -108,6 +117,7 @@ extension Feature {
     public static var handlerPrefix: String { name }
     public static func lost(_ letter: DeadLetter, in step: Step) throws {}
     public static var events: [any EventContent.Type] { [] }
+    public static var intents: [any Intent.Type] { [] }
     public static var announced: [String] { [] }
     public static func event(_ kind: String, of message: Message) -> (any MessageEvent)? { nil }
     public static func status(of account: Account, in database: Database) throws -> [EventField] { [] }
@@ -121,12 +131,14 @@ extension Feature {
     public static func contactsKnown(in step: Step) throws {}
     public static func arrived(_ message: inout IncomingMessage, in step: Step) throws {}
     public static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {}
+    public static func shown(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {}
+    public static func moved(_ row: Int64, in step: Step) throws {}
+    public static func stateChanged(_ message: Message, in step: Step) throws {}
     public static func presence(_ presence: Element, in step: Step) throws {}
     public static func answer(_ request: Element, in step: Step) throws -> RequestAnswer? { nil }
     public static func finish(_ step: Step) throws {}
     public static func trustsStamps(of room: JID, in step: Step) throws -> Bool { false }
     public static func prepare(_ message: Element, in step: Step) throws {}
-    public static func outlivesSession(_ stanza: Element) -> Bool { false }
 }
 
 /// The entity whose features are known.

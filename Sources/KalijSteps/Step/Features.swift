@@ -42,6 +42,6 @@ package final class Features: Sendable {
     /// All possible events.
     package var events: [any EventContent.Type] { SessionEvents.all + all.flatMap { $0.events } }
 
-    /// See ``Feature/outlivesSession(_:)``.
-    package func outlivesSession(_ stanza: Element) -> Bool { all.contains { $0.outlivesSession(stanza) } }
+    /// The intents of all features.
+    package var intents: [any Intent.Type] { all.flatMap { $0.intents } }
 }

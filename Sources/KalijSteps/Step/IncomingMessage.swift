@@ -49,6 +49,13 @@ public struct IncomingMessage {
     package var isOlder = false
     /// Whether the message is stored: at first, if there is a text, or an archive's id.
     public var isKept: Bool
+    /// Whether the message is a line of the conversation: at first, if there is a text. A stored message that is not shown changes
+    /// another message, or is of no interest to people.
+    public var isShown: Bool
+    /// The id of the message that this message answers (XEP-0461).
+    package var repliesTo: String?
+    /// The method of the encryption (XEP-0380), if the message cannot be read.
+    package var encryption: String?
 
     /// A message delivered by the server.
     /// - Parameter archiver: the address whose stanza-id counts; nil if none counts.
@@ -80,7 +87,11 @@ public struct IncomingMessage {
         archivedAt = at
         sentAt = at ?? Self.delay(in: message) ?? now
         isKept = body != nil || stanzaID != nil
+        isShown = body != nil
     }
+
+    /// The text as a line of the conversation.
+    package var shownBody: String? { isShown && encryption == nil ? body : nil }
 
     /// The id of an own message: the origin-id, which is also the stanza's id.
     package var ownID: String? { originID ?? (messageID.isEmpty ? nil : messageID) }

@@ -1,3 +1,4 @@
+import KalijAddress
 import KalijStore
 
 /// A stored message.
@@ -7,6 +8,10 @@ public struct Message: Sendable, Equatable {
     public let id: Int64
     /// Whether the message came or went.
     public let direction: Direction
+    /// The bare address of the other side.
+    public let conversation: String
+    /// The id of the stanza; empty if there is none.
+    public let messageID: String
     /// The id of the message in the account's archive (XEP-0359).
     public let stanzaID: String?
     /// The sender's id of the message (XEP-0359).
@@ -17,27 +22,49 @@ public struct Message: Sendable, Equatable {
     public let to: String
     /// RFC 6121 5.2.2: `chat`, `normal`, `groupchat`, `headline`, `error`.
     public let type: String
-    /// The text; nil if the message has none.
+    /// The text, as corrected last; nil if the message has none, or was retracted.
     public let body: String?
+    /// Whether the message is a line of the conversation.
+    public let isShown: Bool
+    /// When the text was corrected last (XEP-0308), in milliseconds since 1970; nil if the text is the original.
+    public let editedAt: Int64?
+    /// Why the text is gone; nil if it is not.
+    public let erasure: Erasure?
+    /// The id that names the original, if the message is a correction of a message that is not known here (XEP-0308).
+    public let corrects: String?
+    /// The id of the message that this message answers (XEP-0461); nil if there is none.
+    public let repliesTo: String?
+    /// The method of the encryption (XEP-0380) of a message that cannot be read here; nil for other messages.
+    public let encryption: String?
+    /// The reactions to the message (XEP-0444).
+    public package(set) var reactions: [Reaction] = []
     /// Milliseconds since 1970; the server's stamp, if there is one.
     public let sentAt: Int64
     /// The state of an outgoing message; nil for incoming messages.
-    public let state: MessageState?
+    public package(set) var state: MessageState?
     /// Why the message failed.
-    public let error: String?
+    public private(set) var error: String?
     /// False if the session of the message was lost before the server acknowledged the message.
-    public let isSettled: Bool
+    public private(set) var isSettled: Bool
 
     /// - Parameter row: has columns of these names.
     package init(_ row: Row) {
         id = row.integer("id")
         direction = Direction(rawValue: row.text("direction")) ?? .incoming
+        conversation = row.text("conversation")
+        messageID = row.text("message_id")
         stanzaID = row.optionalText("stanza_id")
         originID = row.optionalText("origin_id")
         from = row.text("sender")
         to = row.text("recipient")
         type = row.text("type")
         body = row.optionalText("body")
+        isShown = row.bool("shown")
+        editedAt = row.optionalInteger("edited_at")
+        erasure = row.optionalText("erased").flatMap(Erasure.init)
+        corrects = row.optionalText("corrects")
+        repliesTo = row.optionalText("reply_to")
+        encryption = row.optionalText("encryption")
         sentAt = row.integer("sent_at")
         state = row.optionalText("state").flatMap(MessageState.init)
         error = row.optionalText("error")
@@ -45,11 +72,19 @@ public struct Message: Sendable, Equatable {
     }
 
     package init(
-        id: Int64, direction: Direction, stanzaID: String?, originID: String?, from: String, to: String, type: String,
-        body: String?, sentAt: Int64, state: MessageState?, error: String? = nil, isSettled: Bool = true
+        id: Int64, direction: Direction, conversation: String, messageID: String, stanzaID: String?, originID: String?,
+        from: String,
+        to: String, type: String, body: String?, isShown: Bool, repliesTo: String? = nil, encryption: String? = nil,
+        sentAt: Int64, state: MessageState?
     ) {
         self.id = id
         self.direction = direction
+        self.conversation = conversation
+        self.messageID = messageID
+        self.isShown = isShown
+        self.repliesTo = repliesTo
+        self.encryption = encryption
+        (editedAt, erasure, corrects) = (nil, nil, nil)
         self.stanzaID = stanzaID
         self.originID = originID
         self.from = from
@@ -58,14 +93,52 @@ public struct Message: Sendable, Equatable {
         self.body = body
         self.sentAt = sentAt
         self.state = state
-        self.error = error
-        self.isSettled = isSettled
+        error = nil
+        isSettled = true
+    }
+
+    /// The id by which reactions and replies name the message (XEP-0444 section 4.1); nil if there is none.
+    package var reference: String? { originID ?? (messageID.isEmpty ? nil : messageID) }
+
+    /// The bare address of the author; nil in a room, where the sender's address names only a nickname.
+    public var author: String? {
+        guard type != "groupchat" else { return nil }
+        return direction == .incoming ? conversation : JID.received(from).bare.description
+    }
+
+    /// The message with `reactions`.
+    package func with(_ reactions: [Reaction]) -> Message {
+        var message = self
+        message.reactions = reactions
+        return message
     }
 
     /// The message at the time when it reached `state`.
     package func inState(_ state: MessageState, isSettled: Bool = true) -> Message {
-        Message(
-            id: id, direction: direction, stanzaID: stanzaID, originID: originID, from: from, to: to, type: type,
-            body: body, sentAt: sentAt, state: state, error: state == .failed ? error : nil, isSettled: isSettled)
+        var message = self
+        message.state = state
+        message.isSettled = isSettled
+        if state != .failed { message.error = nil }
+        return message
     }
+}
+
+/// Why the text of a message is gone.
+public enum Erasure: String, Sendable {
+    /// The author has retracted the message (XEP-0424).
+    case retracted
+    /// The room has removed the message (XEP-0425).
+    case moderated
+    /// The user has removed the message from this directory.
+    case forgotten
+}
+
+/// The reactions of an author to a message (XEP-0444).
+public struct Reaction: Sendable, Equatable {
+    /// The author's bare address.
+    public let author: String
+    /// The emoji, in the author's order.
+    public let emoji: [String]
+
+    package init(author: String, emoji: [String]) { (self.author, self.emoji) = (author, emoji) }
 }

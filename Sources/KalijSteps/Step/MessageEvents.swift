@@ -24,8 +24,35 @@ extension EventKey {
     public static let body = EventKey("body", "the text of the message")
     /// When the message was sent; the server's stamp, if there is one.
     public static let sentAt = EventKey("sent_at", "when the message was sent; the server's stamp, if there is one")
-    /// Of an outgoing message: `queued`, `sent`, `acked` or `failed`.
-    public static let state = EventKey("state", "of an outgoing message: `queued`, `sent`, `acked` or `failed`")
+    /// The bare address of the other side.
+    public static let conversation = EventKey("conversation", "the bare address of the other side")
+    /// The bare address of the author.
+    public static let author = EventKey("author", "the bare address of the author")
+    /// Of an outgoing message: `queued`, `sent`, `acked`, `delivered`, `displayed` or `failed`.
+    public static let state = EventKey(
+        "state", "of an outgoing message: `queued`, `sent`, `acked`, `delivered`, `displayed` or `failed`")
+    /// When the text was corrected last.
+    public static let edited = EventKey("edited", "when the text was corrected last (XEP-0308)")
+    /// Why the text is gone.
+    public static let erased = EventKey(
+        "erased", "why the text is gone: `moderated` by a room, or `forgotten` by the user")
+    /// True if the author has retracted the message.
+    public static let retracted = EventKey("retracted", "true if the author has retracted the message (XEP-0424)")
+    /// The id of the unknown message that is corrected.
+    public static let corrects = EventKey(
+        "corrects", "the id of the corrected message, if that message is not known here (XEP-0308)")
+    /// The id of the answered message.
+    public static let replyTo = EventKey("reply_to", "the id of the answered message (XEP-0461)")
+    /// The reactions.
+    public static let reactions = EventKey(
+        "reactions", "the emoji of each author, as {author: [emoji, ...]} (XEP-0444)")
+    /// The method of the encryption.
+    public static let encryption = EventKey(
+        "encryption", "the method of the encryption of a message that cannot be read (XEP-0380)")
+    /// False if the message is no line of the conversation.
+    public static let shown = EventKey(
+        "shown",
+        "false if the message is no line of the conversation any more: forgotten, or a correction whose original came")
     /// Why the message has failed.
     public static let error = EventKey("error", "why the message has failed")
     /// False if nobody knows whether the message arrived.
@@ -83,18 +110,27 @@ public struct MessageUnsettled: MessageEvent {
 
 extension Message {
     static let keys: [EventKey] = [
-        .direction, .id, .stanzaID, .originID, .from, .to, .type, .body, .sentAt, .state, .error, .settled,
+        .direction, .id, .conversation, .author, .stanzaID, .originID, .from, .to, .type, .body, .sentAt, .state,
+        .error,
+        .settled, .edited, .retracted, .erased, .corrects, .replyTo, .reactions, .encryption, .shown,
     ]
 
     /// The fields for JSON, in events and in the history.
     public var fields: [EventField] {
         .present(
             EventField(.direction, .text(direction.rawValue)), EventField(.id, .integer(id)),
+            EventField(.conversation, .text(conversation)), .optional(.author, author),
             .optional(.stanzaID, stanzaID),
             .optional(.originID, originID), EventField(.from, .text(from)), EventField(.to, .text(to)),
             EventField(.type, .text(type)),
             .optional(.body, body), EventField(.sentAt, .time(sentAt)), .optional(.state, state?.rawValue),
-            .optional(.error, error), isSettled ? nil : EventField(.settled, .flag(false)))
+            .optional(.error, error), isSettled ? nil : EventField(.settled, .flag(false)),
+            editedAt.map { EventField(.edited, .time($0)) },
+            erasure == .retracted ? EventField(.retracted, .flag(true)) : .optional(.erased, erasure?.rawValue),
+            .optional(.corrects, corrects), .optional(.replyTo, repliesTo),
+            reactions.isEmpty
+                ? nil : EventField(.reactions, .lists(reactions.map { .init(name: $0.author, texts: $0.emoji) })),
+            .optional(.encryption, encryption), isShown ? nil : EventField(.shown, .flag(false)))
     }
 
     /// The line for a person.
@@ -103,7 +139,26 @@ extension Message {
         var words: PrintedText = ""
         if let state { words = " [\(state.rawValue)\(isSettled ? "" : ", outcome unknown")]" }
         if let error { words += " (\(error))" }
+        if editedAt != nil { words += " (edited)" }
+        if let corrects { words += " (corrects \(corrects), which is not here)" }
+        if repliesTo != nil { words += " (answer)" }
         let time = DateTime.text(Date(timeIntervalSince1970: Double(sentAt) / 1000))
-        return "\(time) \(other)\(words): \(body ?? "")"
+        return "\(time) \(other)\(words): \(text)\(reactionWords)"
+    }
+
+    private var text: PrintedText {
+        switch (body, erasure, encryption) {
+        case (_, .retracted?, _): "(retracted)"
+        case (_, .moderated?, _): "(removed by the room)"
+        case (_, .forgotten?, _): "(forgotten)"
+        case (let body?, _, _): "\(body)"
+        case (nil, _, let encryption?): "(encrypted: \(encryption))"
+        case (nil, nil, nil): ""
+        }
+    }
+
+    private var reactionWords: PrintedText {
+        guard !reactions.isEmpty else { return "" }
+        return "  [\(reactions.map { "\($0.emoji.joined(separator: " ")) \($0.author)" }.joined(separator: ", "))]"
     }
 }

@@ -6,8 +6,22 @@ public enum MessageState: String, Sendable, Codable {
     case sent
     /// The server has the message.
     case acked
+    /// A client of the recipient's has the message (XEP-0184).
+    case delivered
+    /// The recipient has seen the message (XEP-0333), and all messages before.
+    case displayed
     /// The message was refused; the reason is stored.
     case failed
+}
+
+extension MessageState {
+    /// Whether the server has the message, as far as is known.
+    public var isWithServer: Bool {
+        switch self {
+        case .acked, .delivered, .displayed: true
+        case .queued, .sent, .failed: false
+        }
+    }
 }
 
 /// The direction of a message.

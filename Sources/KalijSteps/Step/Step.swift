@@ -67,16 +67,13 @@ public final class Step {
     /// stanza.
     ///
     /// Not for messages, which are accepted (``Outgoing``), nor for requests whose answer matters
-    /// (``send(_:then:within:)``). A lost session drops the stanza, except receipts (XEP-0184) and chat markers
-    /// (XEP-0333): these are sent again.
+    /// (``send(_:then:within:)``). A lost session drops the stanza.
     /// - Throws: `StanzaTooLong` if the stanza is over the server's limit; `StoreError`.
     public func send(_ stanza: Element) throws { try send(stanza, request: nil) }
 
     package func send(_ stanza: Element, request: String?) throws {
         try OutboundQueue(database: database, account: account.id)
-            .append(
-                stanza.bytes(in: "jabber:client"), message: nil, request: request,
-                isLasting: features.outlivesSession(stanza))
+            .append(stanza.bytes(in: "jabber:client"), message: nil, request: request)
         effects.queued = true
     }
 

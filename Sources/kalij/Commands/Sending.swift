@@ -43,7 +43,7 @@ final class Sending {
         case .driven: failure = progress.problem.map { Failure(.unavailable, $0) }
         }
         if let current = try current() { message = current }
-        if message.state == .acked { failure = nil }
+        if message.state?.isWithServer ?? false { failure = nil }
     }
 
     private func current() throws -> Message? {
@@ -54,7 +54,7 @@ final class Sending {
     private func awaitOther() throws {
         let deadline = Clock.system.monotonic() + Int64(Background.budget) * 1_000_000_000
         let isOver = {
-            [.acked, .failed].contains(try self.current()?.state) || Clock.system.monotonic() >= deadline
+            try self.isFinal(self.current()?.state) || Clock.system.monotonic() >= deadline
         }
         try WaitForDriver(directory: shared.directory).wait(until: isOver, next: { deadline }) {
             _ = Background.send(shared, Progress(of: account.jid.description, endsUnreached: false))
@@ -62,16 +62,18 @@ final class Sending {
         failure = Failure(.tryAgain, "the driving process has not sent the message within \(Int(Background.budget)) s")
     }
 
+    private func isFinal(_ state: MessageState?) -> Bool { state == .failed || state?.isWithServer ?? false }
+
     private func see(_ event: EngineEvent) {
         guard let message = (event.content as? MessageStateChanged)?.message, message.originID == self.message.originID
         else { return }
         self.message = message
-        if message.state == .acked { settledAt = settledAt ?? Clock.system.monotonic() }
+        if message.state?.isWithServer ?? false { settledAt = settledAt ?? Clock.system.monotonic() }
     }
 
     /// Whether nothing more is to be expected.
     private var mayEnd: Bool {
-        guard message.state == .acked, let settledAt else { return true }
+        guard message.state?.isWithServer ?? false, let settledAt else { return true }
         let patience = isForOwnServer ? Self.patience : Self.patienceWithOthers
         let left = settledAt + patience - Clock.system.monotonic()
         guard left > 0 else { return true }

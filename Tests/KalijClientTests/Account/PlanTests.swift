@@ -16,7 +16,7 @@ struct PlanTests {
         "shelf", "clock", "server_time", "sqlite_sequence",
         "sqlite_schema", "sqlite_master", "event_forgotten",
         // Only the newest thousand rows are kept.
-        "quarantine", "question", "dead_letter", "capability",
+        "quarantine", "question", "intent", "dead_letter", "capability",
         // Rows live for seconds.
         "letter", "reply",
     ]
@@ -52,9 +52,8 @@ struct PlanTests {
             bind, "OutboundQueue.swift", "DELETE FROM queue WHERE account = ?1 AND message IS NULL AND (?2"),
         Exception(
             bind, "OutboundQueue+Messages.swift", "DELETE FROM queue WHERE account = ?1 AND message IN",
-            "INSERT INTO queue(account, message, stanza, blamed)", "SELECT m.id, m.conversation, m.anchor",
-            "DELETE FROM queue WHERE account = ?1 AND message IS NOT NULL AND message NOT IN",
-            "DELETE FROM queue WHERE account = ? AND message = ?"),
+            "INSERT INTO queue(account, message, stanza, blamed, lasting)", "SELECT m.id, m.conversation, m.anchor",
+            "DELETE FROM queue WHERE account = ?1 AND message IS NOT NULL AND NOT lasting"),
         Exception(bind, "Unsettled.swift", "SELECT id FROM message"),
         Exception(bind, "ArchivePreferences.swift", "DELETE FROM archive_preference"),
         Exception(bind, "ArchiveEvidence.swift", "DELETE FROM archive_shown"),

@@ -52,8 +52,8 @@ extension StepHarness {
         try database.run(
             """
             INSERT INTO message(account, direction, conversation, position, archive, message_id, sender, recipient, type,
-                sent_at, state)
-            SELECT ?1, 'out', ?2, 0, '', 'hello', ?3, ?2, 'chat', 0, 'acked'
+                shown, sent_at, state)
+            SELECT ?1, 'out', ?2, 0, '', 'hello', ?3, ?2, 'chat', 1, 0, 'acked'
             WHERE NOT EXISTS (SELECT 1 FROM message WHERE conversation = ?2)
             """, [.integer(account.id), .text(sender), .text(account.jid.description)])
         try receive(presence)

@@ -199,14 +199,15 @@ final class StepHarness {
 
     // MARK: The database
 
-    /// The messages in their order: `in hello`, `out hello (sent)`, with ` unsettled` after a message of unknown
+    /// The shown messages in their order: `in hello`, `out hello (sent)`, with ` unsettled` after a message of unknown
     /// outcome.
     func history() throws -> [String] {
-        try database.prepare("SELECT direction, body, state, settled FROM message ORDER BY position").all { row in
-            let state = row.optionalText("state").map { " (\($0))" } ?? ""
-            return
-                "\(row.text("direction")) \(row.optionalText("body") ?? "-")\(state)\(row.bool("settled") ? "" : " unsettled")"
-        }
+        try database.prepare("SELECT direction, body, state, settled FROM message WHERE shown = 1 ORDER BY position")
+            .all { row in
+                let state = row.optionalText("state").map { " (\($0))" } ?? ""
+                return
+                    "\(row.text("direction")) \(row.optionalText("body") ?? "-")\(state)\(row.bool("settled") ? "" : " unsettled")"
+            }
     }
 
     /// The unacknowledged stanzas, oldest first: their names and differences.

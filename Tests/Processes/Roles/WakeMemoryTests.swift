@@ -32,7 +32,8 @@ import Testing
             """
             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
             INSERT INTO message(account, direction, conversation, position, archive, message_id, sender, recipient, type, body,
-                sent_at) SELECT id, 'in', 'bob@localhost', i, '', i, 'bob@localhost/x', jid, 'chat', hex(zeroblob(100000)), i
+                shown, sent_at)
+                SELECT id, 'in', 'bob@localhost', i, '', i, 'bob@localhost/x', jid, 'chat', hex(zeroblob(100000)), 1, i
                 FROM n, account;
             INSERT INTO notification(account, message, conversation, kind)
                 SELECT account, id, conversation, 'show' FROM message;

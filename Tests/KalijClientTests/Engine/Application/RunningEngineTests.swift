@@ -165,8 +165,8 @@ import Testing
             try step.database.run(
                 """
                 INSERT INTO message(account, direction, conversation, position, archive, message_id, sender, recipient, type,
-                    body, sent_at)
-                VALUES (?1, 'in', 'romeo@localhost', ?2, '', ?3, 'romeo@localhost/x', 'juliet@localhost', 'chat', ?3, 1)
+                    body, shown, sent_at)
+                VALUES (?1, 'in', 'romeo@localhost', ?2, '', ?3, 'romeo@localhost/x', 'juliet@localhost', 'chat', ?3, 1, 1)
                 """, [.integer(account.id), .integer(try step.nextPosition()), .text(body)])
             try step.database.run(
                 "INSERT INTO notification(account, message, conversation, kind) VALUES (?, ?, 'romeo@localhost', 'show')",

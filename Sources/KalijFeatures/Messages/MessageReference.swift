@@ -1,0 +1,45 @@
+import KalijSteps
+import KalijStore
+
+/// Names a stored message: in JSON a number or a string.
+public enum MessageReference: Codable, Sendable, Equatable {
+    /// The row of the message (`Message.id`).
+    case row(Int64)
+    /// The sender's id of the message: its origin-id, or the id of the stanza. Of several messages the newest is meant.
+    case id(String)
+
+    /// Reads a word of a command line: a number is a row.
+    public init(_ word: String) { self = Int64(word).map { .row($0) } ?? .id(word) }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        self =
+            if let row = try? container.decode(Int64.self) { .row(row) } else { .id(try container.decode(String.self)) }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .row(let row): try container.encode(row)
+        case .id(let id): try container.encode(id)
+        }
+    }
+
+    /// The message.
+    /// - Throws: `IntentFailure` if there is no such message.
+    package func found(in step: Step) throws -> Message {
+        guard let message = try found(by: step.account, in: step.database) else {
+            throw IntentFailure("there is no such message")
+        }
+        return message
+    }
+
+    /// The message; nil if there is none.
+    package func found(by account: Account, in database: Database) throws -> Message? {
+        let messages = StoredMessages(database: database, account: account.id)
+        switch self {
+        case .row(let row): return try messages.message(row)
+        case .id(let id): return try messages.named(id)
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import KalijSteps
+import KalijStore
+
+/// Changes to what is shown of stored messages.
+extension Messages {
+    /// Sets what is shown of the message in `row`.
+    func rewrite(_ row: Int64, body: String?, editedAt: Int64?, erasure: Erasure?) throws {
+        try database.run(
+            "UPDATE message SET body = ?, edited_at = ?, erased = ?, shown = (shown AND ? IS NOT ?) WHERE id = ?",
+            [
+                .optional(body), .optional(editedAt), .optional(erasure?.rawValue),
+                .optional(erasure?.rawValue), .state(Erasure.forgotten), .integer(row),
+            ])
+    }
+
+    /// The message in `row` is a line of its conversation from now on, with the text `body`; or is not, without a text.
+    /// - Parameter corrects: the id of the unknown message that the message corrects.
+    func show(_ row: Int64, body: String?, corrects: String?) throws {
+        try database.run(
+            "UPDATE message SET shown = ?, body = ?, corrects = ? WHERE id = ?",
+            [.integer(body == nil ? 0 : 1), .optional(body), .optional(corrects), .integer(row)])
+    }
+
+    /// Removes the message in `row`, if the message is not shown and does not wait to be sent.
+    func removeHidden(_ row: Int64) throws {
+        try database.run(
+            "DELETE FROM message WHERE id = ? AND shown = 0 AND received_at IS NOT NULL", [.integer(row)])
+    }
+}

@@ -1,0 +1,103 @@
+import KalijAddress
+import KalijSteps
+import KalijStore
+import KalijXML
+
+/// A stanza of the user's that has to arrive exactly once: a text, or a stanza that is not shown, such as a correction or a
+/// receipt. The stanza takes the path of messages: a row, the queue, the archive's evidence after a lost session.
+package struct OutgoingStanza {
+    /// A canonical address.
+    package let recipient: JID
+    package let id: String
+    /// The shown text; nil if the stanza is not a line of the conversation.
+    package let body: String?
+    /// The id of the answered message (XEP-0461).
+    package var repliesTo: String?
+    /// The children besides the origin-id.
+    package let content: [Element]
+    /// Whether the stanza is sent again if nobody knows whether the stanza has arrived: a repetition says the same.
+    package let isRepeatable: Bool
+
+    /// A line of the conversation.
+    package init(text: String, to recipient: JID, id: String, repliesTo: String? = nil, content: [Element]) {
+        self.init(recipient, id, text, repliesTo, content, isRepeatable: false)
+    }
+
+    /// A stanza that is not shown. ejabberd archives nothing without a text, but for the hint (XEP-0334 section 4.4).
+    package init(hidden content: [Element], to recipient: JID, id: String, isRepeatable: Bool) {
+        self.init(
+            recipient, id, nil, nil, content + [Element("store", xmlns: "urn:xmpp:hints")], isRepeatable: isRepeatable)
+    }
+
+    private init(
+        _ recipient: JID, _ id: String, _ body: String?, _ repliesTo: String?, _ content: [Element], isRepeatable: Bool
+    ) {
+        (self.recipient, self.id, self.body, self.repliesTo) = (recipient, id, body, repliesTo)
+        (self.content, self.isRepeatable) = (content, isRepeatable)
+    }
+
+    /// The stanza as accepted; features add more (``Feature/prepare(_:in:)``).
+    package var element: Element {
+        Element(
+            "message", xmlns: "jabber:client", attributes: ["type": "chat", "to": recipient.description, "id": id],
+            children: content + [Element("origin-id", xmlns: "urn:xmpp:sid:0", attributes: ["id": id])])
+    }
+
+    /// Stores and queues the stanza.
+    package func store(in step: Step, sentAt: Int64) throws -> Message {
+        let row = try insert(in: step, sentAt: sentAt)
+        try queue(row, in: step)
+        return message(of: step.account, row: row, sentAt: sentAt)
+    }
+
+    /// Stores, queues and reports a stanza that was accepted before. The stanza fails if the server no longer takes stanzas of
+    /// its size.
+    @discardableResult
+    package func storeOrFail(in step: Step, sentAt: Int64) throws -> Message {
+        let row = try insert(in: step, sentAt: sentAt)
+        let message = message(of: step.account, row: row, sentAt: sentAt)
+        do {
+            try queue(row, in: step)
+        } catch let error as StanzaTooLong {
+            try Messages(step: step).fail(row, "\(error)")
+            return try Message.load(row, from: step.database) ?? message
+        }
+        step.flush()
+        if message.isShown { try Telling(step: step).tell(MessageStateChanged(message)) }
+        return message
+    }
+
+    package func message(of account: Account, row: Int64, sentAt: Int64) -> Message {
+        Message(
+            id: row, direction: .outgoing, conversation: recipient.bare.description, messageID: id, stanzaID: nil,
+            originID: id,
+            from: account.jid.description, to: recipient.description, type: "chat", body: body, isShown: body != nil,
+            repliesTo: repliesTo, sentAt: sentAt, state: .queued)
+    }
+
+    private func queue(_ row: Int64, in step: Step) throws {
+        let stanza = element
+        if body != nil { for feature in step.features.all { try feature.prepare(stanza, in: step) } }
+        try OutboundQueue(database: step.database, account: step.account.id)
+            .append(stanza.bytes(in: "jabber:client"), message: row, isRepeatable: isRepeatable)
+    }
+
+    private func insert(in step: Step, sentAt: Int64) throws -> Int64 {
+        let account = step.account
+        try step.database.run(
+            """
+            INSERT INTO message(account, direction, conversation, position, archive, message_id, origin_id, sender,
+                recipient, type, body, shown, reply_to, sent_at, state)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'chat', ?, ?, ?, ?, ?)
+            """,
+            [
+                .integer(account.id), .state(Direction.outgoing), .text(recipient.bare.description),
+                .integer(try step.nextPosition()), .text(Archive.own.key), .text(id), .text(id),
+                .text(account.jid.description), .text(recipient.description), .optional(body),
+                .integer(body == nil ? 0 : 1), .optional(repliesTo), .integer(sentAt), .state(MessageState.queued),
+            ])
+        let row = step.database.lastInsertedRow
+        if body != nil { try step.messageStored() }
+        return row
+    }
+}

@@ -1,0 +1,138 @@
+import KalijAddress
+import KalijSteps
+import KalijStore
+import KalijXML
+
+/// Replaces the text of a message of the user's (XEP-0308).
+public struct Correct: Intent {
+    public static let name = "correct"
+    /// The corrected message.
+    public let message: MessageReference
+    /// The new text.
+    public let body: String
+
+    /// - Parameters:
+    ///   - message: the corrected message.
+    ///   - body: the new text.
+    public init(_ message: MessageReference, body: String) { (self.message, self.body) = (message, body) }
+
+    public func check() throws { _ = try OutgoingText.element(body) }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        let original = try message.own(in: step)
+        let content = try [
+            OutgoingText.element(body),
+            Element("replace", xmlns: Operation.correction, attributes: ["id": original.messageID]),
+        ]
+        let stanza = OutgoingStanza(
+            hidden: content, to: JID.received(original.conversation), id: id, isRepeatable: false)
+        try OutgoingText.checkLength(of: stanza)
+        try step.accept(stanza, as: Operation(.correction, of: original.messageID, content: body))
+        return .pending
+    }
+}
+
+/// Retracts a message of the user's for all (XEP-0424).
+public struct Retract: Intent {
+    public static let name = "retract"
+    /// The retracted message.
+    public let message: MessageReference
+
+    /// - Parameter message: the retracted message.
+    public init(_ message: MessageReference) { self.message = message }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        let original = try message.own(in: step)
+        let content = [
+            Element("retract", xmlns: Operation.retraction, attributes: ["id": original.messageID]),
+            Element("fallback", xmlns: "urn:xmpp:fallback:0", attributes: ["for": Operation.retraction]),
+            Element("body", text: Self.fallback),
+        ]
+        let stanza = OutgoingStanza(
+            hidden: content, to: JID.received(original.conversation), id: id, isRepeatable: true)
+        try step.accept(stanza, as: Operation(.retraction, of: original.messageID))
+        return .pending
+    }
+
+    /// For clients that do not know retractions.
+    private static let fallback = "/me has retracted a message, but this client does not support retractions."
+}
+
+/// Sets the user's reactions to a message (XEP-0444).
+public struct React: Intent {
+    public static let name = "react"
+    /// The message.
+    public let message: MessageReference
+    /// All emoji that the user gives the message from now on; empty: none.
+    public let emoji: [String]
+
+    /// - Parameters:
+    ///   - message: the message.
+    ///   - emoji: all emoji that the user gives the message from now on; empty: none.
+    public init(_ message: MessageReference, _ emoji: [String]) { (self.message, self.emoji) = (message, emoji) }
+
+    public func check() throws {
+        if let bad = emoji.first(where: { !Emoji.isEmoji($0) }) { throw IntentFailure("\"\(bad)\" is not one emoji") }
+        guard emoji.count <= Emoji.most else { throw IntentFailure("a message takes at most \(Emoji.most) emoji") }
+    }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        try check()
+        let message = try message.changeable(in: step)
+        guard let reference = message.reference else {
+            throw IntentFailure("the message has no id, so nothing can name it")
+        }
+        let list = Emoji.list(emoji)
+        let reactions = Element("reactions", xmlns: Operation.reactions, attributes: ["id": reference])
+        for emoji in list { reactions.add(Element("reaction", xmlns: Operation.reactions, text: emoji)) }
+        let stanza = OutgoingStanza(
+            hidden: [reactions], to: JID.received(message.conversation), id: id, isRepeatable: true)
+        try step.accept(
+            stanza, as: Operation(.reaction, of: reference, content: list.joined(separator: "\n")))
+        return .pending
+    }
+}
+
+/// Removes a message from this directory; other devices and the archive keep the message.
+public struct Forget: Intent {
+    public static let name = "forget"
+    /// The message.
+    public let message: MessageReference
+
+    /// - Parameter message: the message.
+    public init(_ message: MessageReference) { self.message = message }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        try Operations(step: step).forget(message.found(in: step).id)
+        return .done
+    }
+}
+
+extension MessageReference {
+    /// A stored chat message whose text is not gone.
+    /// - Throws: `IntentFailure`
+    fileprivate func changeable(in step: Step) throws -> Message {
+        let message = try found(in: step)
+        guard message.isShown, message.erasure == nil else { throw IntentFailure("the message is gone") }
+        guard message.type != "groupchat" else { throw IntentFailure("messages in rooms cannot be changed yet") }
+        return message
+    }
+
+    /// A stored message of the user's, from whatever device.
+    /// - Throws: `IntentFailure`
+    fileprivate func own(in step: Step) throws -> Message {
+        let message = try changeable(in: step)
+        guard message.direction == .outgoing else { throw IntentFailure("the message is somebody else's") }
+        guard message.state != .failed else { throw IntentFailure("the message was never sent") }
+        guard !message.messageID.isEmpty else { throw IntentFailure("the message has no id, so nothing can name it") }
+        return message
+    }
+}
+
+extension Step {
+    /// Accepts an operation of the user's: stored, shown, and sent exactly once.
+    fileprivate func accept(_ stanza: OutgoingStanza, as operation: Operation) throws {
+        let message = try stanza.storeOrFail(in: self, sentAt: now)
+        try Operations(step: self).accepted(operation, of: message)
+    }
+}

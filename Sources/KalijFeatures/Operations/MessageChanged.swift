@@ -1,0 +1,14 @@
+import KalijSteps
+import KalijText
+
+/// A message was changed by another message: corrected, retracted, reacted to; or forgotten by the user.
+public struct MessageChanged: MessageEvent {
+    public static let name = "changed"
+    public static let meaning =
+        "A message was corrected, retracted, removed or reacted to; the keys describe the message as it is now."
+    public let message: Message
+    public var line: PrintedText? { "changed: " + message.line }
+    public var isDetail: Bool { true }
+
+    package init(_ message: Message) { self.message = message }
+}

@@ -1,0 +1,113 @@
+import KalijSteps
+import KalijStore
+
+/// A stored operation.
+struct OperationRow {
+    /// The row of the operation's own message.
+    let message: Int64
+    let operation: Operation
+    /// The bare address of the author.
+    let author: String
+    let conversation: String
+    /// The row of the changed message; nil while it is not known which message is meant.
+    let target: Int64?
+
+    init(_ row: Row) {
+        message = row.integer("message")
+        operation = Operation(
+            Operation.Kind(rawValue: row.text("kind")) ?? .reaction, of: row.text("reference"),
+            content: row.optionalText("content"))
+        author = row.text("author")
+        conversation = row.text("conversation")
+        target = row.optionalInteger("target")
+    }
+}
+
+/// The stored operations.
+struct OperationRows {
+    let database: Database
+
+    func insert(_ operation: Operation, of message: Message, in account: Account, author: String) throws {
+        try database.run(
+            """
+            INSERT INTO operation(message, account, conversation, kind, author, reference, content)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .integer(message.id), .integer(account.id), .text(message.conversation), .state(operation.kind),
+                .text(author), .text(operation.reference), .optional(operation.content),
+            ])
+    }
+
+    /// The operation of the message in row `message`; nil if the message is no operation.
+    func row(_ message: Int64) throws -> OperationRow? {
+        try database.statement(
+            """
+            SELECT message, kind, author, conversation, reference, content, target FROM operation WHERE message = ?
+            """
+        ).first([.integer(message)]) { OperationRow($0) }
+    }
+
+    /// The operations on the message in row `target`.
+    func rows(on target: Int64) throws -> [OperationRow] {
+        try database.statement(
+            """
+            SELECT message, kind, author, conversation, reference, content, target FROM operation WHERE target = ?
+            """
+        ).all([.integer(target)]) { OperationRow($0) }
+    }
+
+    /// The operations in `conversation` that name `reference`.
+    func rows(naming reference: String, in conversation: String, of account: Account) throws -> [OperationRow] {
+        try database.statement(
+            """
+            SELECT message, kind, author, conversation, reference, content, target FROM operation
+            WHERE account = ? AND conversation = ? AND reference = ?
+            """
+        ).all([.integer(account.id), .text(conversation), .text(reference)]) { OperationRow($0) }
+    }
+
+    /// The oldest operations of `author` whose targets are not known, except the newest `kept`.
+    func waiting(
+        by author: String, in conversation: String, of account: Account, except kept: Int64
+    ) throws -> [Int64] {
+        try database.statement(
+            """
+            SELECT message FROM operation WHERE account = ? AND conversation = ? AND author = ? AND target IS NULL
+            ORDER BY message DESC LIMIT 1000 OFFSET ?
+            """
+        ).all([.integer(account.id), .text(conversation), .text(author), .integer(kept)]) { $0.integer("message") }
+    }
+
+    func set(target: Int64?, of message: Int64) throws {
+        try database.run(
+            "UPDATE operation SET target = ? WHERE message = ?", [.optional(target), .integer(message)])
+    }
+
+    func remove(_ message: Int64) throws {
+        try database.run("DELETE FROM operation WHERE message = ?", [.integer(message)])
+    }
+
+    /// Erases the texts of the corrections of the message in row `target`.
+    func eraseTexts(on target: Int64) throws {
+        try database.run(
+            "UPDATE operation SET content = NULL WHERE target = ? AND kind = ?",
+            [.integer(target), .state(Operation.Kind.correction)])
+    }
+
+    // MARK: The original text of a changed message
+
+    func original(of message: Int64) throws -> String? {
+        try database.statement("SELECT body FROM original WHERE message = ?")
+            .first([.integer(message)]) { $0.text("body") }
+    }
+
+    func keep(original body: String, of message: Int64) throws {
+        try database.run(
+            "INSERT OR IGNORE INTO original(message, body) VALUES (?, ?)", [.integer(message), .text(body)])
+    }
+
+    func forgetOriginal(of message: Int64) throws {
+        try database.run("DELETE FROM original WHERE message = ?", [.integer(message)])
+    }
+}

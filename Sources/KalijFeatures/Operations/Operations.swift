@@ -1,0 +1,226 @@
+import KalijSteps
+import KalijStore
+
+/// The operations of a step. What is shown of a message is computed from the stored operations on the message, and stored with the
+/// message; so the same operations in another order show the same.
+struct Operations {
+    let step: Step
+    private var rows: OperationRows { OperationRows(database: step.database) }
+    private var messages: StoredMessages { StoredMessages(database: step.database, account: step.account.id) }
+
+    /// How many operations of an author wait for messages of a conversation. The oldest are dropped.
+    private static let mostWaiting: Int64 = 100
+    /// How many operations of an author and a kind are kept on a message. The oldest are dropped, because the last counts.
+    private static let mostOnMessage = 100
+
+    // MARK: What has happened
+
+    /// An operation was stored as `message`.
+    func store(_ operation: Operation, of message: Message, from incoming: IncomingMessage) throws {
+        let author = message.direction == .outgoing ? step.account.jid.description : message.conversation
+        try rows.insert(operation, of: message, in: step.account, author: author)
+        guard let row = try rows.row(message.id) else { return }
+        try place(row)
+        if try rows.row(message.id)?.target == nil {
+            if operation.kind == .correction { try show(row, from: incoming) }
+            try dropWaiting(by: author, in: message.conversation)
+        } else {
+            try dropSurplus(like: row)
+        }
+    }
+
+    /// An operation of the user's was accepted as `message`.
+    func accepted(_ operation: Operation, of message: Message) throws {
+        try rows.insert(
+            operation, of: message, in: step.account, author: step.account.jid.description)
+        if let row = try rows.row(message.id) { try place(row) }
+    }
+
+    /// A message was stored that `ids` name: operations may have waited for the message.
+    func found(_ ids: [String?], in conversation: String) throws {
+        for id in Set(ids.compactMap { $0 }) where !id.isEmpty {
+            for row in try rows.rows(naming: id, in: conversation, of: step.account) { try place(row) }
+        }
+    }
+
+    /// The message in `row` has another place: an operation may mean another message now, and another operation may be the last.
+    func moved(_ row: Int64) throws {
+        if let operation = try rows.row(row) { try place(operation) }
+        guard let (ids, conversation) = try messages.names(of: row) else { return }
+        try found(ids, in: conversation)
+    }
+
+    /// The operation of the user's in `row` was taken or refused.
+    func stateChanged(_ row: Int64) throws {
+        guard let target = try rows.row(row)?.target else { return }
+        try changing([target]) {}
+    }
+
+    // MARK: Which message is meant
+
+    /// Finds out which message an operation means, and what is to be shown now.
+    private func place(_ row: OperationRow) throws {
+        let target = try meant(by: row)
+        try changing(Set([row.target, target].compactMap { $0 })) {
+            guard target != row.target else { return }
+            try rows.set(target: target, of: row.message)
+            if row.operation.kind == .correction { try setShown(row, target == nil) }
+        }
+        // Corrections may name this correction instead of the original.
+        guard target != row.target, row.operation.kind == .correction,
+            let (ids, conversation) = try messages.names(of: row.message)
+        else { return }
+        try found(ids, in: conversation)
+    }
+
+    /// The row of the message that an operation means: the newest before the operation with that id. Only the author of a
+    /// message corrects and retracts. An operation that names a correction means the original (XEP-0308 section 4, XEP-0444
+    /// section 4.2).
+    private func meant(by row: OperationRow) throws -> Int64? {
+        guard let place = try messages.position(of: row.message) else { return nil }
+        let author: Direction? =
+            row.operation.kind == .reaction
+            ? nil : row.author == step.account.jid.description ? .outgoing : .incoming
+        let named = try messages.named(
+            row.operation.reference, in: row.conversation, by: author, before: place)
+        guard let named, let correction = try rows.row(named) else { return named }
+        return correction.operation.kind == .correction ? correction.target : nil
+    }
+
+    // MARK: What is shown
+
+    /// Runs `body`, which changes operations on the messages in `targets`, and tells what is shown of the messages now.
+    private func changing(_ targets: Set<Int64>, _ body: () throws -> Void) throws {
+        let before = try targets.sorted().map { ($0, try view($0)) }
+        try body()
+        for (target, old) in before {
+            try apply(to: target)
+            guard let new = try view(target), new != old else { continue }
+            try Telling(step: step).tell(MessageChanged(new))
+        }
+    }
+
+    /// The message in `row` with its reactions, as it is stored.
+    private func view(_ row: Int64) throws -> Message? {
+        try Message.load(row, from: step.database)?.withReactions(in: step.database)
+    }
+
+    /// Computes the text of the message in `target`.
+    private func apply(to target: Int64) throws {
+        guard let message = try Message.load(target, from: step.database), message.erasure != .forgotten,
+            message.erasure != .moderated
+        else { return }
+        let counted = try rows.counted(on: target)
+        let original = try rows.original(of: target) ?? message.body
+        let messages = Messages(step: step)
+        if let retraction = counted.last(where: { $0.row.operation.kind == .retraction }) {
+            if let original { try rows.keep(original: original, of: target) }
+            try messages.rewrite(target, body: nil, editedAt: nil, erasure: .retracted)
+            // A retraction of the user's may still be refused.
+            if retraction.isFinal { try erase(target) }
+        } else if let correction = counted.last(where: { $0.row.operation.kind == .correction }) {
+            if let original { try rows.keep(original: original, of: target) }
+            try messages.rewrite(
+                target, body: correction.row.operation.content, editedAt: correction.sentAt, erasure: nil)
+        } else if let original = try rows.original(of: target) {
+            try messages.rewrite(target, body: original, editedAt: nil, erasure: nil)
+            try rows.forgetOriginal(of: target)
+        }
+    }
+
+    /// No version of the text stays in the database.
+    private func erase(_ target: Int64) throws {
+        try rows.forgetOriginal(of: target)
+        try rows.eraseTexts(on: target)
+    }
+
+    /// The user removes the message in `row` from this directory.
+    func forget(_ row: Int64) throws {
+        try Messages(step: step).rewrite(row, body: nil, editedAt: nil, erasure: .forgotten)
+        try erase(row)
+        if let message = try view(row) { try Telling(step: step).tell(MessageChanged(message)) }
+    }
+
+    // MARK: Corrections of unknown messages
+
+    /// A correction of an unknown message is a line of its own.
+    private func show(_ row: OperationRow, from incoming: IncomingMessage) throws {
+        try Messages(step: step).show(row.message, body: row.operation.content, corrects: row.operation.reference)
+        guard let message = try Message.load(row.message, from: step.database) else { return }
+        try Messages(step: step).tellShown(message, from: incoming)
+    }
+
+    /// A correction is a line of its own from now on, or is no line any more.
+    private func setShown(_ row: OperationRow, _ isShown: Bool) throws {
+        guard let before = try Message.load(row.message, from: step.database), before.isShown || isShown,
+            // A new correction is shown at the end of its step, if no message is found.
+            row.target != nil || !isShown
+        else { return }
+        try Messages(step: step).show(
+            row.message, body: isShown ? row.operation.content : nil,
+            corrects: isShown ? row.operation.reference : nil)
+        guard let message = try Message.load(row.message, from: step.database), message != before else { return }
+        try Telling(step: step).tell(MessageChanged(message))
+    }
+
+    // MARK: Bounds
+
+    private func dropWaiting(by author: String, in conversation: String) throws {
+        for message in try rows.waiting(
+            by: author, in: conversation, of: step.account, except: Self.mostWaiting)
+        { try drop(message) }
+    }
+
+    /// Drops the oldest operations of the same author and kind on the same message.
+    private func dropSurplus(like row: OperationRow) throws {
+        guard let target = try rows.row(row.message)?.target else { return }
+        let alike = try rows.counted(on: target).map(\.row).filter {
+            $0.author == row.author && $0.operation.kind == row.operation.kind
+        }
+        for old in alike.dropLast(Self.mostOnMessage) { try drop(old.message) }
+    }
+
+    /// Drops an operation. The message of a shown correction stays.
+    private func drop(_ message: Int64) throws {
+        try rows.remove(message)
+        try Messages(step: step).removeHidden(message)
+    }
+}
+
+/// An operation that counts, with facts about its message.
+struct CountedOperation {
+    let row: OperationRow
+    let position: Int64
+    /// Milliseconds since 1970.
+    let sentAt: Int64
+    /// Whether the operation cannot be refused any more.
+    let isFinal: Bool
+}
+
+extension OperationRows {
+    /// The operations on the message in row `target` that were not refused, in the order of their places.
+    func counted(on target: Int64) throws -> [CountedOperation] {
+        try rows(on: target).compactMap { row -> CountedOperation? in
+            guard let message = try Message.load(row.message, from: database), message.state != .failed,
+                let position = try StoredMessages.position(of: row.message, in: database)
+            else { return nil }
+            return CountedOperation(
+                row: row, position: position, sentAt: message.sentAt, isFinal: message.state?.isWithServer ?? true)
+        }.sorted { ($0.position, $0.row.message) < ($1.position, $1.row.message) }
+    }
+}
+
+extension Message {
+    /// The message with the reactions to it: of each author the last ones, in the order of the authors' addresses.
+    package func withReactions(in database: Database) throws -> Message {
+        let all = try OperationRows(database: database).counted(on: id).map(\.row)
+            .filter { $0.operation.kind == .reaction }
+        guard !all.isEmpty else { return self }
+        let last = Dictionary(all.map { ($0.author, $0) }) { $1 }
+        return with(
+            last.values.sorted { $0.author < $1.author }.compactMap { row in
+                let emoji = Operation.emoji(in: row.operation.content)
+                return emoji.isEmpty ? nil : Reaction(author: row.author, emoji: emoji)
+            })
+    }
+}

@@ -1,0 +1,69 @@
+import KalijSteps
+import KalijStore
+import KalijXML
+
+/// Messages that change other messages: corrections (XEP-0308), retractions (XEP-0424), reactions (XEP-0444); and replies
+/// (XEP-0461).
+///
+/// What is shown of a message is a function of the set of stored messages, and not of the order in which they came.
+enum OperationsFeature: Feature {
+    static let name = "operations"
+    static let announced = [
+        Operation.correction, Operation.retraction, Operation.reactions, Reply.namespace, "urn:xmpp:fallback:0",
+    ]
+    static let migrations = [
+        Migration(
+            "operations/1",
+            """
+            -- Messages that change other messages.
+            CREATE TABLE operation(
+                message INTEGER PRIMARY KEY REFERENCES message(id) ON DELETE CASCADE, -- its own row
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                conversation TEXT NOT NULL,
+                kind TEXT NOT NULL,             -- 'correction', 'retraction', 'reaction'
+                author TEXT NOT NULL,           -- a bare address
+                reference TEXT NOT NULL,        -- the id that names the changed message
+                content TEXT,                   -- the new text, or the emoji, one a line
+                target INTEGER);                -- the row of the changed message; NULL: not known, or not yet
+            CREATE INDEX operation_reference ON operation(account, conversation, reference);
+            CREATE INDEX operation_target ON operation(target) WHERE target IS NOT NULL;
+            CREATE INDEX operation_waiting ON operation(account, conversation, author, message) WHERE target IS NULL;
+            -- The first texts of corrected messages.
+            CREATE TABLE original(message INTEGER PRIMARY KEY REFERENCES message(id) ON DELETE CASCADE, body TEXT NOT NULL);
+            """)
+    ]
+    static var intents: [any Intent.Type] { [Correct.self, Retract.self, React.self, Forget.self] }
+    static var events: [any EventContent.Type] { [MessageChanged.self] }
+
+    static func event(_ kind: String, of message: Message) -> (any MessageEvent)? {
+        kind == MessageChanged.name ? MessageChanged(message) : nil
+    }
+
+    static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
+        if Operation.isMeant(by: message.element) { message.isShown = false }
+        // Operations in rooms need the author's identity, which a nickname is not.
+        if message.type != "groupchat" {
+            if Operation(message.element) != nil { (message.isShown, message.isKept) = (false, true) }
+            if let reply = Reply(message.element) {
+                message.repliesTo = reply.id
+                message.body = message.body.map { reply.strippingQuote(from: $0) }
+            }
+        }
+    }
+
+    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+        guard incoming.type != "groupchat" else { return }
+        let operations = Operations(step: step)
+        if let operation = Operation(incoming.element) {
+            try operations.store(operation, of: message, from: incoming)
+        }
+        try operations.found([incoming.messageID, incoming.originID], in: message.conversation)
+    }
+
+    static func moved(_ row: Int64, in step: Step) throws { try Operations(step: step).moved(row) }
+
+    /// A refused operation does not count (XEP-0444 section 3.3).
+    static func stateChanged(_ message: Message, in step: Step) throws {
+        if !message.isShown, message.state != .sent { try Operations(step: step).stateChanged(message.id) }
+    }
+}

@@ -1,0 +1,59 @@
+import KalijXML
+
+/// The part of a message that says which message is answered (XEP-0461).
+struct Reply {
+    static let namespace = "urn:xmpp:reply:0"
+    /// The id of the answered message.
+    let id: String
+    /// The characters of the body that quote the answered message for other clients (XEP-0428), by code points.
+    private let quote: Range<Int>?
+
+    /// The reply in a message; nil if the message answers none.
+    init?(_ message: Element) {
+        guard let id = message.child("reply", Self.namespace)?["id"], !id.isEmpty, id.utf8.count <= 1000 else {
+            return nil
+        }
+        self.id = id
+        let fallback = message.children.first {
+            $0.isNamed("fallback", "urn:xmpp:fallback:0") && $0["for"] == Self.namespace
+        }
+        let body = fallback?.child("body")
+        if let start = body?["start"].flatMap({ Int($0) }), let end = body?["end"].flatMap({ Int($0) }), start >= 0,
+            start < end
+        {
+            quote = start..<end
+        } else {
+            quote = nil
+        }
+    }
+
+    /// The body without the quote; the whole body if the quote is not a part of it.
+    func strippingQuote(from body: String) -> String {
+        guard let quote, quote.upperBound <= body.unicodeScalars.count else { return body }
+        var scalars = body.unicodeScalars
+        let start = scalars.index(scalars.startIndex, offsetBy: quote.lowerBound)
+        let end = scalars.index(start, offsetBy: quote.count)
+        scalars.removeSubrange(start..<end)
+        let rest = String(scalars)
+        return rest.isEmpty ? body : rest
+    }
+
+    /// The elements of an answer to the message `id` by `author`.
+    /// - Parameters:
+    ///   - quoted: the text of the answered message.
+    ///   - body: the text of the answer.
+    /// - Returns: the body with a quote for clients that do not know replies, and the elements that say so.
+    static func elements(to id: String, by author: String, quoting quoted: String?, _ body: String) -> [Element] {
+        let reply = Element("reply", xmlns: namespace, attributes: ["id": id, "to": author])
+        guard let quoted, !quoted.isEmpty else { return [Element("body", text: body), reply] }
+        let lines = String(quoted.prefix(longestQuote)).split(separator: "\n", omittingEmptySubsequences: false)
+        let quote = lines.map { "> \($0)\n" }.joined()
+        let range = Element("body", attributes: ["start": "0", "end": "\(quote.unicodeScalars.count)"])
+        let fallback = Element(
+            "fallback", xmlns: "urn:xmpp:fallback:0", attributes: ["for": namespace], children: [range])
+        return [Element("body", text: quote + body), reply, fallback]
+    }
+
+    /// The longest quote, in characters.
+    private static let longestQuote = 300
+}

@@ -1,0 +1,65 @@
+import KalijSteps
+import KalijStore
+
+/// The intents of a step. Each intent is a row from its first performing on, so that it is performed once.
+package struct Intents {
+    package let step: Step
+
+    package init(step: Step) { self.step = step }
+    private var database: Database { step.database }
+    private var account: Value { .integer(step.account.id) }
+
+    /// Performs an intent, unless an intent with the same id was performed before.
+    /// - Returns: the outcome, as far as it is known.
+    package func perform(_ intent: some Intent, id: String) throws -> IntentOutcome {
+        try database.run(
+            "INSERT OR IGNORE INTO intent(account, id, name, at) VALUES (?, ?, ?, ?)",
+            [account, .text(id), .text(type(of: intent).name), .integer(step.now)])
+        guard database.changes > 0 else { return try Self.outcome(of: id, by: step.account, in: database) ?? .pending }
+        try forgetOld()
+        var outcome = IntentOutcome.pending
+        do {
+            try step.undoable { outcome = try intent.perform(id, in: step) }
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            outcome = .failed("\(error)")
+        }
+        if outcome != .pending { try end(id, outcome) }
+        return outcome
+    }
+
+    /// The outcome of an intent is known. Only the first outcome counts.
+    package func end(_ id: String, _ outcome: IntentOutcome) throws {
+        let problem: String
+        switch outcome {
+        case .pending: return
+        case .done: problem = ""
+        case .failed(let reason): problem = reason
+        }
+        let name = try database.statement(
+            "UPDATE intent SET problem = ? WHERE account = ? AND id = ? AND problem IS NULL RETURNING name"
+        ).first([.text(problem), account, .text(id)]) { $0.text("name") }
+        if let name { step.emit(IntentEnded(id: id, command: name, problem: problem.isEmpty ? nil : problem)) }
+    }
+
+    /// The outcome of the intent with `id`; nil if the intent was not performed yet.
+    package static func outcome(of id: String, by account: Account, in database: Database) throws -> IntentOutcome? {
+        try database.statement("SELECT problem FROM intent WHERE account = ? AND id = ?")
+            .first([.integer(account.id), .text(id)]) { row in
+                switch row.optionalText("problem") {
+                case nil: .pending
+                case ""?: .done
+                case let problem?: .failed(problem)
+                }
+            }
+    }
+
+    private func forgetOld() throws {
+        try database.run(
+            """
+            DELETE FROM intent WHERE account = ?1 AND problem IS NOT NULL
+                AND number <= (SELECT max(number) FROM intent WHERE account = ?1) - ?2
+            """, [account, .integer(Limits.keptRows)])
+    }
+}

@@ -1,0 +1,29 @@
+import KalijHandlers
+import KalijRoles
+import KalijSteps
+
+/// An intent that waits in the mailbox for the driver.
+package struct SharedIntent<Wanted: Intent>: Codable {
+    package let id: String
+    package let intent: Wanted
+
+    package init(_ intent: Wanted, id: String) { (self.intent, self.id) = (intent, id) }
+
+    package var payload: [UInt8] { get throws { try StoredValue(encoding: self).canonicalBytes } }
+}
+
+extension Parcel {
+    /// The intent in the parcel, and its id.
+    /// - Parameter types: the known intents.
+    /// - Throws: an error in words if the parcel is damaged, or of another version.
+    func intent(among types: [any Intent.Type]) throws -> (id: String, any Intent) {
+        guard let type = types.first(where: { $0.name == name }) else { throw SharedError.unknown(name) }
+        return try open(type)
+    }
+
+    private func open<Wanted: Intent>(_ type: Wanted.Type) throws -> (id: String, any Intent) {
+        guard let value = StoredValue(canonical: payload) else { throw SharedError.damaged }
+        let shared = try value.decoded(as: SharedIntent<Wanted>.self)
+        return (shared.id, shared.intent)
+    }
+}

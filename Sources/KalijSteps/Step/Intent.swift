@@ -1,0 +1,45 @@
+/// A change that the user wants, as a value. Any process commits an intent to the disk; the driving process performs the intent
+/// in a step, exactly once.
+///
+/// The names of the encoded keys are the keys of the command in `kalij run --json`, and are never changed after a release.
+public protocol Intent: Codable, Sendable {
+    /// The command of `kalij run --json`, and the name of the stored intent. Never changed after a release.
+    static var name: String { get }
+
+    /// Checks whatever can be checked without the account.
+    /// - Throws: an error whose description is for people; then the intent is not accepted.
+    func check() throws
+
+    /// Performs the intent in a step of the driving process.
+    /// - Parameters:
+    ///   - id: the id of the intent, unique. A stanza sent for the intent has this id.
+    ///   - step: the step.
+    /// - Returns: ``IntentOutcome/pending`` if the outcome comes later, by `Intents.end(_:_:)`, or as the state of the message
+    ///   with this id.
+    /// - Throws: `StoreError`: the intent is performed again. Any other error: the changes are undone, and the intent has
+    ///   failed, with the error's description as reason.
+    func perform(_ id: String, in step: Step) throws -> IntentOutcome
+}
+
+extension Intent {
+    public func check() throws {}
+}
+
+/// The outcome of an intent.
+public enum IntentOutcome: Sendable, Equatable {
+    /// The outcome is not known yet.
+    case pending
+    /// The intent is done; the server has confirmed the change, if the server has a part in the change.
+    case done
+    /// The intent has failed, for this reason in words.
+    case failed(String)
+}
+
+/// Why an intent has failed.
+public struct IntentFailure: Error, CustomStringConvertible, Sendable, Equatable {
+    /// The reason, in words.
+    public let description: String
+
+    /// - Parameter reason: the reason, in words.
+    public init(_ reason: String) { description = reason }
+}
