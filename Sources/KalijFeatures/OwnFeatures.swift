@@ -13,6 +13,7 @@ extension Features {
         CarbonsFeature.self,
         HistoryFeature.self,
         PingFeature.self,
+        EncryptionFeature.self,
         OperationsFeature.self,
         ReceiptsFeature.self,
         NotificationsFeature.self,

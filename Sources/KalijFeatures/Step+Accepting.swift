@@ -39,13 +39,17 @@ extension Step {
     ///   - recipient: the receiver.
     ///   - id: the id of the message, its origin-id (XEP-0359); nil for a new id. A message accepted before under the same id is
     ///     not sent again.
+    ///   - answered: the message that the text answers (XEP-0461); nil if there is none.
     /// - Returns: the message in the state `queued`; `failed` if the server has announced a lower limit on stanzas (XEP-0478); or
     ///   the message accepted before under `id`, unchanged.
     /// - Throws: `AcceptError` for a text that cannot be sent: then nothing was accepted, and the step can go on. `StoreError`:
     ///   pass the error on.
     @discardableResult
-    public func accept(_ body: String, to recipient: JID, id: String? = nil) throws -> Message {
-        let text = try OutgoingText(body, to: recipient, id: id)
+    public func accept(
+        _ body: String, to recipient: JID, id: String? = nil, answering answered: Message? = nil
+    ) throws -> Message {
+        let text = try OutgoingText(
+            body, to: recipient, id: id, answering: answered.map { message throws(AcceptError) in try .init(message) })
         if let known = try text.known(in: self) { return known }
         flush()
         return try text.storeOrFail(in: self, sentAt: now)

@@ -42,4 +42,11 @@ public enum MessageReference: Codable, Sendable, Equatable {
         case .id(let id): return try messages.named(id)
         }
     }
+
+    /// The message as the message answered by another.
+    /// - Throws: `AcceptError.unanswerable`, `StoreError`
+    package func answered(by account: Account, in database: Database) throws -> AnsweredMessage {
+        guard let message = try found(by: account, in: database) else { throw AcceptError.unanswerable }
+        return try AnsweredMessage(message)
+    }
 }

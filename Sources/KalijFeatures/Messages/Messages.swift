@@ -53,15 +53,18 @@ package struct Messages {
         guard database.changes > 0 else { return false }
         let row = database.lastInsertedRow
         if received.isShown { try step.messageStored() }
-        let message = Message(
+        var message = Message(
             id: row, direction: received.direction, conversation: received.conversation,
             messageID: received.messageID, stanzaID: received.stanzaID,
             originID: received.originID, from: received.sender.description, to: received.recipient.description,
             type: received.type, body: received.shownBody, isShown: received.isShown, repliesTo: received.repliesTo,
             encryption: received.encryption, sentAt: received.sentAt, state: state)
-        if message.isShown { try Telling(step: step).tell(MessageStored(message)) }
+        for feature in step.features.all { try feature.inserted(&message, from: received, in: step) }
+        // A message that was retracted before it came is told to nobody.
+        let isTold = message.isShown && message.erasure == nil
+        if isTold { try Telling(step: step).tell(MessageStored(message)) }
         for feature in step.features.all { try feature.stored(message, from: received, in: step) }
-        if message.isShown { for feature in step.features.all { try feature.shown(message, from: received, in: step) } }
+        if isTold { for feature in step.features.all { try feature.shown(message, from: received, in: step) } }
         return true
     }
 

@@ -80,6 +80,7 @@ enum MessagesFeature: Feature {
             CREATE INDEX message_written ON message(account, conversation) WHERE direction = 'out' AND shown = 1;
             -- What other messages name.
             CREATE INDEX message_named ON message(message_id, account);
+            CREATE INDEX message_origin ON message(origin_id, account) WHERE origin_id IS NOT NULL AND origin_id <> message_id;
             """),
     ]
 }

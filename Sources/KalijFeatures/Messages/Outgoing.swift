@@ -38,11 +38,14 @@ public enum AcceptError: Error, CustomStringConvertible, Sendable, Equatable {
     case tooLong(Int)
     /// The given id is not allowed.
     case badID
+    /// The message to be answered is not here, or has no id.
+    case unanswerable
 
     public var description: String {
         switch self {
         case .empty: "the message is empty"
         case .notXML(let code): "the message holds the character U+\(Self.hex(code)), which XMPP cannot carry"
+        case .unanswerable: "the message to be answered is not here, or has no id"
         case .badID: "an id has 1 to 256 bytes, and neither spaces nor control characters"
         case .tooLong(let bytes): "the message takes \(bytes) bytes, at most \(Outgoing.largestStanza) can be sent"
         }

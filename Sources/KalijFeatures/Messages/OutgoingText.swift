@@ -8,12 +8,22 @@ package struct OutgoingText {
     /// Whether the message may have been accepted before: its id comes from outside.
     private let isRepeatable: Bool
 
-    /// - Parameter given: nil for a new id.
+    /// The message that the text answers.
+    package let answered: AnsweredMessage?
+
+    /// - Parameters:
+    ///   - given: nil for a new id.
+    ///   - answered: the message that the text answers.
     /// - Throws: `AcceptError` for a text or an id that cannot be sent.
-    package init(_ body: String, to recipient: JID, id given: String? = nil) throws(AcceptError) {
+    package init(
+        _ body: String, to recipient: JID, id given: String? = nil, answering answered: AnsweredMessage? = nil
+    ) throws(AcceptError) {
         let id = try OutgoingID(given).text
-        let content = try [Self.element(body)]
-        stanza = OutgoingStanza(text: body, to: recipient, id: id, content: content)
+        let element = try Self.element(body)
+        self.answered = answered
+        stanza = OutgoingStanza(
+            text: body, to: recipient, id: id, repliesTo: answered?.id,
+            content: answered?.elements(body) ?? [element])
         try Self.checkLength(of: stanza)
         isRepeatable = given != nil
     }

@@ -124,30 +124,63 @@ package struct StoredMessages {
 
     // MARK: Names
 
-    /// The newest shown message with this stanza's id.
+    /// The newest shown message with this stanza's id, or else with this origin-id.
     func named(_ id: String) throws -> Message? {
-        try database.statement(
+        let row = try database.statement(
             """
-            SELECT id, direction, conversation, message_id, stanza_id, origin_id, sender, recipient, type, body, shown, edited_at,
-                erased, corrects, reply_to, encryption, sent_at, state, error, settled
-            FROM message WHERE message_id = ? AND account = ? AND shown = 1 ORDER BY position DESC LIMIT 1
+            SELECT id FROM message WHERE message_id = ? AND account = ? AND shown = 1 ORDER BY position DESC LIMIT 1
             """
-        ).first([.text(id), .integer(account)]) { Message($0) }
+        ).first([.text(id), .integer(account)]) { $0.integer() }
+        let named = try row ?? database.statement(
+            """
+            SELECT id FROM message WHERE origin_id = ? AND origin_id IS NOT NULL AND origin_id <> message_id
+                AND account = ? AND shown = 1 ORDER BY position DESC LIMIT 1
+            """
+        ).first([.text(id), .integer(account)]) { $0.integer() }
+        return try named.flatMap { try message($0) }
     }
 
-    /// The row of the newest message of `conversation` before the order number `place` with this stanza's id.
-    /// - Parameter direction: whose message; nil for anybody's.
+    /// A message that another message names.
+    package struct Named {
+        package let row: Int64
+        /// Whether no other message has the id.
+        package let isOnly: Bool
+    }
+
+    /// The message of `conversation` with this id: the only one, or of several the newest before the naming message.
+    /// - Parameters:
+    ///   - id: the id of the stanza, or the origin-id.
+    ///   - direction: whose message; nil for anybody's.
+    ///   - naming: the row of the message that names the other.
     package func named(
-        _ id: String, in conversation: String, by direction: Direction?, before place: Int64
-    ) throws -> Int64? {
-        try database.statement(
+        _ id: String, in conversation: String, by direction: Direction?, from naming: Int64
+    ) throws -> Named? {
+        let values: [Value] = [
+            .text(id), .integer(account), .text(conversation), .optional(direction?.rawValue), .integer(naming),
+        ]
+        let some = try database.statement(
             """
-            SELECT id FROM message WHERE message_id = ?1 AND account = ?2 AND conversation = ?3 AND position < ?4
-                AND direction = coalesce(?5, direction) ORDER BY position DESC LIMIT 1
+            SELECT id FROM message WHERE message_id = ?1 AND account = ?2 AND conversation = ?3
+                AND direction = coalesce(?4, direction) AND id <> ?5
+            UNION ALL
+            SELECT id FROM message WHERE origin_id = ?1 AND origin_id IS NOT NULL AND origin_id <> message_id
+                AND account = ?2 AND conversation = ?3 AND direction = coalesce(?4, direction) AND id <> ?5
+            LIMIT 2
             """
-        ).first([
-            .text(id), .integer(account), .text(conversation), .integer(place), .optional(direction?.rawValue),
-        ]) { $0.integer() }
+        ).all(values) { $0.integer() }
+        guard some.count > 1 else { return some.first.map { Named(row: $0, isOnly: true) } }
+        return try database.statement(
+            """
+            SELECT id FROM (
+                SELECT id, position FROM message WHERE message_id = ?1 AND account = ?2 AND conversation = ?3
+                    AND direction = coalesce(?4, direction) AND id <> ?5
+                UNION ALL
+                SELECT id, position FROM message WHERE origin_id = ?1 AND origin_id IS NOT NULL
+                    AND origin_id <> message_id AND account = ?2 AND conversation = ?3
+                    AND direction = coalesce(?4, direction) AND id <> ?5)
+            WHERE position < (SELECT position FROM message WHERE id = ?5) ORDER BY position DESC LIMIT 1
+            """
+        ).first(values) { Named(row: $0.integer(), isOnly: false) }
     }
 
     /// The ids by which other messages name the message in `row`, and its conversation.

@@ -7,8 +7,9 @@ enum Emoji {
 
     /// The emoji among `texts`, each once, in their order.
     static func list(_ texts: [String]) -> [String] {
-        var seen: Set<String> = []
-        return Array(texts.lazy.filter { isEmoji($0) && seen.insert($0).inserted }.prefix(most))
+        var list: [String] = []
+        for text in texts where list.count < most && isEmoji(text) && !list.contains(text) { list.append(text) }
+        return list
     }
 
     /// Whether `text` is one emoji: a single character for people.

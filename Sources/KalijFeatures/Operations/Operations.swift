@@ -5,6 +5,8 @@ import KalijStore
 /// message; so the same operations in another order show the same.
 struct Operations {
     let step: Step
+    /// A new message that nobody was told of yet.
+    var untold: Int64?
     private var rows: OperationRows { OperationRows(database: step.database) }
     private var messages: StoredMessages { StoredMessages(database: step.database, account: step.account.id) }
 
@@ -15,18 +17,19 @@ struct Operations {
 
     // MARK: What has happened
 
-    /// An operation was stored as `message`.
-    func store(_ operation: Operation, of message: Message, from incoming: IncomingMessage) throws {
+    /// An operation has come as `message`.
+    func insert(_ operation: Operation, of message: Message) throws {
         let author = message.direction == .outgoing ? step.account.jid.description : message.conversation
         try rows.insert(operation, of: message, in: step.account, author: author)
+        if let row = try rows.row(message.id) { try place(row) }
+    }
+
+    /// `message` was stored, and is perhaps an operation.
+    func stored(_ message: Message, from incoming: IncomingMessage) throws {
         guard let row = try rows.row(message.id) else { return }
-        try place(row)
-        if try rows.row(message.id)?.target == nil {
-            if operation.kind == .correction { try show(row, from: incoming) }
-            try dropWaiting(by: author, in: message.conversation)
-        } else {
-            try dropSurplus(like: row)
-        }
+        guard row.target == nil else { return try dropSurplus(like: row) }
+        if row.operation.kind == .correction { try show(row, from: incoming) }
+        try dropWaiting(by: row.author, in: row.conversation)
     }
 
     /// An operation of the user's was accepted as `message`.
@@ -37,10 +40,17 @@ struct Operations {
     }
 
     /// A message was stored that `ids` name: operations may have waited for the message.
-    func found(_ ids: [String?], in conversation: String) throws {
+    /// - Returns: whether there are such operations.
+    @discardableResult
+    func found(_ ids: [String?], in conversation: String) throws -> Bool {
+        var isAny = false
         for id in Set(ids.compactMap { $0 }) where !id.isEmpty {
-            for row in try rows.rows(naming: id, in: conversation, of: step.account) { try place(row) }
+            for row in try rows.rows(naming: id, in: conversation, of: step.account) {
+                isAny = true
+                try place(row)
+            }
         }
+        return isAny
     }
 
     /// The message in `row` has another place: an operation may mean another message now, and another operation may be the last.
@@ -73,18 +83,26 @@ struct Operations {
         try found(ids, in: conversation)
     }
 
-    /// The row of the message that an operation means: the newest before the operation with that id. Only the author of a
-    /// message corrects and retracts. An operation that names a correction means the original (XEP-0308 section 4, XEP-0444
-    /// section 4.2).
+    /// The row of the message that an operation means. Only the author of a message corrects and retracts. An operation that
+    /// names a correction means the original (XEP-0308 section 4, XEP-0444 section 4.2).
     private func meant(by row: OperationRow) throws -> Int64? {
-        guard let place = try messages.position(of: row.message) else { return nil }
+        guard let named = try named(by: row) else { return nil }
+        var target: Int64? = named.row
+        if let operation = try rows.row(named.row) {
+            target = operation.operation.kind == .correction ? operation.target : nil
+        }
+        guard let target else { return nil }
+        // A text that anybody on the way could have written does not replace an encrypted text.
+        let isSealed = try row.operation.kind == .correction && messages.message(target)?.encryption != nil
+        return isSealed ? nil : target
+    }
+
+    private func named(by row: OperationRow) throws -> StoredMessages.Named? {
         let author: Direction? =
             row.operation.kind == .reaction
             ? nil : row.author == step.account.jid.description ? .outgoing : .incoming
-        let named = try messages.named(
-            row.operation.reference, in: row.conversation, by: author, before: place)
-        guard let named, let correction = try rows.row(named) else { return named }
-        return correction.operation.kind == .correction ? correction.target : nil
+        return try messages.named(
+            row.operation.reference, in: row.conversation, by: author, from: row.message)
     }
 
     // MARK: What is shown
@@ -95,7 +113,7 @@ struct Operations {
         try body()
         for (target, old) in before {
             try apply(to: target)
-            guard let new = try view(target), new != old else { continue }
+            guard let new = try view(target), new != old, target != untold else { continue }
             try Telling(step: step).tell(MessageChanged(new))
         }
     }
@@ -116,8 +134,9 @@ struct Operations {
         if let retraction = counted.last(where: { $0.row.operation.kind == .retraction }) {
             if let original { try rows.keep(original: original, of: target) }
             try messages.rewrite(target, body: nil, editedAt: nil, erasure: .retracted)
-            // A retraction of the user's may still be refused.
-            if retraction.isFinal { try erase(target) }
+            // A retraction of the user's may still be refused. While the archive is read, a name that several messages have may
+            // for a while mean another message.
+            if try retraction.isFinal && named(by: retraction.row)?.isOnly ?? false { try erase(target) }
         } else if let correction = counted.last(where: { $0.row.operation.kind == .correction }) {
             if let original { try rows.keep(original: original, of: target) }
             try messages.rewrite(

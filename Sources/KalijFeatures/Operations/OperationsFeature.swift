@@ -43,7 +43,7 @@ enum OperationsFeature: Feature {
         if Operation.isMeant(by: message.element) { message.isShown = false }
         // Operations in rooms need the author's identity, which a nickname is not.
         if message.type != "groupchat" {
-            if Operation(message.element) != nil { (message.isShown, message.isKept) = (false, true) }
+            if message.encryption == nil, Operation(message.element) != nil { (message.isShown, message.isKept) = (false, true) }
             if let reply = Reply(message.element) {
                 message.repliesTo = reply.id
                 message.body = message.body.map { reply.strippingQuote(from: $0) }
@@ -51,13 +51,21 @@ enum OperationsFeature: Feature {
         }
     }
 
-    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+    /// Operations may have waited for the message.
+    static func inserted(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
         guard incoming.type != "groupchat" else { return }
-        let operations = Operations(step: step)
-        if let operation = Operation(incoming.element) {
-            try operations.store(operation, of: message, from: incoming)
+        var operations = Operations(step: step)
+        operations.untold = message.id
+        if message.encryption == nil, let operation = Operation(incoming.element) {
+            try operations.insert(operation, of: message)
         }
-        try operations.found([incoming.messageID, incoming.originID], in: message.conversation)
+        let names = [incoming.messageID, incoming.originID]
+        guard try operations.found(names, in: message.conversation) else { return }
+        message = try Message.load(message.id, from: step.database)?.withReactions(in: step.database) ?? message
+    }
+
+    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+        if !message.isShown { try Operations(step: step).stored(message, from: incoming) }
     }
 
     static func moved(_ row: Int64, in step: Step) throws { try Operations(step: step).moved(row) }

@@ -12,11 +12,14 @@ package struct SharedMessage: Codable {
     /// The id of the message.
     package let id: String
     package let body: String
+    /// The message that the text answers.
+    package let answered: AnsweredMessage?
 
     package init(_ text: OutgoingText) {
         recipient = text.recipient.description
         id = text.id
         body = text.body
+        answered = text.answered
     }
 
     /// Reads `parcel`.
@@ -30,7 +33,7 @@ package struct SharedMessage: Codable {
     package var payload: [UInt8] { get throws { try StoredValue(encoding: self).canonicalBytes } }
 
     /// - Throws: `JIDError`, `AcceptError` if the message cannot be sent.
-    package var text: OutgoingText { get throws { try OutgoingText(body, to: try JID(recipient), id: id) } }
+    package var text: OutgoingText { get throws { try OutgoingText(body, to: try JID(recipient), id: id, answering: answered) } }
 }
 
 /// Why a parcel from the mailbox cannot be taken over.

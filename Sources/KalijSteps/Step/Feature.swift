@@ -79,6 +79,10 @@ public protocol Feature: SendableMetatype {
     /// features see the changes of earlier features.
     static func arrived(_ message: inout IncomingMessage, in step: Step) throws
 
+    /// A message has come, and was stored in a new row; nobody was told yet. A feature that changes the row changes `message`,
+    /// too.
+    static func inserted(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws
+
     /// A message has come, and was stored in a new row; perhaps it is not shown (``IncomingMessage/isShown``).
     static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws
 
@@ -131,6 +135,7 @@ extension Feature {
     public static func contactsKnown(in step: Step) throws {}
     public static func arrived(_ message: inout IncomingMessage, in step: Step) throws {}
     public static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {}
+    public static func inserted(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {}
     public static func shown(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {}
     public static func moved(_ row: Int64, in step: Step) throws {}
     public static func stateChanged(_ message: Message, in step: Step) throws {}

@@ -22,9 +22,10 @@ final class CommandInput {
         let account: String?
         let id: Int?
         let originID: String?
+        let reply: MessageReference?
 
         private enum CodingKeys: String, CodingKey {
-            case command, to, body, account, id
+            case command, to, body, account, id, reply
             case originID = "origin_id"
         }
     }
@@ -34,6 +35,13 @@ final class CommandInput {
         var id: Int?
         var reason: String?
         var message: EventRecord?
+        var command: String?
+        var originID: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case event, id, reason, message, command
+            case originID = "origin_id"
+        }
     }
 
     init(_ output: EventOutput) { self.output = output }
@@ -98,7 +106,7 @@ final class CommandInput {
             guard line.count < Self.longestLine else { throw Failure(.badInput, "the line is longer than 1 MiB") }
             let request = try JSONDecoder().decode(Request.self, from: Data(line))
             id = request.id
-            try perform(request)
+            try perform(request, line)
         } catch let error as DecodingError {
             answer(Answer(id: id, reason: "no command: \(Self.explain(error))"))
         } catch {
@@ -106,7 +114,7 @@ final class CommandInput {
         }
     }
 
-    private func perform(_ request: Request) throws {
+    private func perform(_ request: Request, _ line: [UInt8]) throws {
         guard let engine else { throw EngineError.notRunning }
         switch request.command {
         case "send":
@@ -114,12 +122,26 @@ final class CommandInput {
                 throw Failure(.badInput, "`send` needs `to` and `body`")
             }
             let message = try engine.accept(
-                body, to: JID(to), from: request.account.map { try JID($0) }, id: request.originID)
+                body, to: JID(to), from: request.account.map { try JID($0) }, id: request.originID,
+                answering: request.reply)
             let record = EventRecord(message, account: message.from, at: message.sentAt)
             answer(Answer(event: "accepted", id: request.id, message: record))
         case "stop": engine.stop()
-        default: throw Failure(.badInput, "unknown command \"\(request.command)\"")
+        default:
+            guard let intent = engine.intents.first(where: { $0.name == request.command }) else {
+                throw Failure(.badInput, "unknown command \"\(request.command)\"")
+            }
+            try accept(intent, request, line, engine)
         }
+    }
+
+    /// A command that is an intent: its keys are the keys of the intent.
+    private func accept<Wanted: Intent>(
+        _ type: Wanted.Type, _ request: Request, _ line: [UInt8], _ engine: Engine
+    ) throws {
+        let intent = try JSONDecoder().decode(type, from: Data(line))
+        let id = try engine.accept(intent, for: request.account.map { try JID($0) }, id: request.originID)
+        answer(Answer(event: "accepted", id: request.id, command: request.command, originID: id))
     }
 
     private func answer(_ answer: Answer) {

@@ -18,6 +18,12 @@ enum RunCommand: Command {
         Commands are lines of JSON on standard input, answered with an event `accepted` or `error` with the command's `id`:
           {"command": "send", "to": "romeo@example.org", "body": "Hi", "account": "juliet@example.org", "id": 1}
           {"command": "stop"}
+        `send` takes a `reply`, the message to be answered. Other commands that change something are named as on the command
+        line; the event `done` with their `origin_id` gives the outcome. A `message` is an `id`, or an `origin_id`:
+          {"command": "correct", "message": 17, "body": "Hello"}
+          {"command": "react", "message": 17, "emoji": ["👍"]}
+          {"command": "retract", "message": 17}
+          {"command": "forget", "message": 17}
         `account` may be left out if there is only one account, `id` always. The calling program has to read the output: for a
         full pipe `kalij run` waits, and the account waits, too.
 

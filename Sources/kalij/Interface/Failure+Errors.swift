@@ -13,6 +13,7 @@ extension Failure {
         case is OutputClosed: self.init(.tryAgain, "nobody reads standard output")
         case let error as JIDError: self.init(.badInput, "\(error)")
         case let error as AcceptError: self.init(.badInput, "\(error)")
+        case let error as IntentFailure: self.init(.badInput, "\(error)")
         case let error as RequestError: self.init(.badInput, "\(error)")
         case let error as QuerySyntaxError: self.init(.badInput, "\(error)")
         case let error as XMLError: self.init(.badInput, "\(error)")

@@ -1,3 +1,4 @@
+import KalijSteps
 import KalijXML
 
 /// The part of a message that says which message is answered (XEP-0461).
@@ -37,23 +38,36 @@ struct Reply {
         let rest = String(scalars)
         return rest.isEmpty ? body : rest
     }
+}
 
-    /// The elements of an answer to the message `id` by `author`.
-    /// - Parameters:
-    ///   - quoted: the text of the answered message.
-    ///   - body: the text of the answer.
-    /// - Returns: the body with a quote for clients that do not know replies, and the elements that say so.
-    static func elements(to id: String, by author: String, quoting quoted: String?, _ body: String) -> [Element] {
-        let reply = Element("reply", xmlns: namespace, attributes: ["id": id, "to": author])
-        guard let quoted, !quoted.isEmpty else { return [Element("body", text: body), reply] }
-        let lines = String(quoted.prefix(longestQuote)).split(separator: "\n", omittingEmptySubsequences: false)
-        let quote = lines.map { "> \($0)\n" }.joined()
-        let range = Element("body", attributes: ["start": "0", "end": "\(quote.unicodeScalars.count)"])
-        let fallback = Element(
-            "fallback", xmlns: "urn:xmpp:fallback:0", attributes: ["for": namespace], children: [range])
-        return [Element("body", text: quote + body), reply, fallback]
-    }
+/// The message that is answered (XEP-0461), as far as the answer tells.
+package struct AnsweredMessage: Codable, Sendable, Equatable {
+    /// The id by which the answer names the message.
+    package let id: String
+    /// The bare address of the author.
+    let author: String
+    /// The beginning of the text, quoted for clients that do not know replies.
+    let quote: String
 
     /// The longest quote, in characters.
     private static let longestQuote = 300
+
+    /// - Throws: `AcceptError.unanswerable` if nothing can name the message.
+    package init(_ message: Message) throws(AcceptError) {
+        guard let id = message.reference, let author = message.author else { throw .unanswerable }
+        (self.id, self.author) = (id, author)
+        let lines = String((message.body ?? "").prefix(Self.longestQuote))
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        quote = message.body == nil ? "" : lines.map { "> \($0)\n" }.joined()
+    }
+
+    /// The elements of an answer with the text `body`: the text after the quote, and the elements that say so (XEP-0428).
+    func elements(_ body: String) -> [Element] {
+        let reply = Element("reply", xmlns: Reply.namespace, attributes: ["id": id, "to": author])
+        guard !quote.isEmpty else { return [Element("body", text: body), reply] }
+        let range = Element("body", attributes: ["start": "0", "end": "\(quote.unicodeScalars.count)"])
+        let fallback = Element(
+            "fallback", xmlns: "urn:xmpp:fallback:0", attributes: ["for": Reply.namespace], children: [range])
+        return [Element("body", text: quote + body), reply, fallback]
+    }
 }

@@ -1,0 +1,93 @@
+import KalijClient
+
+/// How messages are named on the command line.
+private let naming = """
+    ID is the `id` of the message in `kalij history --json`, or the sender's id (`origin_id`).
+    """
+
+enum CorrectCommand: Command {
+    static let name = "correct"
+    static let usage = "ID TEXT [--wait | --queue-only] [--account JID]"
+    static let summary = "replace the text of a message of yours"
+    static let details = """
+        Replaces the text of a message that you have sent, from whatever device (XEP-0308). \(naming)
+        The recipient's client shows the new text, if it knows corrections; others show a second message.
+
+        \(Acting.details)
+
+        example:
+          kalij correct 17 "Wherefore art thou Romeo?"
+        """
+    static let options = Acting.options
+
+    static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
+        try arguments.expect(2...2)
+        return try Acting(arguments, shared).run(
+            Correct(MessageReference(arguments.words[0]), body: arguments.words[1]))
+    }
+}
+
+enum RetractCommand: Command {
+    static let name = "retract"
+    static let usage = "ID [--wait | --queue-only] [--account JID]"
+    static let summary = "retract a message of yours for all"
+    static let details = """
+        Asks all clients to remove the text of a message that you have sent (XEP-0424), and removes the text here. Nobody can
+        make a recipient forget: clients that do not know retractions keep the text. \(naming)
+
+        \(Acting.details)
+
+        example:
+          kalij retract 17
+        """
+    static let options = Acting.options
+
+    static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
+        try arguments.expect(1...1)
+        return try Acting(arguments, shared).run(Retract(MessageReference(arguments.words[0])))
+    }
+}
+
+enum ReactCommand: Command {
+    static let name = "react"
+    static let usage = "ID [EMOJI...] [--wait | --queue-only] [--account JID]"
+    static let summary = "set your reactions to a message"
+    static let details = """
+        Sets your reactions to a message (XEP-0444): the given emoji replace all earlier ones; without EMOJI, there are none
+        any more. Each EMOJI is a single emoji, and at most 20 are allowed. \(naming)
+
+        \(Acting.details)
+
+        examples:
+          kalij react 17 👍 🌹
+          kalij react 17
+        """
+    static let options = Acting.options
+
+    static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
+        try arguments.expect(1...Int.max - 1)
+        return try Acting(arguments, shared).run(
+            React(MessageReference(arguments.words[0]), Array(arguments.words.dropFirst())))
+    }
+}
+
+enum ForgetCommand: Command {
+    static let name = "forget"
+    static let usage = "ID [--wait | --queue-only] [--account JID]"
+    static let summary = "remove a message here, and only here"
+    static let details = """
+        Removes a message from this directory. The archive and your other devices keep the message; reading the archive again
+        does not bring the message back. \(naming)
+
+        \(Acting.details)
+
+        example:
+          kalij forget 17
+        """
+    static let options = Acting.options
+
+    static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
+        try arguments.expect(1...1)
+        return try Acting(arguments, shared).run(Forget(MessageReference(arguments.words[0])))
+    }
+}
