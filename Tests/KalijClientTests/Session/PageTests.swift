@@ -23,10 +23,11 @@ struct PageTests {
     private func message(_ number: Int, by account: String) -> String {
         let words = ["soft", "what", "light", "through", "yonder", "window", "breaks"]
         let body = (0..<(8 + number % 23)).map { words[(number + $0) % words.count] }.joined(separator: " ")
+        // The clients we know give the stanza and its origin-id the same id.
+        let id = UUID().uuidString.lowercased()
         return """
             <message from='romeo\(number % 20)@example.net/orchard' to='juliet@example.org/balcony' type='chat' \
-            id='\(UUID().uuidString.lowercased())'><body>\(body)</body>\
-            <origin-id xmlns='urn:xmpp:sid:0' id='\(UUID().uuidString.lowercased())'/>\
+            id='\(id)'><body>\(body)</body><origin-id xmlns='urn:xmpp:sid:0' id='\(id)'/>\
             <request xmlns='urn:xmpp:receipts'/><markable xmlns='urn:xmpp:chat-markers:0'/>\
             <stanza-id xmlns='urn:xmpp:sid:0' by='juliet@example.org' id='\(UUID().uuidString.lowercased())'/></message>
             """
