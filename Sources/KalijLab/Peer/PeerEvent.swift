@@ -1,6 +1,7 @@
 /// A line of the independent client.
 public struct PeerEvent: Codable, Sendable {
-    /// `ready`, `sent`, `received`, `stopped`, `receipt`, `asked`, `answered` or `failed`.
+    /// `ready`, `sent`, `received`, `stopped`, `receipt`, `operation` (sent), `operated` (received), `asked`, `answered` or
+    /// `failed`.
     public let event: String
     /// Seconds since 1970.
     public let at: Double
@@ -11,6 +12,10 @@ public struct PeerEvent: Codable, Sendable {
     public let id: String?
     public let body: String?
     public let reason: String?
+    /// `correction`, `retraction` or `reaction`.
+    public let kind: String?
+    /// The id of the message that is changed.
+    public let target: String?
 }
 
 /// A message of an archive, as given by the server to the independent client.

@@ -30,6 +30,11 @@ SID = "urn:xmpp:sid:0"
 CLIENT = "jabber:client"
 QUESTION = "urn:example:question"
 DISCO = "http://jabber.org/protocol/disco#info"
+CORRECTION = "urn:xmpp:message-correct:0"
+RETRACTION = "urn:xmpp:message-retract:%d"
+FASTENING = "urn:xmpp:fasten:0"
+REACTIONS = "urn:xmpp:reactions:0"
+EMOJI = ["\U0001F44D", "\U0001F389", "\u2764\uFE0F", "\U0001F602"]
 
 
 def say(event, **fields):
@@ -146,6 +151,67 @@ class Peer(slixmpp.ClientXMPP):
             return
 
 
+def operation_in(message):
+    """What a message does to another: kind, id of the other, content; None if it is a message of its own."""
+    replace = message.xml.find("{%s}replace" % CORRECTION)
+    if replace is not None:
+        return "correction", replace.get("id"), message["body"]
+    for version in (0, 1):
+        retract = message.xml.find("{%s}retract" % (RETRACTION % version))
+        if retract is not None:
+            return "retraction", retract.get("id"), None
+    reactions = message.xml.find("{%s}reactions" % REACTIONS)
+    if reactions is not None:
+        return "reaction", reactions.get("id"), " ".join(one.text or "" for one in reactions)
+    return None
+
+
+class Operating:
+    """Corrects and retracts this client's messages at random, and reacts to the other side's."""
+
+    def __init__(self, peer):
+        self.peer, self.mine, self.others = peer, [], []
+
+    def operate(self):
+        kinds = (["correction"] * 4 + ["retraction"]) * bool(self.mine) + ["reaction"] * (3 * bool(self.others))
+        if kinds and random.random() < 0.5:
+            getattr(self, random.choice(kinds))()
+
+    def message(self, kind, target, content):
+        message = self.peer.make_message(mto=self.peer.options.to, mtype="chat")
+        message.xml.append(ElementTree.Element("{urn:xmpp:hints}store"))
+        say("operation", id=message["id"], kind=kind, target=target, body=content)
+        return message
+
+    def correction(self):
+        target = random.choice(self.mine[-20:])
+        body = "corrected %d" % random.randrange(1000000)
+        message = self.message("correction", target, body)
+        message["body"] = body
+        message.xml.append(ElementTree.Element("{%s}replace" % CORRECTION, id=target))
+        message.send()
+
+    def retraction(self):
+        target = random.choice(self.mine[-20:])
+        message = self.message("retraction", target, None)
+        if random.random() < 0.5:
+            message.xml.append(ElementTree.Element("{%s}retract" % (RETRACTION % 1), id=target))
+        else:
+            outer = ElementTree.SubElement(message.xml, "{%s}apply-to" % FASTENING, id=target)
+            ElementTree.SubElement(outer, "{%s}retract" % (RETRACTION % 0))
+        message["body"] = "this client does not know retractions"
+        message.send()
+
+    def reaction(self):
+        target = random.choice(self.others[-20:])
+        emoji = random.sample(EMOJI, random.randrange(4))
+        message = self.message("reaction", target, " ".join(emoji))
+        reactions = ElementTree.SubElement(message.xml, "{%s}reactions" % REACTIONS, id=target)
+        for one in emoji:
+            ElementTree.SubElement(reactions, "{%s}reaction" % REACTIONS).text = one
+        message.send()
+
+
 async def lines_of_standard_input():
     reader = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
@@ -160,8 +226,15 @@ async def chat(peer):
     stop = asyncio.Event()
     quit_ = asyncio.Event()
 
+    operating = Operating(peer)
+
     def received(message):
         origin = message.xml.find("{%s}origin-id" % SID)
+        done = operation_in(message) if options.operations else None
+        if done:
+            return say("operated", id=message["id"], kind=done[0], target=done[1], body=done[2])
+        if message["body"]:
+            operating.others.append(message["id"])
         say("received", sender=str(message["from"]), type=message["type"], id=message["id"], body=message["body"],
             origin_id=origin.get("id") if origin is not None else None)
 
@@ -179,7 +252,12 @@ async def chat(peer):
                 transport.close()
                 return
 
-    peer.add_event_handler("message", received)
+    if options.operations:
+        # The event "message" is only for messages with a text.
+        peer.register_handler(slixmpp.xmlstream.handler.Callback(
+            "operations", slixmpp.xmlstream.matcher.MatchXPath("{%s}message" % CLIENT), received))
+    else:
+        peer.add_event_handler("message", received)
     peer.use_origin_id = options.origin_ids
     if options.receipts:
         peer.register_plugin("xep_0184", {"auto_request": True})
@@ -199,6 +277,9 @@ async def chat(peer):
         message = peer.make_message(mto=options.to, mbody="%s %d" % (options.label, number), mtype="chat")
         message.send()
         say("sent", number=number, id=message["id"])
+        if options.operations:
+            operating.mine.append(message["id"])
+            operating.operate()
         if peer.burst > 0:
             peer.burst -= 1
             began -= 1 / options.rate if options.rate > 0 else 0
@@ -343,6 +424,7 @@ def main():
             command.add_argument("--reconnect", action="store_true")
             command.add_argument("--origin-ids", action="store_true")
             command.add_argument("--receipts", action="store_true")
+            command.add_argument("--operations", action="store_true")
         if name == "push":
             command.add_argument("--service", required=True)
             command.add_argument("--node", required=True)
