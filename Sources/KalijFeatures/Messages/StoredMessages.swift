@@ -131,12 +131,14 @@ package struct StoredMessages {
             SELECT id FROM message WHERE message_id = ? AND account = ? AND shown = 1 ORDER BY position DESC LIMIT 1
             """
         ).first([.text(id), .integer(account)]) { $0.integer() }
-        let named = try row ?? database.statement(
-            """
-            SELECT id FROM message WHERE origin_id = ? AND origin_id IS NOT NULL AND origin_id <> message_id
-                AND account = ? AND shown = 1 ORDER BY position DESC LIMIT 1
-            """
-        ).first([.text(id), .integer(account)]) { $0.integer() }
+        let named =
+            try row
+            ?? database.statement(
+                """
+                SELECT id FROM message WHERE origin_id = ? AND origin_id IS NOT NULL AND origin_id <> message_id
+                    AND account = ? AND shown = 1 ORDER BY position DESC LIMIT 1
+                """
+            ).first([.text(id), .integer(account)]) { $0.integer() }
         return try named.flatMap { try message($0) }
     }
 

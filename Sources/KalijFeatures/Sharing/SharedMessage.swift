@@ -33,7 +33,9 @@ package struct SharedMessage: Codable {
     package var payload: [UInt8] { get throws { try StoredValue(encoding: self).canonicalBytes } }
 
     /// - Throws: `JIDError`, `AcceptError` if the message cannot be sent.
-    package var text: OutgoingText { get throws { try OutgoingText(body, to: try JID(recipient), id: id, answering: answered) } }
+    package var text: OutgoingText {
+        get throws { try OutgoingText(body, to: try JID(recipient), id: id, answering: answered) }
+    }
 }
 
 /// Why a parcel from the mailbox cannot be taken over.
