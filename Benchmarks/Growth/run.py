@@ -16,6 +16,8 @@ parser.add_argument("--rounds", type=int, default=21)
 options = parser.parse_args()
 
 COMMANDS = ["status", "--json status", "history", "history --limit 1000", "history contact1@example.net", "pending", "quarantine"]
+# Found in every thousandth message, so 1,000 times in a million: only the longest time is bounded.
+SEARCHES = ["search nightingale", "search nightingale window --in contact0@example.net"]
 
 
 def seconds(folder, command):
@@ -34,13 +36,13 @@ def main():
             folders.append("%s/%d" % (scratch, number))
             subprocess.run([options.maker, folders[-1], str(number), "500"], check=True)
         print("%-32s %10s %12s %7s" % ("milliseconds with", 1000, options.messages, "ratio"))
-        for command in COMMANDS:
+        for command in COMMANDS + SEARCHES:
             times = [[], []]
             for _ in range(options.rounds):
                 for folder, all_times in zip(folders, times):
                     all_times.append(seconds(folder, command))
             few, many = (1000 * statistics.median(values) for values in times)
-            good = good and many <= 50 and many <= 2 * few
+            good = good and many <= 50 and (many <= 2 * few or command in SEARCHES)
             print("%-32s %10.1f %12.1f %7.2f" % (command, few, many, many / few))
     return 0 if good else 1
 

@@ -20,6 +20,7 @@ extension Features {
         QuarantineFeature.self,
         QuestionsFeature.self,
         SharingFeature.self,
+        SearchFeature.self,
     ]
 
     /// The features in a process that does not drive.

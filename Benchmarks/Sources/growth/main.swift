@@ -29,7 +29,8 @@ try database.transaction {
         SELECT 1, CASE WHEN i % 3 = 0 THEN 'out' ELSE 'in' END, 'contact' || (i % ?2) || '@example.net', i, '',
             lower(hex(randomblob(16))), 'message-' || i, 'origin-' || i,
             CASE WHEN i % 3 = 0 THEN 'juliet@example.org/balcony' ELSE 'contact' || (i % ?2) || '@example.net/phone' END,
-            'juliet@example.org', 'chat', 'what light through yonder window breaks, for the time number ' || i, 1,
+            'juliet@example.org', 'chat', 'what light through yonder window breaks, for the time number ' || i
+                || CASE WHEN i % 1000 = 0 THEN ': the nightingale' ELSE '' END, 1,
             1700000000000 + i * 1000, 1700000000000 + i * 1000,
             CASE WHEN i % 3 = 0 THEN CASE WHEN i < 120 THEN 'sent' WHEN i < 240 THEN 'failed' ELSE 'acked' END END,
             i >= 120, 1
@@ -53,5 +54,8 @@ try database.transaction {
             SELECT 1, 'request-' || i, '', i, i, 'question.answered', x'' FROM n;
         """)
 }
+// As the driver does, without the pauses.
+let index = SearchIndex(database: database)
+while try index.hasWork() { _ = try database.transaction { try index.work() } }
 try driven.fence.letGo(database)
 try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")

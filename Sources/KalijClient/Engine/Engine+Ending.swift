@@ -13,6 +13,7 @@ extension Engine {
         database.wait(atMost: Stopping.databasePatience)
         // Processes that ring from now on must not rely on this process.
         doorbell.stopListening()
+        context?.indexing?.cancel()
         // Connections write their remaining bytes, for a limited time, before the loop ends.
         var open = drivers.count
         if open == 0 { environment.loop.enqueue { [weak self] in self?.ended() } }

@@ -142,6 +142,7 @@ public final class Engine {
         context?.blocked = { [weak self] in self?.endFrozenWriters() }
         context?.notified = { [weak self] in self?.planNotifications() }
         context?.notifyNow = { [weak self] in self?.showPlanned() }
+        if options.role == .main { context?.indexing = Indexing(runner, on: environment.loop) }
         question.answer = { [weak self] in self?.answer($0) }
     }
 
@@ -185,6 +186,7 @@ public final class Engine {
         takeWhatIsShared()
         receiveLetters()
         planNotifications()
+        context?.indexing?.later()
         switch options.role {
         case .wake: beginWake()
         case .background:

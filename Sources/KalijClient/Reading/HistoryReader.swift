@@ -40,7 +40,7 @@ public struct HistoryReader {
     }
 
     /// Messages in the mailbox are sent after all messages here.
-    private func waiting(of account: Account, with conversation: JID?) throws -> [Message] {
+    func waiting(of account: Account, with conversation: JID?) throws -> [Message] {
         guard let shared else { return [] }
         let messages = try shared.messages(of: account, besides: database)
         guard let conversation else { return messages }

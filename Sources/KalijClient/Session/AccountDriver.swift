@@ -157,6 +157,7 @@ final class AccountDriver {
     func release(_ effects: Step.Effects) {
         context.emit(effects.events)
         if effects.notified { context.notified() }
+        if effects.texts { context.indexing?.later() }
         if effects.queued { stage.session?.queueChanged() }
         due.plan(effects)
         context.settled(effects.settled)

@@ -17,6 +17,8 @@ final class DriverContext {
     private let changed: () -> Void
     /// There is something to notify of.
     var notified: () -> Void = {}
+    /// Indexes stored texts; nil in a process whose time is short.
+    var indexing: Indexing?
     /// Another process keeps ours from writing.
     var blocked: () -> Void = {}
     /// Shows the notifications now, and not in the loop's next turn.

@@ -41,6 +41,7 @@ struct LogoutSteps {
     }
 
     private func remove(_ step: Step) throws {
+        for feature in step.features.all { try feature.accountRemoved(in: step) }
         // Before the messages: entries of the queue refer to messages.
         try OutboundQueue(database: step.database, account: account.id).removeAll()
         try AccountTable(step.database).remove(account)

@@ -5,25 +5,47 @@ import KalijStore
 extension Messages {
     /// Sets what is shown of the message in `row`.
     func rewrite(_ row: Int64, body: String?, editedAt: Int64?, erasure: Erasure?) throws {
-        try database.run(
-            "UPDATE message SET body = ?, edited_at = ?, erased = ?, shown = (shown AND ? IS NOT ?) WHERE id = ?",
-            [
-                .optional(body), .optional(editedAt), .optional(erasure?.rawValue),
-                .optional(erasure?.rawValue), .state(Erasure.forgotten), .integer(row),
-            ])
+        try changingText(of: row, to: body) {
+            try database.run(
+                "UPDATE message SET body = ?, edited_at = ?, erased = ?, shown = (shown AND ? IS NOT ?) WHERE id = ?",
+                [
+                    .optional(body), .optional(editedAt), .optional(erasure?.rawValue),
+                    .optional(erasure?.rawValue), .state(Erasure.forgotten), .integer(row),
+                ])
+        }
     }
 
     /// The message in `row` is a line of its conversation from now on, with the text `body`; or is not, without a text.
     /// - Parameter corrects: the id of the unknown message that the message corrects.
     func show(_ row: Int64, body: String?, corrects: String?) throws {
-        try database.run(
-            "UPDATE message SET shown = ?, body = ?, corrects = ? WHERE id = ?",
-            [.integer(body == nil ? 0 : 1), .optional(body), .optional(corrects), .integer(row)])
+        try changingText(of: row, to: body) {
+            try database.run(
+                "UPDATE message SET shown = ?, body = ?, corrects = ? WHERE id = ?",
+                [.integer(body == nil ? 0 : 1), .optional(body), .optional(corrects), .integer(row)])
+        }
     }
 
     /// Removes the message in `row`, if the message is not shown and does not wait to be sent.
     func removeHidden(_ row: Int64) throws {
+        let old = try text(of: row)
         try database.run(
             "DELETE FROM message WHERE id = ? AND shown = 0 AND received_at IS NOT NULL", [.integer(row)])
+        if database.changes > 0 { try tell(row, old, nil) }
+    }
+
+    private func changingText(of row: Int64, to text: String?, _ body: () throws -> Void) throws {
+        let old = try self.text(of: row)
+        try body()
+        if old != text { try tell(row, old, text) }
+    }
+
+    private func text(of row: Int64) throws -> String? {
+        try database.statement("SELECT body FROM message WHERE id = ?").first([.integer(row)]) { $0.optionalText() }
+            ?? nil
+    }
+
+    private func tell(_ row: Int64, _ old: String?, _ text: String?) throws {
+        step.textChanged()
+        for feature in step.features.all { try feature.textChanged(of: row, from: old, to: text, in: step) }
     }
 }

@@ -73,6 +73,9 @@ public protocol Feature: SendableMetatype {
     /// The contacts that may know whether the account is online are known, or will not be known in this session.
     static func contactsKnown(in step: Step) throws
 
+    /// The account is about to be removed with all rows that refer to it.
+    static func accountRemoved(in step: Step) throws
+
     // MARK: Incoming
 
     /// A message has come, from any source, and is not stored yet. Called for all features in their order; later
@@ -95,6 +98,10 @@ public protocol Feature: SendableMetatype {
 
     /// A message of the user's has another state, or its outcome is unknown from now on.
     static func stateChanged(_ message: Message, in step: Step) throws
+
+    /// The text of the message in `row` was `old` and is `text` from now on; `text` is nil if the message lost its text, or was
+    /// removed. Not called for a message that is stored with its text.
+    static func textChanged(of row: Int64, from old: String?, to text: String?, in step: Step) throws
 
     /// A presence has come.
     static func presence(_ presence: Element, in step: Step) throws
@@ -133,12 +140,14 @@ extension Feature {
     public static func becameAvailable(in step: Step) throws {}
     public static func archiveRead(in step: Step) throws {}
     public static func contactsKnown(in step: Step) throws {}
+    public static func accountRemoved(in step: Step) throws {}
     public static func arrived(_ message: inout IncomingMessage, in step: Step) throws {}
     public static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {}
     public static func inserted(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {}
     public static func shown(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {}
     public static func moved(_ row: Int64, in step: Step) throws {}
     public static func stateChanged(_ message: Message, in step: Step) throws {}
+    public static func textChanged(of row: Int64, from old: String?, to text: String?, in step: Step) throws {}
     public static func presence(_ presence: Element, in step: Step) throws {}
     public static func answer(_ request: Element, in step: Step) throws -> RequestAnswer? { nil }
     public static func finish(_ step: Step) throws {}

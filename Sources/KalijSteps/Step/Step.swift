@@ -189,12 +189,16 @@ public final class Step {
 
     /// Notes that a message was stored in a new row: this count makes counting rows unnecessary.
     package func messageStored() throws {
+        effects.texts = true
         if counted != nil {
             counted?.stored &+= 1
             return
         }
         try database.run("UPDATE session SET messages = messages + 1 WHERE account = ?", [.integer(account.id)])
     }
+
+    /// Notes that the text of a stored message was changed.
+    package func textChanged() { effects.texts = true }
 
     /// The effects that leave after the commit.
     package struct Effects {
@@ -215,6 +219,8 @@ public final class Step {
         package init(events: [EngineEvent] = []) { self.events = events }
         /// Whether a handler was called or given up.
         package var handled = false
+        /// Whether texts were stored or changed.
+        package var texts = false
         /// Whether there is a new notification.
         package var notified = false
         /// How many handlers could not be called.

@@ -37,6 +37,8 @@ public final class Database {
         try execute("PRAGMA journal_mode=WAL")
         try execute("PRAGMA synchronous=\(durability == .machine ? "FULL" : "NORMAL")")
         try execute("PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-1000")
+        // An erased text leaves no bytes in the file.
+        try execute("PRAGMA secure_delete=ON")
     }
 
     /// Opens an existing database for reading only; never waits for a writer and changes nothing. Works where nothing can be
@@ -46,6 +48,7 @@ public final class Database {
         durability = .process
         handle = try Self.openForReading(path)
         sqlite3_busy_timeout(handle, 5000)
+        try execute("PRAGMA temp_store=MEMORY")
     }
 
     deinit {
@@ -139,6 +142,9 @@ public final class Database {
     public var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
     /// How many rows the last statement changed.
     public var changes: Int { Int(sqlite3_changes(handle)) }
+
+    /// How many rows all statements of this connection have changed.
+    public var totalChanges: Int { Int(sqlite3_total_changes(handle)) }
 
     private static func create(_ path: String) throws(StoreError) {
         // Created before SQLite does, so that the file is private, with its -wal and -shm files, which inherit the

@@ -13,7 +13,8 @@ enum Kalij {
         [
             LoginCommand.self, RunCommand.self, WakeCommand.self, SendCommand.self, FlushCommand.self,
             CorrectCommand.self, RetractCommand.self, ReactCommand.self, ForgetCommand.self,
-            HistoryCommand.self, StatusCommand.self, IQCommand.self, DiscoCommand.self, PingCommand.self,
+            HistoryCommand.self, SearchCommand.self, StatusCommand.self,
+            IQCommand.self, DiscoCommand.self, PingCommand.self,
             PendingCommand.self, QuarantineCommand.self, LogoutCommand.self, QueryCommand.self, DemoCommand.self,
         ]
     }

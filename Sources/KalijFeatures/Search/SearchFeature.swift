@@ -1,0 +1,34 @@
+import KalijSteps
+import KalijStore
+
+/// Searches the texts of all stored messages by their words.
+///
+/// No message pays for the index: the driver indexes stored texts a little later, in transactions of their own
+/// (``SearchIndex/work()``). A search also looks through the texts that are not indexed yet. A changed or erased text leaves
+/// the index in the step of the change.
+enum SearchFeature: Feature {
+    static let name = "search"
+
+    static let migrations = [
+        Migration(
+            "search/1",
+            """
+            -- The words of the texts of all messages, by the number of the message's row; no second copy of the texts.
+            CREATE VIRTUAL TABLE search_text USING fts5(body, content='', columnsize=0,
+                tokenize='unicode61 remove_diacritics 2');
+            -- The progress of the index: a single row.
+            CREATE TABLE search_progress(
+                id INTEGER PRIMARY KEY CHECK (id = 1),
+                place INTEGER NOT NULL,         -- the newest indexed row: exactly the texts up to here are in the index
+                erased INTEGER NOT NULL,        -- whether words were erased that are still in the file
+                cleaning INTEGER NOT NULL);     -- whether words are being removed from the file
+            INSERT INTO search_progress VALUES (1, 0, 0, 0);
+            """)
+    ]
+
+    static func textChanged(of row: Int64, from old: String?, to text: String?, in step: Step) throws {
+        try SearchIndex(database: step.database).textChanged(of: row, from: old, to: text)
+    }
+
+    static func accountRemoved(in step: Step) throws { try SearchIndex(database: step.database).clear() }
+}

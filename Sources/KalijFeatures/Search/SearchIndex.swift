@@ -1,0 +1,108 @@
+import KalijSteps
+import KalijStore
+
+/// The index of the words of all texts: FTS5 without a copy of the texts.
+///
+/// A text leaves the index by its old words, and so a change has to name exactly the indexed text. FTS5 notes a removal beside the
+/// words; the words leave the file when FTS5 merges both, which is work for as long as the index is. So the words are gone for every
+/// search in the step of the erasure, and gone from the file soon after (``work()``).
+package struct SearchIndex {
+    package let database: Database
+
+    package init(database: Database) { self.database = database }
+
+    /// The newest indexed row.
+    func place() throws -> Int64 { try progress().place }
+
+    // MARK: In steps
+
+    /// The text of a message was changed, or erased if `text` is nil.
+    func textChanged(of row: Int64, from old: String?, to text: String?) throws {
+        if try row <= place() {
+            if let old { try remove(old, of: row) }
+            if let text { try add(text, of: row) }
+            if text == nil, old != nil { try database.run("UPDATE search_progress SET erased = 1") }
+        }
+        guard text == nil else { return }
+        // The number of a removed row may be given again.
+        try database.run(
+            "UPDATE search_progress SET place = ?1 WHERE place > ?1", [.integer(try newestRow())])
+    }
+
+    /// An account is removed: the index is empty, and will be filled with the texts of the other accounts.
+    func clear() throws {
+        try database.run("INSERT INTO search_text(search_text) VALUES ('delete-all')")
+        try database.run("UPDATE search_progress SET place = 0, erased = 0, cleaning = 0")
+    }
+
+    // MARK: Outside of messages' steps
+
+    /// How many rows are indexed in a transaction: some milliseconds, in which nobody else can write.
+    private static let portion: Int64 = 250
+    /// How many pages of the index are merged in a transaction.
+    private static let pages: Int64 = 16
+
+    /// Does a part of the work in the present transaction.
+    /// - Returns: whether there is more to do.
+    package func work() throws -> Bool { try indexNext() || cleanNext() }
+
+    /// Whether there is work.
+    package func hasWork() throws -> Bool {
+        let progress = try progress()
+        return try progress.place < newestRow() || progress.isErased || progress.isCleaning
+    }
+
+    /// Indexes the next texts.
+    /// - Returns: false if there was none.
+    private func indexNext() throws -> Bool {
+        let texts = try StoredMessages.texts(after: try place(), limit: Self.portion, in: database)
+        guard let last = texts.last?.row else { return false }
+        for (row, text) in texts { if let text { try add(text, of: row) } }
+        try database.run("UPDATE search_progress SET place = ?", [.integer(last)])
+        return true
+    }
+
+    /// Removes erased words from the file.
+    /// - Returns: false if there are none, or no more.
+    private func cleanNext() throws -> Bool {
+        let progress = try progress()
+        guard progress.isErased || progress.isCleaning else { return false }
+        // A negative number begins to merge the whole index, a positive number goes on. Words erased meanwhile need another round.
+        let begins = !progress.isCleaning
+        let before = database.totalChanges
+        try database.run(
+            "INSERT INTO search_text(search_text, rank) VALUES ('merge', ?)",
+            [.integer(begins ? -Self.pages : Self.pages)])
+        // SQLite's documentation of the command: the work is done when less than two rows were changed.
+        let isDone = database.totalChanges - before < 2
+        try database.run(
+            "UPDATE search_progress SET erased = (erased AND NOT ?1), cleaning = NOT ?2",
+            [.integer(begins ? 1 : 0), .integer(isDone ? 1 : 0)])
+        return true
+    }
+
+    // MARK: Rows
+
+    private struct Progress {
+        let place: Int64
+        let isErased: Bool
+        let isCleaning: Bool
+    }
+
+    private func progress() throws -> Progress {
+        try database.statement("SELECT place, erased, cleaning FROM search_progress").first {
+            Progress(place: $0.integer("place"), isErased: $0.bool("erased"), isCleaning: $0.bool("cleaning"))
+        } ?? Progress(place: 0, isErased: false, isCleaning: false)
+    }
+
+    private func newestRow() throws -> Int64 { try StoredMessages.newestRow(in: database) }
+
+    private func add(_ text: String, of row: Int64) throws {
+        try database.run("INSERT INTO search_text(rowid, body) VALUES (?, ?)", [.integer(row), .text(text)])
+    }
+
+    private func remove(_ text: String, of row: Int64) throws {
+        try database.run(
+            "INSERT INTO search_text(search_text, rowid, body) VALUES ('delete', ?, ?)", [.integer(row), .text(text)])
+    }
+}
