@@ -21,6 +21,7 @@ extension Features {
         QuestionsFeature.self,
         SharingFeature.self,
         SearchFeature.self,
+        RegistrationFeature.self,
     ]
 
     /// The features in a process that does not drive.

@@ -8,7 +8,11 @@ public final class Login {
     private let loop: EventLoop
     private let password: String
     private let line: Line
-    private var outcome: Result<SuccessfulLogin, LoginError>?
+    private var outcome: Result<SuccessfulLogin?, any Error>?
+    /// The registration of the account instead of a login.
+    private var registering: Registering?
+    private var deadline: Timer?
+    private var patience = 60.0
     /// Whether the other side was found to speak TLS, or XMPP.
     private var isSecured = false
     private var isOpened = false
@@ -24,26 +28,59 @@ public final class Login {
     public static func attempt(
         _ jid: JID, password: String, server: ServerSettings, within seconds: Double = 60
     ) throws -> SuccessfulLogin {
-        let login = try Login(jid, password: password)
-        return try login.run(server, of: jid, within: seconds)
+        let login = try Login(jid, password: password, registering: nil)
+        guard let found = try login.run(server, of: jid, within: seconds) else { throw LoginError.failed("no login") }
+        return found
     }
 
-    private init(_ jid: JID, password: String) throws {
-        self.password = password
+    /// Registers `jid` at its server, over an encrypted connection that ends after the registration.
+    /// - Parameters:
+    ///   - token: the token of an invitation; nil without an invitation.
+    ///   - seconds: the longest time for the server, not counting the time of `answer`.
+    ///   - jid: the wanted address.
+    ///   - password: the wanted password.
+    ///   - server: how the server is reached and trusted.
+    ///   - answer: answers the server's questions; values by the names of fields.
+    /// - Throws: `RegistrationError`, `LoginError`, `SystemError`, the error of `answer`. After any other error than a refusal nobody
+    ///   knows whether the account is there.
+    public static func register(
+        _ jid: JID, password: String, token: String? = nil, server: ServerSettings, within seconds: Double = 60,
+        answer: @escaping (RegistrationForm) throws -> [String: [String]]
+    ) throws {
+        let registration = Registration(account: jid, password: password, token: token)
+        _ = try Login(jid, password: password, registering: Registering(registration: registration, answer: answer))
+            .run(server, of: jid, within: seconds)
+    }
+
+    private struct Registering {
+        var registration: Registration
+        let answer: (RegistrationForm) throws -> [String: [String]]
+    }
+
+    private init(_ jid: JID, password: String, registering: Registering?) throws {
+        (self.password, self.registering) = (password, registering)
         loop = try EventLoop()
-        line = Line(Negotiation.Configuration(jid, .password(password)), on: loop)
+        var configuration = Negotiation.Configuration(jid, .password(password))
+        configuration.authenticates = registering == nil
+        line = Line(configuration, on: loop)
         line.onEvent = { [weak self] in self?.handle($0) }
     }
 
-    private func run(_ server: ServerSettings, of jid: JID, within seconds: Double) throws -> SuccessfulLogin {
-        _ = loop.schedule(after: seconds) { [weak self] in
+    private func expectAnswer(within seconds: Double) {
+        deadline?.cancel()
+        deadline = loop.schedule(after: seconds) { [weak self] in
             self?.fail("no answer from the server within \(Int(seconds)) s")
         }
+    }
+
+    private func run(_ server: ServerSettings, of jid: JID, within seconds: Double) throws -> SuccessfulLogin? {
+        patience = seconds
+        expectAnswer(within: seconds)
         line.open { [loop] in
             Connection(loop: loop, target: server.target(for: jid), tls: server.tls(for: jid), $0)
         }
         loop.run()
-        return try (outcome ?? .failure(.failed("the login ended without an outcome"))).get()
+        return try (outcome ?? .failure(LoginError.failed("the login ended without an outcome"))).get()
     }
 
     private func handle(_ event: Line.Event) {
@@ -55,11 +92,13 @@ public final class Login {
             case .secured: try negotiate(.secured)
             case .arrived: try arrived()
             case .drained: break
-            case .failed(let failure): finish(.failure(.unreachable(failure)))
+            case .failed(let failure): finish(.failure(LoginError.unreachable(failure)))
             case .closed(let error): fail(error?.description ?? "the server closed the connection")
             }
         } catch let error as NegotiationError {
-            finish(.failure(.refused(error)))
+            finish(.failure(LoginError.refused(error)))
+        } catch  where registering != nil {
+            finish(.failure(error))
         } catch {
             fail("\(error)")
         }
@@ -75,17 +114,37 @@ public final class Login {
     }
 
     private func fail(_ reason: String) {
-        finish(.failure(isSecured || isOpened ? .failed(reason) : .noStream(reason)))
+        finish(.failure(isSecured || isOpened ? LoginError.failed(reason) : LoginError.noStream(reason)))
     }
 
     private func negotiate(_ event: Negotiation.Event) throws {
         try line.negotiate(event) { action in
-            guard case .authenticated(let mechanism, let keys) = action else { return }
-            finish(.success(SuccessfulLogin(mechanism: mechanism, keys: keys, password: password)))
+            switch action {
+            case .authenticated(let mechanism, let keys):
+                finish(.success(SuccessfulLogin(mechanism: mechanism, keys: keys, password: password)))
+            case .unauthenticated(let features): try register(.began(features))
+            case .stanza(let element): try register(.element(element))
+            default: break
+            }
         }
     }
 
-    private func finish(_ result: Result<SuccessfulLogin, LoginError>) {
+    private func register(_ event: Registration.Event) throws {
+        for action in try registering?.registration.handle(event) ?? [] {
+            switch action {
+            case .send(let stanza): line.send(stanza.bytes(in: "jabber:client"))
+            case .registered: finish(.success(nil))
+            case .ask(let form):
+                guard let answer = registering?.answer else { return }
+                // A person takes the time needed; nothing else happens on this thread meanwhile.
+                let values = try answer(form)
+                expectAnswer(within: patience)
+                try register(.answered(values))
+            }
+        }
+    }
+
+    private func finish(_ result: Result<SuccessfulLogin?, any Error>) {
         guard outcome == nil else { return }
         outcome = result
         line.close { [loop] in loop.stop() }

@@ -61,11 +61,12 @@ final class AccountDriver {
     func connect() {
         guard case .offline = stage else { return }
         alarms.cancel(.reconnect)
-        stage = .negotiating(SessionOpening(steps))
+        let credentials = (try? steps.logins()).map { reconnecting.choice.credentials($0) } ?? account.credentials
+        stage = .negotiating(SessionOpening(steps, withNewPassword: reconnecting.choice.isNew))
         context.emit(Connecting(), for: account)
         guard case .negotiating = stage else { return }
         let seconds = context.timing.negotiation
-        let line = Line(Negotiation.Configuration(account), on: context.loop, page: context.timing.page)
+        let line = Line(Negotiation.Configuration(account, credentials), on: context.loop, page: context.timing.page)
         line.onEvent = { [weak self] in self?.handle($0) }
         self.line = line
         alarms.set(.negotiation, after: seconds) { [weak self] in
@@ -212,6 +213,15 @@ final class AccountDriver {
     private func negotiationFailed(_ error: NegotiationError) {
         if case .stream = error, line?.isResumePending ?? false { reconnecting.resumeCut() }
         guard error.isRefusal || error.needsPassword else { return disconnect(error.description) }
+        if let logins = try? steps.logins() {
+            guard !reconnecting.choice.refused(logins) else {
+                // The other of two passwords, with another connection.
+                end()
+                stage = .offline
+                return context.loop.enqueue { [weak self] in self?.connect() }
+            }
+            if logins.isUnregistering { attempt { try steps.unregistered() } }
+        }
         end()
         stage = .refused(error)
         context.emit(Refused(reason: error.description), for: account)

@@ -165,8 +165,8 @@ extension Negotiation.Event {
 }
 
 extension Negotiation.Configuration {
-    init(_ account: Account) {
-        self.init(account.jid, account.credentials, weakest: account.mechanism)
+    init(_ account: Account, _ credentials: Credentials) {
+        self.init(account.jid, credentials, weakest: account.mechanism)
     }
 
     /// - Parameter weakest: the mechanism of an earlier login; nil before the first login.

@@ -1,10 +1,12 @@
 import KalijTransport
 
-/// When the next connection is tried, and whether the last session is to be resumed.
+/// When the next connection is tried, with which password, and whether the last session is to be resumed.
 struct Reconnecting {
     private var backoff: Backoff
     /// Consecutive connections that ended between `<resume/>` and its answer.
     private var unansweredResumes = 0
+    /// Which of two passwords the next login uses.
+    var choice = LoginChoice()
     /// Whether the session has lasted long enough to trust the way to the server.
     private var isStable = false
 
@@ -18,7 +20,10 @@ struct Reconnecting {
     mutating func gaveUpSession() { unansweredResumes = 0 }
 
     /// There is a session.
-    mutating func established() { unansweredResumes = 0 }
+    mutating func established() {
+        unansweredResumes = 0
+        choice.accepted()
+    }
 
     /// The session has lasted for a while.
     mutating func lasted() { isStable = true }

@@ -15,10 +15,12 @@ struct SessionOpening {
     }
 
     private let steps: SessionSteps
+    private let withNewPassword: Bool
     /// Whether the server offers stream management.
     private var managesStream = false
 
-    init(_ steps: SessionSteps) { self.steps = steps }
+    /// - Parameter withNewPassword: whether the login uses a new password of which the server has not told that it counts.
+    init(_ steps: SessionSteps, withNewPassword: Bool) { (self.steps, self.withNewPassword) = (steps, withNewPassword) }
 
     /// - Parameter isLeaving: whether a session is sought only to be ended.
     mutating func handle(
@@ -35,8 +37,9 @@ struct SessionOpening {
         case .stanza(let stanza): return [.commit(try steps.handle(stanza, count: nil))]
         case .enabled(let id, _, _): return try established(StreamManagement(), resumeID: id)
         case .established: return try established(nil, resumeID: nil)
-        // The keys are the keys of the login: with others the server would have refused.
-        case .authenticated, .enableFailed: return []
+        case .authenticated(_, let keys):
+            return try steps.loggedIn(withNewPassword: withNewPassword, keys).map { [.commit($0)] } ?? []
+        case .unauthenticated, .enableFailed: return []
         case .send, .startTLS, .restartParser: return []  // the line's
         }
     }

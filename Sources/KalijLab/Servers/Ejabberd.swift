@@ -48,6 +48,12 @@ public final class Ejabberd: XMPPServer {
         if options.archive != .always {
             configuration = configuration.replacing("modules:\n", with: "modules:\n  mod_offline: {}\n")
         }
+        if options.registration != .nobody {
+            let module = "  mod_register: {ip_access: all, access: all, access_remove: all}\n"
+            configuration =
+                "registration_timeout: infinity\n"
+                + configuration.replacing("modules:\n", with: "modules:\n" + module)
+        }
         for (name, value) in values { configuration = configuration.replacing(name, with: value) }
         try writeText(configuration, to: folder + "/ejabberd.yml")
         try await makeArchive(folder + "/archive.sqlite", laboratory: laboratory)

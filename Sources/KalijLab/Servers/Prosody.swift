@@ -30,6 +30,7 @@ public final class Prosody: XMPPServer {
     private var environment: [String: String] {
         var values = ["SERVER_DIR": folder, "SERVER_PORT": "\(port)", "SMACKS_TTL": "\(options.resumeSeconds)"]
         if let limit = options.queueLimit { values["SMACKS_QUEUE"] = "\(limit)" }
+        values["REGISTRATION"] = options.registration.rawValue
         values["ARCHIVE_POLICY"] = options.archive.rawValue
         if let port = options.componentPort { values["COMPONENT_PORT"] = "\(port)" }
         return values
@@ -67,6 +68,17 @@ public final class Prosody: XMPPServer {
             try Tool.prosodyctl.path(),
             ["--config", folder + "/prosody.cfg.lua", "register", user, "localhost", password],
             environment: environment)
+    }
+
+    /// The link of a new invitation to register an account (XEP-0401). The server must be running.
+    public func invitation() async throws -> String {
+        let output = try await laboratory.run(
+            try Tool.prosodyctl.path(),
+            ["--config", folder + "/prosody.cfg.lua", "mod_invites", "generate", "localhost"], environment: environment)
+        guard let link = output.split(whereSeparator: \.isWhitespace).first(where: { $0.hasPrefix("xmpp:") }) else {
+            throw LaboratoryError("prosodyctl made no invitation: \(output)")
+        }
+        return String(link)
     }
 
     public func sessionReader(account: String) -> any SessionLogReader {

@@ -13,6 +13,14 @@ public enum ArchivePolicy: String, Sendable, CaseIterable, Codable {
     case never
 }
 
+/// Who may register an account (XEP-0077).
+public enum RegistrationPolicy: String, Sendable {
+    case nobody
+    case anybody
+    /// Who has an invitation (XEP-0445); Prosody alone.
+    case invited
+}
+
 /// The options of a server.
 public struct ServerOptions: Sendable {
     /// How long a session without a connection can be resumed, in seconds.
@@ -24,6 +32,8 @@ public struct ServerOptions: Sendable {
     public var queueLimit: Int?
     /// Which messages the users' archives keep.
     public var archive = ArchivePolicy.always
+    /// Who may register an account. Unless nobody may, users may change their passwords and remove their accounts, too.
+    public var registration = RegistrationPolicy.nobody
 
     /// Sessions can be resumed for ten minutes unless told otherwise.
     public init(resumeSeconds: Int = 600, componentPort: Int? = nil, queueLimit: Int? = nil) {

@@ -5,7 +5,7 @@ import KalijStream
 
 /// The stored accounts.
 public struct AccountTable {
-    private let database: Database
+    let database: Database
     /// The longest history that the first reading of the archive fetches, in days: a century.
     public static let longestHistory: Int64 = 36_525
 
@@ -57,7 +57,7 @@ public struct AccountTable {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (jid) DO UPDATE SET server = excluded.server, direct_tls = excluded.direct_tls,
                     ca_file = excluded.ca_file, mechanism = excluded.mechanism, keys = excluded.keys,
-                    password = excluded.password, state = excluded.state
+                    password = excluded.password, state = excluded.state, new_password = NULL, unregistering = 0
                 """,
                 [
                     .text(jid.bare.description), .text(resource), .optional(server.override?.description),
@@ -97,7 +97,7 @@ public struct AccountTable {
     /// The account is logged out: it stays, without what is needed to log in.
     package func forgetLogin(of account: Account) throws {
         try database.run(
-            "UPDATE account SET state = ?, keys = NULL, password = NULL WHERE id = ?",
+            "UPDATE account SET state = ?, keys = NULL, password = NULL, new_password = NULL WHERE id = ?",
             [.state(Account.State.out), .integer(account.id)])
     }
 
@@ -125,7 +125,7 @@ public struct AccountTable {
         return mechanism
     }
 
-    private static func credentials(keys: [UInt8]?, password: String) throws -> Credentials {
+    static func credentials(keys: [UInt8]?, password: String) throws -> Credentials {
         guard let keys else { return .password(password) }
         guard let value = StoredValue(canonical: keys) else {
             throw StoreError(.corrupt, "the keys of an account are damaged")

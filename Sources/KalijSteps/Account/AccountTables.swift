@@ -19,6 +19,16 @@ package enum AccountTables {
                 created_at INTEGER NOT NULL,
                 state TEXT NOT NULL DEFAULT 'active', -- 'leaving', 'removing': not yet done; 'out': logged out
                 history_days INTEGER NOT NULL DEFAULT 14); -- how far the first reading of the archive looks back
-            """)
+            """),
+        Migration(
+            "account/2",
+            """
+            -- A password that counts instead if the server has taken a change whose answer is not known.
+            ALTER TABLE account ADD COLUMN new_password TEXT;
+            -- Whether the server was asked to remove the account.
+            ALTER TABLE account ADD COLUMN unregistering INTEGER NOT NULL DEFAULT 0;
+            -- Why the server refused the last change of the password or the removal.
+            ALTER TABLE account ADD COLUMN problem TEXT;
+            """),
     ]
 }

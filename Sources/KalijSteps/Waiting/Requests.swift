@@ -143,6 +143,16 @@ package struct Requests {
         }
     }
 
+    /// Whether a request with a handler of this name waits and has not left.
+    package func isUnsent(_ name: String) throws -> Bool {
+        let ids = try database.statement("SELECT id FROM request WHERE account = ? AND name = ?")
+            .all([account, .text(name)]) { $0.text() }
+        return try ids.contains { id in
+            try database.statement("SELECT sent = 0 FROM request WHERE account = ? AND id = ?")
+                .first([account, .text(id)]) { $0.bool() } ?? false
+        }
+    }
+
     /// Whether a handler waits for the answer to the request `id`.
     package func isWaiting(for id: String) throws -> Bool {
         try database.statement("SELECT 1 FROM request WHERE account = ? AND id = ?")

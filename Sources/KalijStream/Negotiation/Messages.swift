@@ -38,6 +38,8 @@ extension Negotiation {
         case startTLS
         /// Begin to parse a new stream; drop received bytes that are not yet parsed.
         case restartParser
+        /// The stream is encrypted, and nobody is authenticated: the configuration says so. All further elements are told.
+        case unauthenticated(StreamFeatures)
         /// The server and we have proven to each other that we know the password. To be stored: the mechanism, as the
         /// weakest accepted from now on, and the keys (nil with PLAIN).
         case authenticated(SASLMechanism, keys: SCRAMKeys?)
@@ -51,7 +53,7 @@ extension Negotiation {
         /// A new session under this address. Answer with `.enableStreamManagement` or `.withoutStreamManagement`, if
         /// the server offered stream management.
         case bound(JID)
-        /// A stanza received after `.bound` and before the counters started: to be handled, never to be counted.
+        /// An element received after `.unauthenticated`. Or a stanza received after `.bound` and before the counters started: to be handled, never to be counted.
         case stanza(Element)
         /// Stream management is on and both counters are zero; without an `id` the session cannot be resumed. `maximum`
         /// is the time in seconds for which the server keeps the session, `location` the address to try first when

@@ -25,6 +25,9 @@ public struct Negotiation: Sendable {
         public var weakestMechanism: SASLMechanism?
         /// The language for the server's messages to people (RFC 5646).
         public var language: String
+        /// Whether to authenticate. If not, the stream is the owner's once the stream is encrypted: to register an account
+        /// (XEP-0077 section 3.1).
+        public var authenticates = true
 
         /// Makes a configuration.
         public init(
@@ -50,6 +53,7 @@ public struct Negotiation: Sendable {
         case features(Phase)
         case requestingTLS
         case securing
+        case unauthenticated
         case authenticating(Authentication)
         case choosing(StreamFeatures, mayResume: Bool)
         case resuming(id: String, StreamFeatures)
@@ -121,7 +125,8 @@ public struct Negotiation: Sendable {
     mutating func open(_ phase: Phase) -> Action {
         stage = .header(phase)
         let header = StreamHeader.bytes(
-            account: configuration.account, isSecured: phase != .plain, language: configuration.language)
+            account: configuration.account, isSecured: phase != .plain && configuration.authenticates,
+            language: configuration.language)
         return .send(header)
     }
 
@@ -146,7 +151,8 @@ public struct Negotiation: Sendable {
         if let headerProblem { throw headerProblem }
         switch stage {
         case .features(.plain): return try secure(element)
-        case .features(.secured): return try authenticate(element)
+        case .features(.secured): return configuration.authenticates ? try authenticate(element) : try stay(element)
+        case .unauthenticated: return [.stanza(element)]
         case .features(.authenticated): return try choose(element)
         case .requestingTLS: return try answeredTLS(element)
         case .authenticating(let authentication): return try authenticating(authentication, element)
@@ -179,6 +185,7 @@ extension Negotiation.Stage: CustomStringConvertible {
         case .requestingTLS: "asking for encryption"
         case .securing: "setting up encryption"
         case .authenticating: "logging in"
+        case .unauthenticated: "registering an account"
         case .choosing: "choosing a session"
         case .resuming: "resuming a session"
         case .binding: "binding a resource"

@@ -16,6 +16,13 @@ extension Negotiation {
         return [.startTLS]
     }
 
+    /// Without authentication the elements of the encrypted stream are the owner's.
+    mutating func stay(_ element: Element) throws(NegotiationError) -> [Action] {
+        guard let features = StreamFeatures(element) else { throw unexpected(element) }
+        stage = .unauthenticated
+        return [.unauthenticated(features)]
+    }
+
     mutating func authenticate(_ element: Element) throws(NegotiationError) -> [Action] {
         guard let features = StreamFeatures(element) else { throw unexpected(element) }
         let authentication: Authentication

@@ -30,6 +30,12 @@ public struct StreamFeatures: Hashable, Sendable {
 
     /// STARTTLS (RFC 6120, 5).
     public var offersTLS: Bool { contains("starttls", Namespace.startTLS) }
+    /// XEP-0077: an account can be registered in this stream.
+    public var offersRegistration: Bool { contains("register", "http://jabber.org/features/iq-register") }
+    /// An invitation lets register an account (XEP-0445 section 3; Prosody 0.12 has the older name of XEP-0401).
+    public var takesInvitations: Bool {
+        contains("register", "urn:xmpp:ibr-token:0") || contains("register", "urn:xmpp:invite")
+    }
     /// Resource binding (RFC 6120, 7).
     public var offersBinding: Bool { contains("bind", Namespace.bind) }
     /// XEP-0198: a session can be resumed or enabled.

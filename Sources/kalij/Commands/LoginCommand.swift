@@ -37,13 +37,27 @@ enum LoginCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
-        let jid = try JID(arguments.words[0])
-        guard jid.local != nil else { throw Failure(.badInput, "\(jid) names no account, only a server") }
+        let jid = try account(arguments.words[0])
         let server = try settings(arguments)
         let days = try arguments.integer("--history-days", in: 0...Int(AccountTable.longestHistory))
         let password = try Password.read(file: arguments.value("--password-file"), for: jid)
         // Before anything is asked of a server: the directory must be of use.
         let database = try shared.directory.open(.machine, role: .share, now: Clock.system.now())
+        return try logIn(jid, password, server, historyDays: days, database, shared)
+    }
+
+    /// The address of an account on the command line.
+    static func account(_ word: String) throws -> JID {
+        let jid = try JID(word)
+        guard jid.local != nil else { throw Failure(.badInput, "\(jid) names no account, only a server") }
+        return jid
+    }
+
+    /// Checks the account at its server, and stores the account.
+    static func logIn(
+        _ jid: JID, _ password: String, _ server: ServerSettings, historyDays days: Int?, _ database: Database,
+        _ shared: SharedOptions
+    ) throws -> ExitStatus {
         let login: SuccessfulLogin
         do { login = try Login.attempt(jid, password: password, server: server) } catch let error as LoginError {
             throw Failure(error, wayOut: wayOut(of: error, server))
@@ -63,7 +77,7 @@ enum LoginCommand: Command {
     }
 
     /// The user's possible remedy, if known.
-    private static func wayOut(of error: LoginError, _ server: ServerSettings) -> String? {
+    static func wayOut(of error: LoginError, _ server: ServerSettings) -> String? {
         switch error {
         case .noStream: "if it speaks TLS from the first byte on, say so with --direct-tls"
         case .unreachable(let failure) where failure.kind == .untrusted:
@@ -77,7 +91,8 @@ enum LoginCommand: Command {
     /// A different resource for each installation, so that the clients do not push one another out.
     private static func newResource() -> String { "kalij." + String(UInt32.random(in: .min ... .max), radix: 36) }
 
-    private static func settings(_ arguments: Arguments) throws -> ServerSettings {
+    /// How the server is reached and trusted.
+    static func settings(_ arguments: Arguments) throws -> ServerSettings {
         var settings = ServerSettings(directTLS: arguments.has("--direct-tls"), caFile: nil)
         if let text = arguments.value("--server") {
             guard let server = HostAndPort(text) else {

@@ -6,12 +6,16 @@ import KalijStore
 
 enum LogoutCommand: Command {
     static let name = "logout"
-    static let usage = "JID [--remove] [--offline]"
+    static let usage = "JID [--remove] [--offline] | JID --unregister [--yes]"
     static let summary = "end an account's session and forget how to log in"
     static let details = """
         Ends the account's session and forgets its password or keys. Open requests are told that no answer will come.
         Messages stay and can be read with `kalij history`; unsent messages are sent after the next `kalij login JID`. With
         --remove everything stored about the account is deleted, with its messages.
+
+        With --unregister the server removes the account with everything that the server stores, and then everything stored here
+        is deleted, too. Nobody can undo that: at a terminal the command asks, elsewhere --yes is needed. If the server's answer
+        is lost, the next login shows whether the account is gone; then the messages here stay until `kalij logout JID --remove`.
 
         A running `kalij run` logs out at once; other accounts are not disturbed. Without one, this process logs out: it
         resumes the session for a moment to end the session at the server. If the server cannot be reached within 5 s, or with
@@ -23,6 +27,8 @@ enum LogoutCommand: Command {
         """
     static let options: [Arguments.Option] = [
         .flag("--remove", "delete everything stored about the account"),
+        .flag("--unregister", "have the server remove the account, and delete everything here"),
+        .flag("--yes", "do not ask before --unregister"),
         .flag("--offline", "do not connect to end the session at the server; a running `kalij run` does"),
     ]
 
@@ -36,11 +42,15 @@ enum LogoutCommand: Command {
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
         let jid = try JID(arguments.words[0]).bare
-        let removing = arguments.has("--remove")
+        let removing = arguments.has("--remove") || arguments.has("--unregister")
         guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
         let database = try shared.directory.open(.machine, role: .share, now: Clock.system.now())
         let table = AccountTable(database)
         let account = try table.account(jid, in: shared.directory)
+        if arguments.has("--unregister") {
+            guard !arguments.has("--offline") else { throw Failure(.usage, "--unregister needs the server") }
+            try Unregistering(account, shared).run(isConfirmed: arguments.has("--yes"), table)
+        }
         let isLeaving = try shared.directory.ringing {
             try table.requestLogout(account, removing: removing)
         }
@@ -51,7 +61,8 @@ enum LogoutCommand: Command {
         let report = try wait(shared, online: !arguments.has("--offline")) {
             try table.all().first { $0.jid == jid }.map { $0.state == .out } ?? true
         }
-        let unreached = report.unreached[jid]
+        // A server that has removed the account has ended the session, too.
+        let unreached = arguments.has("--unregister") ? nil : report.unreached[jid]
         if let unreached { Output.note("the session was not ended at the server: \(unreached)") }
         if shared.json {
             Output.line(

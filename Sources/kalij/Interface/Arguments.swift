@@ -14,7 +14,7 @@ struct Arguments {
     }
 
     private(set) var words: [String] = []
-    private var values: [String: String] = [:]
+    private var values: [String: [String]] = [:]
     private var flags: Set<String> = []
     private var mayHaveOptions = true
 
@@ -56,15 +56,18 @@ struct Arguments {
         guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst() else {
             throw Failure(.usage, "\(name) needs a value")
         }
-        values[name] = value
+        values[name, default: []].append(value)
     }
 
     func has(_ flag: String) -> Bool { flags.contains(flag) }
-    func value(_ name: String) -> String? { values[name] }
+    /// The value given last for `name`; nil if missing.
+    func value(_ name: String) -> String? { values[name]?.last }
+    /// All values given for `name`.
+    func all(_ name: String) -> [String] { values[name] ?? [] }
 
     /// The whole number given for `name`; nil if missing.
     func integer(_ name: String, in range: ClosedRange<Int> = 0...Int.max) throws -> Int? {
-        guard let text = values[name] else { return nil }
+        guard let text = value(name) else { return nil }
         guard let number = Int(text), range.contains(number) else {
             let bounds =
                 range.upperBound == .max

@@ -17,6 +17,7 @@ extension Failure {
         case let error as RequestError: self.init(.badInput, "\(error)")
         case let error as QuerySyntaxError: self.init(.badInput, "\(error)")
         case let error as SearchError: self.init(.badInput, "\(error)")
+        case let error as PasswordError: self.init(.badInput, "\(error)")
         case let error as XMLError: self.init(.badInput, "\(error)")
         case FenceError.lockFile(let path, let reason): self.init(.badConfiguration, "\(path): \(reason)")
         case let error as FenceError: self.init(.tryAgain, "\(error)")

@@ -11,7 +11,8 @@ enum Kalij {
 
     static var commands: [any Command.Type] {
         [
-            LoginCommand.self, RunCommand.self, WakeCommand.self, SendCommand.self, FlushCommand.self,
+            LoginCommand.self, RegisterCommand.self, PasswordCommand.self,
+            RunCommand.self, WakeCommand.self, SendCommand.self, FlushCommand.self,
             CorrectCommand.self, RetractCommand.self, ReactCommand.self, ForgetCommand.self,
             HistoryCommand.self, SearchCommand.self, StatusCommand.self,
             IQCommand.self, DiscoCommand.self, PingCommand.self,

@@ -4,14 +4,18 @@ import KalijText
 
 /// Where a password comes from; never from an argument, visible to others.
 enum Password {
-    static func read(file: String?, for jid: JID) throws -> String {
+    /// - Parameter isNew: whether the password is asked for twice at the terminal: a mistyped new password fits nothing.
+    static func read(file: String?, for jid: JID, isNew: Bool = false) throws -> String {
         let password: String
         if let file {
             password = firstLine(try Files.contents(file, limit: 65_536))
         } else if let given = Kalij.environment("KALIJ_PASSWORD") {
             password = given
         } else {
-            password = try prompt("Password of \(jid.bare): ")
+            password = try prompt("\(isNew ? "New password" : "Password") of \(jid.bare): ")
+            if isNew, try prompt("The same again: ") != password {
+                throw Failure(.badInput, "the passwords are different")
+            }
         }
         guard !password.isEmpty else { throw Failure(.badInput, "the password is empty") }
         return password

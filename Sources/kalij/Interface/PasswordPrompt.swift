@@ -2,12 +2,13 @@ import Glibc
 import KalijText
 import KalijTransport
 
-/// Asks at the terminal for hidden input.
+/// Asks at the terminal for input, hidden unless told otherwise.
 ///
 /// The keys that end or stop a program do so (`getpass` lets these keys through as characters), and the terminal shows
 /// typed characters again afterwards, however the prompt ends.
 final class PasswordPrompt {
     private let prompt: PrintedText
+    private let isHidden: Bool
     private let terminal: Int32
     private let loop: EventLoop
     private let shown: termios
@@ -24,14 +25,14 @@ final class PasswordPrompt {
 
     /// - Returns: the typed line; nil if the input ended before (Ctrl-D).
     /// - Throws: `Failure` if there is no terminal, `SystemError`
-    static func ask(_ prompt: PrintedText) throws -> [UInt8]? {
+    static func ask(_ prompt: PrintedText, isHidden: Bool = true) throws -> [UInt8]? {
         let own = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
         defer { if own >= 0 { close(own) } }
-        return try PasswordPrompt(prompt, terminal: own >= 0 ? own : STDIN_FILENO).ask()
+        return try PasswordPrompt(prompt, isHidden, terminal: own >= 0 ? own : STDIN_FILENO).ask()
     }
 
-    private init(_ prompt: PrintedText, terminal: Int32) throws {
-        self.prompt = prompt
+    private init(_ prompt: PrintedText, _ isHidden: Bool, terminal: Int32) throws {
+        (self.prompt, self.isHidden) = (prompt, isHidden)
         self.terminal = terminal
         loop = try EventLoop()
         var now = termios()
@@ -64,7 +65,7 @@ final class PasswordPrompt {
 
     private func awaitEnd() throws {
         var hidden = shown
-        hidden.c_lflag &= ~tcflag_t(ECHO)
+        if isHidden { hidden.c_lflag &= ~tcflag_t(ECHO) }
         guard tcsetattr(terminal, TCSAFLUSH, &hidden) == 0 else {
             throw SystemError("changing the terminal's settings")
         }
@@ -74,7 +75,7 @@ final class PasswordPrompt {
         watch.cancel()
         var before = shown
         tcsetattr(terminal, TCSAFLUSH, &before)
-        write("\n")
+        if isHidden { write("\n") }
     }
 
     private func readSome() {

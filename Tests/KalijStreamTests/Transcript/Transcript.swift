@@ -170,6 +170,7 @@ extension Negotiation.Action {
         case .restartParser: "restart parser"
         case .authenticated(let mechanism, let keys):
             "authenticated \(mechanism) \(keys == nil ? "without" : "with") keys"
+        case .unauthenticated: "unauthenticated"
         case .choose: "choose"
         case .resumed(let handled): "resumed \(handled)"
         case .resumeFailed(let handled, let condition):

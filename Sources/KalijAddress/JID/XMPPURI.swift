@@ -1,0 +1,59 @@
+/// An address of XMPP as a link: `xmpp:romeo@example.net?roster;preauth=TOKEN` (RFC 5122, XEP-0147).
+public struct XMPPURI: Sendable, Hashable {
+    /// The named address.
+    public let jid: JID
+    /// The action, such as `register`, `roster`, `join`; nil if there is none.
+    public let action: String?
+    /// The parameters of the action.
+    public let parameters: [String: String]
+
+    /// The longest link that is read, in bytes.
+    public static let longest = 10_000
+
+    /// Reads a link; nil if the text is none, or names no valid address. An authority (`xmpp://...`) is ignored.
+    public init?(_ text: String) {
+        guard text.utf8.count <= Self.longest, text.lowercased().hasPrefix("xmpp:") else { return nil }
+        var rest = text.dropFirst("xmpp:".count)
+        rest = rest.prefix { $0 != "#" }
+        if rest.hasPrefix("//") {
+            guard let slash = rest.dropFirst(2).firstIndex(of: "/") else { return nil }
+            rest = rest[rest.index(after: slash)...]
+        }
+        let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let path = Self.decoded(parts[0]), let jid = try? JID(path) else { return nil }
+        self.jid = jid
+        var pieces = parts.count > 1 ? parts[1].split(separator: ";", omittingEmptySubsequences: false) : []
+        let first = pieces.isEmpty ? nil : Self.decoded(pieces.removeFirst())
+        action = first?.isEmpty == false ? first : nil
+        var parameters: [String: String] = [:]
+        for piece in pieces {
+            let pair = piece.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = pair.first.flatMap(Self.decoded), let value = Self.decoded(pair.count > 1 ? pair[1] : "")
+            else {
+                return nil
+            }
+            // The first counts.
+            if parameters[name] == nil { parameters[name] = value }
+        }
+        self.parameters = parameters
+    }
+
+    /// Replaces `%` with two hexadecimal digits by a byte; nil if the result is no UTF-8.
+    private static func decoded(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = rest.prefix(2)
+            guard digits.count == 2, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
+                let code = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)  // fits: two digits
+            else { return nil }
+            bytes.append(code)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,34 @@
+import KalijFeatures
+import KalijSteps
+import KalijStream
+
+/// Steps that settle changes of the account at its server.
+extension SessionSteps {
+    /// What the account can log in with.
+    func logins() throws -> AccountTable.Logins {
+        try AccountTable(runner.database).logins(of: account.id) ?? AccountTable.Logins(stored: account.credentials)
+    }
+
+    /// The server has accepted a login.
+    /// - Parameter keys: the keys of the login; nil for a mechanism that needs the password.
+    /// - Returns: nil if nothing has to be noted: most often the stored keys are the keys of the login.
+    func loggedIn(withNewPassword isNew: Bool, _ keys: SCRAMKeys?) throws -> Step.Effects? {
+        let logins = try logins()
+        let newKeys = if case .password = logins.stored { keys } else { isNew ? keys : nil }
+        guard logins.new != nil || logins.isUnregistering || newKeys != nil else { return nil }
+        return try runner.run("login", for: account) { step in
+            try step.loggedIn(withNewPassword: isNew)
+            if logins.isUnregistering { try step.accountIsThere() }
+            if let newKeys { try AccountTable(step.database).store(newKeys, of: account.id) }
+        }
+    }
+
+    /// The server refuses the login of an account that the server was asked to remove. The server has most likely removed the account;
+    /// the messages stay, because nobody has said so.
+    func unregistered() throws {
+        _ = try runner.run("unregistered", for: account) { step in
+            guard try !Requests(step: step).isUnsent(RemovalAnswered.name) else { return }
+            try AccountTable(step.database).unregistered(account.id, .leaving)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import KalijAddress
+import KalijXML
+
+/// The registration of an account in an encrypted stream, before any authentication (XEP-0077 section 3.1), perhaps with an
+/// invitation (XEP-0445).
+///
+/// A value without socket and terminal, like ``Negotiation``. The owner passes events in and carries out the returned actions. After
+/// an error the registration is over.
+public struct Registration: Sendable {
+    /// The input, from the owner.
+    public enum Event {
+        /// The stream is encrypted, with these features (`Negotiation.Action.unauthenticated`).
+        case began(StreamFeatures)
+        /// An element of the stream.
+        case element(Element)
+        /// Answers `.ask`: values by the names of fields.
+        case answered([String: [String]])
+    }
+
+    /// The owner's tasks, in this order.
+    public enum Action {
+        /// Send this stanza.
+        case send(Element)
+        /// Ask the user; answer with `.answered`.
+        case ask(RegistrationForm)
+        /// The account is there.
+        case registered
+    }
+
+    private enum Stage {
+        case new
+        case invited
+        case asking
+        case answering(RegistrationForm)
+        case submitting
+        case over
+    }
+
+    static let namespace = "jabber:iq:register"
+
+    private let account: JID
+    private let password: String
+    private let token: String?
+    private var stage = Stage.new
+
+    /// - Parameters:
+    ///   - account: the wanted address, with a local part.
+    ///   - password: the wanted password.
+    ///   - token: the token of an invitation; nil without an invitation.
+    public init(account: JID, password: String, token: String?) {
+        (self.account, self.password, self.token) = (account, password, token)
+    }
+
+    /// Takes an event.
+    /// - Returns: the next actions.
+    /// - Throws: `RegistrationError`; the connection is of no more use.
+    public mutating func handle(_ event: Event) throws(RegistrationError) -> [Action] {
+        do { return try take(event) } catch {
+            stage = .over
+            throw error
+        }
+    }
+
+    private mutating func take(_ event: Event) throws(RegistrationError) -> [Action] {
+        switch (event, stage) {
+        case (.began(let features), .new): return try begin(features)
+        case (.element(let element), .invited):
+            guard try isAnswer(element, to: "invitation", RegistrationError.invitation) else { return [] }
+            return ask()
+        case (.element(let element), .asking):
+            guard try isAnswer(element, to: "form", RegistrationError.refused) else { return [] }
+            let form = try RegistrationForm(element)
+            stage = .answering(form)
+            return [.ask(form)]
+        case (.answered(let values), .answering(let form)):
+            let query = try form.query(username: account.local ?? "", password: password, values)
+            stage = .submitting
+            return [.send(request("set", "registration", query))]
+        case (.element(let element), .submitting):
+            guard try isAnswer(element, to: "registration", RegistrationError.refused) else { return [] }
+            stage = .over
+            return [.registered]
+        // Nothing else of the server's matters before an account is there.
+        case (.element, _): return []
+        default: throw .invalidAnswer("out of order")
+        }
+    }
+
+    private mutating func begin(_ features: StreamFeatures) throws(RegistrationError) -> [Action] {
+        guard let token else {
+            guard features.offersRegistration else { throw .notOffered(invitations: features.takesInvitations) }
+            return ask()
+        }
+        stage = .invited
+        let preauth = Element("preauth", xmlns: "urn:xmpp:pars:0", attributes: ["token": token])
+        return [.send(request("set", "invitation", preauth))]
+    }
+
+    private mutating func ask() -> [Action] {
+        stage = .asking
+        return [.send(request("get", "form", Element("query", xmlns: Self.namespace)))]
+    }
+
+    private func request(_ type: String, _ id: String, _ payload: Element) -> Element {
+        Element(
+            "iq", xmlns: Namespace.client, attributes: ["type": type, "id": id, "to": account.domain],
+            children: [payload])
+    }
+
+    /// Whether `element` is the positive answer to the request `id`; false for any other element.
+    private func isAnswer(
+        _ element: Element, to id: String, _ refused: (StanzaError) -> RegistrationError
+    ) throws(RegistrationError) -> Bool {
+        guard element.isNamed("iq", Namespace.client), element["id"] == id else { return false }
+        if element["type"] == "error" {
+            guard let error = StanzaError(element) else { throw .invalidAnswer("an error without a reason") }
+            throw refused(error)
+        }
+        return element["type"] == "result"
+    }
+}

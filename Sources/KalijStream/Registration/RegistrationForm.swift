@@ -1,0 +1,93 @@
+import KalijXML
+
+/// A server's questions to a person who registers (XEP-0077 sections 3.1 and 4): a data form, or the older list of fields.
+public struct RegistrationForm: Sendable {
+    /// The server's instructions, a line each.
+    public let instructions: [String]
+    /// The fields besides the user's name and the password that a person answers, in their order.
+    public let fields: [DataForm.Field]
+    /// An address where the registration goes on, outside of XMPP (XEP-0066); nil if the server names none.
+    public let link: String?
+
+    private enum Style: Sendable {
+        case form(DataForm)
+        case list([String])
+    }
+    private let style: Style
+
+    /// The fields of the older list (XEP-0077 section 14.1).
+    private static let known: Set = [
+        "username", "nick", "password", "name", "first", "last", "email", "address", "city", "state", "zip", "phone",
+        "url",
+        "date", "misc", "text", "key",
+    ]
+    /// The most fields of a form: a person answers the questions.
+    private static let most = 100
+
+    /// Reads the server's answer.
+    /// - Throws: `RegistrationError`, `.elsewhere` if an account can only be registered at an address of the web.
+    init(_ answer: Element) throws(RegistrationError) {
+        guard let query = answer.child("query", Registration.namespace) else { throw .invalidAnswer("no questions") }
+        link = query.child("x", "jabber:x:oob")?.child("url")?.text
+        let form = Self.form(in: query)
+        let names = query.children.map(\.name).filter(Self.known.contains)
+        guard (form?.fields.count ?? names.count) <= Self.most else { throw .invalidAnswer("too many questions") }
+        let told = query.child("instructions", Registration.namespace).map { [$0.text] } ?? []
+        if let form {
+            (style, instructions) = (.form(form), form.instructions.isEmpty ? told : form.instructions)
+            fields = form.fields.filter { Self.isForPerson($0) }
+        } else if names.contains("username") {
+            (style, instructions) = (.list(names), told)
+            fields = names.filter { $0 != "username" && $0 != "password" }
+                .map { DataForm.Field($0, .textSingle, isRequired: true) }
+        } else if let link {
+            throw .elsewhere(link)
+        } else {
+            throw .invalidAnswer("no questions" + (told.first.map { ": \($0)" } ?? ""))
+        }
+    }
+
+    private static func form(in query: Element) -> DataForm? {
+        guard let element = query.child("x", "jabber:x:data"), let form = try? DataForm(element), form.type == .form
+        else {
+            return nil
+        }
+        return form
+    }
+
+    private static func isForPerson(_ field: DataForm.Field) -> Bool {
+        field.name != "username" && field.name != "password" && field.effectiveType != .hidden
+            && field.effectiveType != .fixed
+    }
+
+    /// The answer with `values` by the names of fields.
+    /// - Throws: `RegistrationError.field` if a value is missing, or is not taken, or is for a field that is not asked for.
+    func query(username: String, password: String, _ values: [String: [String]]) throws(RegistrationError) -> Element {
+        if let name = values.keys.sorted().first(where: { name in !fields.contains { $0.name == name } }) {
+            throw .field("the server does not ask for \"\(name)\"")
+        }
+        let query = Element("query", xmlns: Registration.namespace)
+        switch style {
+        case .form(let form): query.add(try submission(of: form, username, password, values).element)
+        case .list(let names):
+            for name in names {
+                let text = ["username": username, "password": password][name] ?? values[name]?.joined(separator: "\n")
+                guard let text else { throw .field("the server wants \"\(name)\"") }
+                query.add(Element(name, xmlns: Registration.namespace, text: text))
+            }
+        }
+        return query
+    }
+
+    private func submission(
+        of form: DataForm, _ username: String, _ password: String, _ values: [String: [String]]
+    ) throws(RegistrationError) -> DataForm {
+        var form = form
+        do {
+            if form["username"] != nil { try form.fill("username", with: username) }
+            if form["password"] != nil { try form.fill("password", with: password) }
+            for (name, value) in values { try form.fill(name, with: value) }
+            return try form.submission()
+        } catch { throw .field("\(error)") }
+    }
+}

@@ -1,0 +1,178 @@
+import KalijAddress
+import KalijXML
+import Testing
+
+@testable import KalijStream
+
+@Suite("Registration of an account (XEP-0077, XEP-0445)")
+struct RegistrationTests {
+    /// Plays a conversation: `S:` what the server sends, `C:` what has to be sent next, `?` the names of the fields asked for, `A:`
+    /// answers of the user (`name=value name=value`), `!` the account is there.
+    private func play(_ script: String, token: String? = nil) throws {
+        var registration = Registration(account: .received("juliet@example.org"), password: "R0m30", token: token)
+        var pending: [Registration.Action] = []
+        for line in script.split(separator: "\n").map(String.init) {
+            let rest = String(line.dropFirst(2).drop(while: \.isWhitespace))
+            switch line.prefix(1) {
+            case "S":
+                #expect(pending.isEmpty, "before \(line)")
+                let element = try #require(Element.parsed(rest))
+                pending += try registration.handle(StreamFeatures(element).map { .began($0) } ?? .element(element))
+            case "A":
+                #expect(pending.isEmpty, "before \(line)")
+                let pairs = rest.split(separator: " ").map { $0.split(separator: "=") }
+                pending += try registration.handle(
+                    .answered(Dictionary(uniqueKeysWithValues: pairs.map { (String($0[0]), [String($0[1])]) })))
+            default:
+                let action = try #require(pending.isEmpty ? nil : pending.removeFirst(), "\(line)")
+                switch action {
+                case .send(let stanza): #expect(stanza.xml() == rest)
+                case .ask(let form): #expect(form.fields.compactMap(\.name).joined(separator: " ") == rest)
+                case .registered: #expect(line == "!")
+                }
+            }
+        }
+        #expect(pending.isEmpty, "at the end")
+    }
+
+    private static let open = """
+        S: <stream:features><register xmlns='http://jabber.org/features/iq-register'/></stream:features>
+        C: <iq xmlns='jabber:client' id='form' to='example.org' type='get'><query xmlns='jabber:iq:register'/></iq>
+
+        """
+    private static let list =
+        open + """
+            S: <iq type='result' id='form'><query xmlns='jabber:iq:register'><instructions>Choose</instructions>\
+            <username/><password/><email/></query></iq>
+            ? email
+
+            """
+
+    @Test("the older list of fields, XEP-0077, 3.1")
+    func fields() throws {
+        try play(
+            Self.list + """
+                A: email=juliet@capulet.lit
+                C: <iq xmlns='jabber:client' id='registration' to='example.org' type='set'><query xmlns='jabber:iq:register'>\
+                <username>juliet</username><password>R0m30</password><email>juliet@capulet.lit</email></query></iq>
+                S: <message><body>something else</body></message>
+                S: <iq type='result' id='other'/>
+                S: <iq type='result' id='registration'/>
+                !
+                """)
+    }
+
+    @Test("a data form, XEP-0077, 4, with hidden fields that go back")
+    func form() throws {
+        try play(
+            Self.open + """
+                S: <iq type='result' id='form'><query xmlns='jabber:iq:register'><instructions>Use a form</instructions>\
+                <x xmlns='jabber:x:data' type='form'><field type='hidden' var='FORM_TYPE'><value>jabber:iq:register</value></field>\
+                <field type='text-single' var='username'><required/></field><field type='text-private' var='password'><required/></field>\
+                <field type='fixed'><value>Now the riddle</value></field>\
+                <field type='text-single' var='ocr' label='What is in the picture?'><required/></field></x></query></iq>
+                ? ocr
+                A: ocr=7nHL3
+                C: <iq xmlns='jabber:client' id='registration' to='example.org' type='set'><query xmlns='jabber:iq:register'>\
+                <x xmlns='jabber:x:data' type='submit'><field type='hidden' var='FORM_TYPE'><value>jabber:iq:register</value></field>\
+                <field type='text-single' var='username'><value>juliet</value></field>\
+                <field type='text-private' var='password'><value>R0m30</value></field>\
+                <field type='text-single' var='ocr'><value>7nHL3</value></field></x></query></iq>
+                S: <iq type='result' id='registration'/>
+                !
+                """)
+    }
+
+    @Test("an invitation goes first, XEP-0445, 4")
+    func invitation() throws {
+        let preauth = """
+            S: <stream:features><register xmlns='urn:xmpp:invite'/></stream:features>
+            C: <iq xmlns='jabber:client' id='invitation' to='example.org' type='set'><preauth xmlns='urn:xmpp:pars:0' token='T&amp;1'/></iq>
+
+            """
+        try play(
+            preauth + """
+                S: <iq type='result' id='invitation'/>
+                C: <iq xmlns='jabber:client' id='form' to='example.org' type='get'><query xmlns='jabber:iq:register'/></iq>
+                """, token: "T&1")
+        #expect(throws: RegistrationError.self) {
+            try play(
+                preauth
+                    + "S: <iq type='error' id='invitation'><error type='cancel'><item-not-found xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>",
+                token: "T&1")
+        }
+    }
+
+    private func problem(_ script: String) -> RegistrationError? {
+        do { try play(script) } catch { return error as? RegistrationError }
+        return nil
+    }
+
+    @Test("refusals are told as what they are")
+    func refusals() throws {
+        #expect(
+            problem("S: <stream:features><register xmlns='urn:xmpp:ibr-token:0'/></stream:features>")
+                == .notOffered(invitations: true))
+        #expect(problem("S: <stream:features/>") == .notOffered(invitations: false))
+        let taken =
+            Self.list + """
+                A: email=a
+                C: <iq xmlns='jabber:client' id='registration' to='example.org' type='set'><query xmlns='jabber:iq:register'>\
+                <username>juliet</username><password>R0m30</password><email>a</email></query></iq>
+                S: <iq type='error' id='registration'><error type='cancel'><conflict xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>
+                """
+        #expect(problem(taken)?.isTaken == true)
+        #expect(problem(Self.list + "A: email=a other=b") == .field("the server does not ask for \"other\""))
+        guard case .field = problem(Self.list + "A: ") else {
+            Issue.record("a missing answer")
+            return
+        }
+        let link = "<x xmlns='jabber:x:oob'><url>https://example.org/new</url></x>"
+        #expect(
+            problem(Self.open + "S: <iq type='result' id='form'><query xmlns='jabber:iq:register'>\(link)</query></iq>")
+                == .elsewhere("https://example.org/new"))
+        for answer in [
+            "", "<query xmlns='jabber:iq:register'/>", "<query xmlns='jabber:iq:register'><password/></query>",
+        ] {
+            guard case .invalidAnswer = problem(Self.open + "S: <iq type='result' id='form'>\(answer)</iq>") else {
+                Issue.record("\(answer)")
+                continue
+            }
+        }
+        let many = String(repeating: "<email/>", count: 200)
+        guard
+            case .invalidAnswer = problem(
+                Self.open
+                    + "S: <iq type='result' id='form'><query xmlns='jabber:iq:register'><username/>\(many)</query></iq>"
+            )
+        else {
+            Issue.record("many fields")
+            return
+        }
+    }
+
+    @Test("without authentication nothing is said about the account, and nothing outside of TLS")
+    func unauthenticated() throws {
+        var configuration = Negotiation.Configuration.test()
+        configuration.authenticates = false
+        try Transcript(configuration).play(
+            """
+            * connected secured
+            C: HEADER
+            S: HEADER
+            S: <stream:features><register xmlns='http://jabber.org/features/iq-register'/></stream:features>
+            ! unauthenticated
+            S: <iq type='result' id='form'/>
+            ! stanza iq
+            """)
+        #expect(throws: NegotiationError.tlsNotOffered) {
+            try Transcript(configuration).play(
+                """
+                * connected
+                C: HEADER
+                S: HEADER
+                S: <stream:features><register xmlns='http://jabber.org/features/iq-register'/></stream:features>
+                """)
+        }
+    }
+}
