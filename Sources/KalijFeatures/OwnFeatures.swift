@@ -9,6 +9,7 @@ extension Features {
         EventsFeature.self,
         MessagesFeature.self,
         ContactsFeature.self,
+        BlockingFeature.self,
         DiscoveryFeature.self,
         CarbonsFeature.self,
         HistoryFeature.self,

@@ -53,7 +53,7 @@ struct SessionOpening {
         // A process that was frozen meanwhile would take the session from the process that drives now.
         try steps.runner.checkFence()
         managesStream = features.offersStreamManagement
-        try steps.note(largestStanza: features.largestStanza)
+        try steps.note(features)
         let session = try steps.load()
         // Only a session that can be resumed is there to be ended.
         if isLeaving, !managesStream || reconnecting.givesUpSession { return [.giveUpLogout] }

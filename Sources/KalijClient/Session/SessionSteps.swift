@@ -15,12 +15,16 @@ struct SessionSteps {
     /// The stored session.
     func load() throws -> SessionRow { try SessionRow.load(account.id, from: runner.database) }
 
-    /// The server has announced how many bytes of a stanza the server takes, or nothing.
-    func note(largestStanza bytes: Int?) throws {
-        let bytes = bytes.map(Int64.init)
-        guard try SessionRow.largestStanza(of: account.id, in: runner.database) != bytes else { return }
+    /// The features of the stream: how many bytes of a stanza the server takes, and the offers.
+    func note(_ features: StreamFeatures) throws {
+        let (bytes, offers) = (features.largestStanza.map(Int64.init), features.offers)
+        guard
+            try SessionRow.largestStanza(of: account.id, in: runner.database) != bytes
+                || SessionRow.offers(of: account.id, in: runner.database) != offers
+        else { return }
         _ = try runner.run("limits", for: account) { step in
             try SessionRow.set(largestStanza: bytes, of: account.id, in: step.database)
+            try SessionRow.set(offers: offers, of: account.id, in: step.database)
         }
     }
 

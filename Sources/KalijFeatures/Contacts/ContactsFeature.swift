@@ -3,7 +3,7 @@ import KalijHandlers
 import KalijStore
 import KalijXML
 
-/// The contacts that may know whether the account is online.
+/// Contacts: the roster, requests to see presence, and the presence of the session (RFC 6121 sections 2 to 4).
 enum ContactsFeature: Feature {
     package static let name = "contacts"
 
@@ -22,16 +22,101 @@ enum ContactsFeature: Feature {
                 account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
                 stanza BLOB NOT NULL);
             CREATE INDEX asker_account ON asker(account);
-            """)
+            """),
+        Migration(
+            "contacts/2",
+            """
+            -- The roster, as far as the server has told it.
+            CREATE TABLE contact(
+                id INTEGER PRIMARY KEY,
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                jid TEXT NOT NULL,              -- a bare address
+                name TEXT,
+                groups TEXT NOT NULL,           -- with U+001F between two
+                subscription TEXT NOT NULL,     -- 'none', 'to', 'from', 'both'
+                asked INTEGER NOT NULL,         -- whether the contact has not answered the account's request yet
+                approved INTEGER NOT NULL);     -- whether the server answers the contact's request
+            CREATE UNIQUE INDEX contact_jid ON contact(account, jid);
+            CREATE TABLE roster(
+                account INTEGER PRIMARY KEY REFERENCES account(id) ON DELETE CASCADE,
+                version TEXT NOT NULL);         -- the server's name for the state of the rows; '' if there is none
+            DROP TABLE subscriber;
+            UPDATE session SET subscribers = 0; -- the roster is asked for, also by a session that goes on
+
+            -- Of the present session: the clients of contacts, and of the account.
+            CREATE TABLE presence(
+                id INTEGER PRIMARY KEY,
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                contact TEXT NOT NULL,          -- a bare address
+                resource TEXT NOT NULL,
+                show TEXT NOT NULL,             -- 'online', 'away', 'chat', 'dnd', 'xa'
+                status TEXT,
+                priority INTEGER NOT NULL);
+            CREATE UNIQUE INDEX presence_client ON presence(account, contact, resource);
+
+            -- Who asks to see the account's presence, until the user has answered.
+            CREATE TABLE subscription_request(
+                id INTEGER PRIMARY KEY,
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                jid TEXT NOT NULL,              -- a bare address
+                status TEXT,
+                at INTEGER NOT NULL);
+            CREATE UNIQUE INDEX subscription_request_jid ON subscription_request(account, jid);
+            -- Who may see the account's presence as soon as they ask.
+            CREATE TABLE approval(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                jid TEXT NOT NULL,
+                PRIMARY KEY (account, jid)) WITHOUT ROWID;
+            -- Presence about subscriptions, until the server has it.
+            CREATE TABLE subscription_owed(
+                id INTEGER PRIMARY KEY,
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                jid TEXT NOT NULL,
+                side TEXT NOT NULL,             -- whose presence: 'to' is the contact's, 'from' the account's
+                type TEXT NOT NULL,             -- of the stanza
+                intent TEXT);                   -- the id of the intent that ends when the server has it
+            CREATE UNIQUE INDEX subscription_owed_jid ON subscription_owed(account, jid, side);
+            """),
     ]
 
     package static var handlers: [any Handler<Step>.Type] {
-        [RosterTold.self]
+        [RosterTold.self, SubscriptionArrived.self, ContactAdded.self, ContactRemoved.self]
     }
 
-    package static func sessionLost(in step: Step) throws { try Subscribers(step: step).sessionLost() }
+    static func lost(_ letter: DeadLetter, in step: Step) throws {
+        if letter.name == RosterTold.name { try Roster(step: step).unavailable() }
+    }
+
+    static var events: [any EventContent.Type] { [ContactChanged.self, RequestChanged.self, PresenceChanged.self] }
+
+    static var intents: [any Intent.Type] {
+        [AddContact.self, RemoveContact.self, AcceptRequest.self, DenyRequest.self]
+    }
+
+    package static func sessionLost(in step: Step) throws {
+        try Roster(step: step).sessionLost()
+        try Subscribers(step: step).sessionLost()
+        try Presences(step: step).sessionLost()
+        try OwedSubscriptions(step: step).sessionLost()
+    }
+
+    static func sessionBegan(in step: Step) throws {
+        try OwedSubscriptions(step: step).sessionBegan()
+        try Roster(step: step).sessionBegan()
+    }
+
+    static func sessionResumed(in step: Step) throws { try Roster(step: step).sessionResumed() }
+
+    static func presence(_ presence: Element, in step: Step) throws {
+        switch presence["type"] {
+        case nil, "unavailable": try Presences(step: step).came(presence)
+        case "subscribe": try SubscriptionRequests(step: step).came(presence)
+        case "unsubscribe": try SubscriptionRequests(step: step).withdrawn(presence)
+        default: break
+        }
+    }
 
     package static func answer(_ request: Element, in step: Step) throws -> RequestAnswer? {
-        try Subscribers(step: step).push(request) ? .result(nil) : nil
+        try Roster(step: step).push(request) ? .result(nil) : nil
     }
 }

@@ -130,7 +130,7 @@ struct Notifying {
     package func shown(_ received: IncomingMessage, row: Int64) throws {
         guard step.notifies, received.direction == .incoming, received.body != nil,
             received.type == "chat" || received.type == "normal",
-            try !step.isHistory(received)
+            try !step.isHistory(received), try !Blocklist(step: step).isBlocked(received.sender)
         else { return }
         try step.database.run(
             """

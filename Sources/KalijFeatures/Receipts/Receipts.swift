@@ -53,7 +53,6 @@ struct Receipts {
         }
         guard try !give(message.messageID, to: .received(message.conversation)) else { return }
         try owe(message.messageID, to: message.conversation, ready: true)
-        try Subscribers(step: step).ask()
     }
 
     /// Whether the receipt was given here: then the copy settles the receipt's row.
@@ -75,25 +74,23 @@ struct Receipts {
         try giveOwed()
     }
 
-    /// Gives ready receipts, oldest first: a portion in one step, the rest in later steps.
-    /// - Parameter asking: whether the server is asked for unknown contacts. Without asking, receipts to unknown contacts are
-    ///   dropped.
-    func giveOwed(asking: Bool = true) throws {
+    /// Gives ready receipts, oldest first: a portion in one step, the rest in later steps. Receipts wait until the contacts are
+    /// known.
+    func giveOwed() throws {
         let owed = try step.database.statement(
             "SELECT id, contact, message FROM owed_receipt WHERE account = ? AND ready = 1 ORDER BY id LIMIT ?"
         ).all([account, .integer(Self.portion)]) {
             (row: $0.integer("id"), contact: $0.text("contact"), message: $0.text("message"))
         }
-        var isAsking = false
+        var isWaiting = false
         for receipt in owed {
-            if try !give(receipt.message, to: .received(receipt.contact)), asking {
-                isAsking = true
-            } else {
-                try step.database.run("DELETE FROM owed_receipt WHERE id = ?", [.integer(receipt.row)])
+            guard try give(receipt.message, to: .received(receipt.contact)) else {
+                isWaiting = true
+                continue
             }
+            try step.database.run("DELETE FROM owed_receipt WHERE id = ?", [.integer(receipt.row)])
         }
-        if isAsking { return try Subscribers(step: step).ask() }
-        if owed.count == Self.portion { try step.schedule(MoreReceipts(), after: .zero) }
+        if owed.count == Self.portion, !isWaiting { try step.schedule(MoreReceipts(), after: .zero) }
     }
 
     /// How many receipts of an account wait. Only up to a limit is counted.
@@ -113,6 +110,7 @@ struct Receipts {
     /// or because the account has written to `contact`.
     /// - Returns: false if it is unknown whether `contact` may know.
     private func give(_ id: String, to contact: JID) throws -> Bool {
+        if try Blocklist(step: step).isBlocked(contact) { return true }
         let messages = StoredMessages(database: step.database, account: step.account.id)
         if try !messages.hasWritten(to: contact.bare.description) {
             switch try Subscribers(step: step).mayKnow(contact) {

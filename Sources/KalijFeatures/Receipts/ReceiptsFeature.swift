@@ -76,7 +76,7 @@ enum ReceiptsFeature: Feature {
 
     static func sessionBegan(in step: Step) throws { try Receipts(step: step).giveOwed() }
     static func archiveRead(in step: Step) throws { try Receipts(step: step).archiveRead() }
-    static func contactsKnown(in step: Step) throws { try Receipts(step: step).giveOwed(asking: false) }
+    static func contactsKnown(in step: Step) throws { try Receipts(step: step).giveOwed() }
 }
 
 extension EventKey {

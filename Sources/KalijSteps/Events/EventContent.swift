@@ -86,6 +86,8 @@ public enum EventValue: Sendable, Equatable {
     case flag(Bool)
     /// Milliseconds since 1970; JSON has an XEP-0082 date-time in UTC.
     case time(Int64)
+    /// A list of strings.
+    case texts([String])
     /// Lists of strings, by names.
     case lists([List])
 

@@ -91,17 +91,51 @@ extension SessionRow {
             [.integer(archive ? 1 : 0), .integer(stamps ? 1 : 0), .integer(account)])
     }
 
-    /// Whether it is known in this session who is subscribed to the account's presence.
-    package static func set(subscribers: Bool, of account: Int64, in database: Database) throws {
+    /// What is known in this session of the account's contacts.
+    package static func set(roster: RosterKnowledge, of account: Int64, in database: Database) throws {
         try database.run(
-            "UPDATE session SET subscribers = ? WHERE account = ?",
-            [.integer(subscribers ? 1 : 0), .integer(account)])
+            "UPDATE session SET subscribers = ? WHERE account = ?", [.state(roster), .integer(account)])
     }
 
-    /// Whether it is known in this session who is subscribed to the account's presence.
-    package static func knowsSubscribers(_ account: Int64, in database: Database) throws -> Bool {
+    /// What is known in this session of the account's contacts.
+    package static func roster(of account: Int64, in database: Database) throws -> RosterKnowledge {
         try database.statement("SELECT subscribers FROM session WHERE account = ?")
-            .first([.integer(account)]) { $0.bool() } ?? false
+            .first([.integer(account)]) { RosterKnowledge(rawValue: $0.integer()) ?? .unknown } ?? .unknown
+    }
+}
+
+/// What is known in a session of the account's contacts.
+package enum RosterKnowledge: Int64 {
+    /// The server has not answered yet.
+    case unknown = 0
+    /// The stored contacts are those of the server.
+    case known = 1
+    /// The server does not tell the contacts in this session.
+    case unavailable = 2
+}
+
+/// The stream features of the last connection (RFC 6120, 4.3.2).
+extension SessionRow {
+    /// The offers of the server, as ``StreamFeatures/offers``.
+    package static func offers(of account: Int64, in database: Database) throws -> [String] {
+        let lines =
+            try database.statement("SELECT offers FROM session WHERE account = ?")
+            .first([.integer(account)]) { $0.text() } ?? ""
+        return lines.split(separator: "\n").map(String.init)
+    }
+
+    /// Whether the server offers the feature of this element name.
+    package static func offers(
+        _ name: String, _ namespace: String, to account: Int64, in database: Database
+    ) throws -> Bool {
+        try offers(of: account, in: database).contains(StreamFeatures.offer(name, namespace))
+    }
+
+    /// The offers of the server, as ``StreamFeatures/offers``.
+    package static func set(offers: [String], of account: Int64, in database: Database) throws {
+        try database.run(
+            "UPDATE session SET offers = ? WHERE account = ?",
+            [.text(offers.joined(separator: "\n")), .integer(account)])
     }
 }
 

@@ -53,5 +53,9 @@ package enum SessionTables {
             "ALTER TABLE session ADD COLUMN available INTEGER NOT NULL DEFAULT 0; -- whether presence was sent in this session"
         ),
         Migration("session/4", "CREATE INDEX queue_message ON queue(message) WHERE message IS NOT NULL;"),
+        Migration(
+            "session/5",
+            "ALTER TABLE session ADD COLUMN offers TEXT NOT NULL DEFAULT ''; -- the server's stream features, a line each"
+        ),
     ]
 }

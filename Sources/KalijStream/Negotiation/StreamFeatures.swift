@@ -28,6 +28,17 @@ public struct StreamFeatures: Hashable, Sendable {
         features.contains(Feature(name: name, namespace: namespace))
     }
 
+    /// All offers in a form to be stored, `{namespace}name`, in their order: at most 100 of at most 200 bytes each, more than any
+    /// server has.
+    public var offers: [String] {
+        Array(
+            features.map { Self.offer($0.name, $0.namespace ?? "") }.filter { $0.utf8.count <= 200 }.sorted().prefix(
+                100))
+    }
+
+    /// An offer as in ``offers``.
+    public static func offer(_ name: String, _ namespace: String) -> String { "{\(namespace)}\(name)" }
+
     /// STARTTLS (RFC 6120, 5).
     public var offersTLS: Bool { contains("starttls", Namespace.startTLS) }
     /// XEP-0077: an account can be registered in this stream.

@@ -15,6 +15,8 @@ enum Kalij {
             RunCommand.self, WakeCommand.self, SendCommand.self, FlushCommand.self,
             CorrectCommand.self, RetractCommand.self, ReactCommand.self, ForgetCommand.self,
             HistoryCommand.self, SearchCommand.self, StatusCommand.self,
+            RosterCommand.self, AddCommand.self, RemoveCommand.self, RequestsCommand.self, AcceptCommand.self,
+            DenyCommand.self, BlockCommand.self, UnblockCommand.self,
             IQCommand.self, DiscoCommand.self, PingCommand.self,
             PendingCommand.self, QuarantineCommand.self, LogoutCommand.self, QueryCommand.self, DemoCommand.self,
         ]

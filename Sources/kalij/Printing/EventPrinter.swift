@@ -75,6 +75,7 @@ struct EventRecord: Encodable {
             case .number(let number): try object.encode(number, forKey: Key(name))
             case .flag(let flag): try object.encode(flag, forKey: Key(name))
             case .time(let time): try object.encode(Stamp.of(time), forKey: Key(name))
+            case .texts(let texts): try object.encode(texts, forKey: Key(name))
             case .lists(let lists):
                 let values = Dictionary(lists.map { ($0.name, $0.texts) }) { first, _ in first }
                 try object.encode(values, forKey: Key(name))

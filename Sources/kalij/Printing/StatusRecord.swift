@@ -122,6 +122,7 @@ struct StatusRecord: Encodable {
         case .integer(let number): "  \(name): \(number)"
         case .number(let number): "  \(name): \(number)"
         case .time(let time): "  \(name): \(Stamp.of(time))"
+        case .texts(let texts): "  \(name): \(texts.joined(separator: ", "))"
         case .lists(let lists): "  \(name): \(lists.map(\.name).joined(separator: ", "))"
         case .flag(true): "  \(name)"
         }

@@ -16,7 +16,7 @@ struct PlanTests {
         "shelf", "clock", "server_time", "sqlite_sequence", "search_progress",
         "sqlite_schema", "sqlite_master", "event_forgotten",
         // Only the newest thousand rows are kept.
-        "quarantine", "question", "intent", "dead_letter", "capability",
+        "quarantine", "question", "intent", "dead_letter", "capability", "subscription_request",
         // Rows live for seconds.
         "letter", "reply",
     ]
@@ -61,8 +61,16 @@ struct PlanTests {
         Exception(bind, "ArchivePreferences.swift", "DELETE FROM archive_preference"),
         Exception(bind, "ArchiveEvidence.swift", "DELETE FROM archive_shown"),
         Exception(
-            "contacts, read anew in each session, and who asks until they are", "Subscribers.swift",
-            "SELECT count(*) FROM asker", "DELETE FROM subscriber", "DELETE FROM asker WHERE account = ?"),
+            "who asks until the contacts are known, a few", "Subscribers.swift", "SELECT count(*) FROM asker",
+            "DELETE FROM asker WHERE account = ?"),
+        Exception(
+            "the whole roster, for a whole roster of the server's, or for the user", "RosterRows.swift", "SELECT jid"),
+        Exception(bind, "PresenceRows.swift", "DELETE FROM presence WHERE account = ?"),
+        Exception(
+            "contacts that the user has added and that have not answered", "RequestRows.swift",
+            "DELETE FROM approval WHERE account = ?1"),
+        Exception(bind, "OwedSubscriptions.swift", "SELECT id, jid, type"),
+        Exception("the whole list, for a list of the server's, or for the user", "BlockedRows.swift", "SELECT jid"),
         Exception(
             "once in a thousand events: the ten thousand newest, by number", "Telling.swift",
             "SELECT number FROM event ORDER BY number DESC"),

@@ -16,13 +16,6 @@ struct SubscribersTests {
         try harness.receive("<iq type='get' from='\(from)' to='juliet@example.org/balcony' id='\(id)'>\(payload)</iq>")
     }
 
-    /// The roster arrives.
-    private func tell(_ harness: StepHarness, _ items: String) throws {
-        let id = try #require(try harness.waiting("contacts.roster").last)
-        try harness.receive(
-            "<iq type='result' id='\(id)'><query xmlns='jabber:iq:roster'>\(items)</query></iq>")
-    }
-
     /// The types of the answers queued for `recipient`.
     private func answers(_ harness: StepHarness, to recipient: String) throws -> [String] {
         try OutboundQueue(database: harness.database, account: harness.account.id).entries(after: 0, limit: 1000)
@@ -36,10 +29,10 @@ struct SubscribersTests {
         "a contact who may see our presence is answered; others are refused as by the server of an offline contact",
         arguments: ["both", "from", "to", "none"], [ping, "<query xmlns='http://jabber.org/protocol/disco#info'/>"])
     func subscription(_ subscription: String, _ payload: String) throws {
-        let harness = try StepHarness.caughtUp()
+        let harness = try StepHarness.askingRoster()
         try ask(harness, "romeo@example.net/orchard", payload)
         #expect(try answers(harness, to: "romeo@example.net/orchard").isEmpty, "the roster is not known yet")
-        try tell(harness, "<item jid='romeo@example.net' subscription='\(subscription)'/>")
+        try harness.answerRoster("<item jid='romeo@example.net' subscription='\(subscription)'/>")
         let isAnswered = ["both", "from"].contains(subscription)
         #expect(try answers(harness, to: "romeo@example.net/orchard") == [isAnswered ? "result" : "error"])
         try ask(harness, "mallory@example.net/x", payload)
@@ -49,28 +42,30 @@ struct SubscribersTests {
             "SELECT count(*) FROM queue WHERE CAST(stanza AS TEXT) LIKE '%mallory%service-unavailable%'"
         ).first { $0.integer() }
         #expect(refused == 2)
-        #expect(try harness.waiting("contacts.roster").count <= 1, "asked once in a session")
+        #expect(
+            try harness.number("SELECT count(*) FROM request WHERE name = 'contacts.roster'") == 0,
+            "asked once in a session")
     }
 
-    @Test("the account's own clients and its server are answered without a roster")
+    @Test("the account's own clients and its server are answered before the roster is known")
     func ourselves() throws {
-        let harness = try StepHarness.caughtUp()
+        let harness = try StepHarness.askingRoster()
         for sender in ["juliet@example.org/phone", "juliet@example.org", "example.org"] {
             try ask(harness, sender)
             #expect(try answers(harness, to: sender) == ["result"])
         }
-        #expect(try harness.waiting("contacts.roster").isEmpty)
+        #expect(try SessionRow.roster(of: harness.account.id, in: harness.database) == .unknown)
     }
 
     @Test("a flood of requests while the roster is awaited makes one question and a bounded number of rows")
     func flood() throws {
-        let harness = try StepHarness.caughtUp()
+        let harness = try StepHarness.askingRoster()
         for number in 0..<100 { try ask(harness, "mallory@example.net/x", id: "q\(number)") }
         try ask(harness, "mallory@example.net/y", "<x xmlns='urn:x'>" + String(repeating: "x", count: 20_000) + "</x>")
         #expect(try harness.waiting("contacts.roster").count == 1)
         #expect(try harness.number("SELECT count(*) FROM asker") == 20)
         #expect(try answers(harness, to: "mallory@example.net/x").count == 80)
-        try tell(harness, "")
+        try harness.answerRoster("")
         #expect(try answers(harness, to: "mallory@example.net/x").count == 100)
         #expect(try harness.number("SELECT count(*) FROM asker") == 0)
     }
@@ -79,35 +74,25 @@ struct SubscribersTests {
         "a roster that is refused or does not come: possible contacts get no answer",
         arguments: [true, false])
     func noRoster(_ isRefused: Bool) throws {
-        let harness = try StepHarness.caughtUp()
+        let harness = try StepHarness.askingRoster()
         try ask(harness, "romeo@example.net/orchard")
-        let id = try #require(try harness.waiting("contacts.roster").last)
         if isRefused {
-            try harness.receive("<iq type='error' id='\(id)'>\(Self.refusal)</iq>")
+            try harness.receive("<iq type='error' id='\(try harness.open("contacts.roster"))'>\(Self.refusal)</iq>")
         } else {
-            try harness.letExpire()
+            for _ in 1...3 { try harness.letExpire() }
         }
         #expect(try answers(harness, to: "romeo@example.net/orchard") == ["error"])
+        try ask(harness, "romeo@example.net/orchard", id: "again")
+        #expect(try answers(harness, to: "romeo@example.net/orchard") == ["error", "error"])
     }
 
-    @Test("a roster push is taken and answered, from the account's own server alone (RFC 6121 2.1.6)")
-    func push() throws {
-        let harness = try StepHarness.caughtUp()
-        try harness.subscribe("romeo@example.net")
-        func push(_ from: String, _ subscription: String) throws {
-            try harness.receive(
-                """
-                <iq type='set' id='p'\(from)><query xmlns='jabber:iq:roster'>\
-                <item jid='romeo@example.net' subscription='\(subscription)'/></query></iq>
-                """)
-        }
-        try push(" from='mallory@example.net/x'", "remove")
-        #expect(try harness.number("SELECT count(*) FROM subscriber") == 1)
-        #expect(try answers(harness, to: "mallory@example.net/x") == ["error"])
-        try push(" from='juliet@example.org'", "to")
-        #expect(try harness.number("SELECT count(*) FROM subscriber") == 0)
-        #expect(try answers(harness, to: "juliet@example.org") == ["result"])
-        try push("", "both")
-        #expect(try harness.number("SELECT count(*) FROM subscriber") == 1)
+    @Test("a contact that was removed while we were away is not answered, before or after the roster comes")
+    func outOfDate() throws {
+        let harness = try StepHarness.withRoster("<item jid='romeo@example.net' subscription='both'/>")
+        try harness.bind(resumeID: "session-2", askingRoster: true)
+        try ask(harness, "romeo@example.net/orchard")
+        #expect(try answers(harness, to: "romeo@example.net/orchard").isEmpty)
+        try harness.answerRoster("")
+        #expect(try answers(harness, to: "romeo@example.net/orchard") == ["error"])
     }
 }

@@ -80,9 +80,9 @@ struct StorageTests {
             waits += 1
             let now = (try? driven.number("SELECT count(*) FROM message")) ?? -1
             if waits == 1 { stored = now } else { #expect(now == stored) }
-            // The counter stands where the rows do: the answers to the questions for features, and for the time, are three
-            // more.
-            #expect((try? driven.number("SELECT handled FROM session")) == stored + 3)
+            // The counter stands where the rows do: the answers to the questions for features, for the time and for the
+            // roster are four more.
+            #expect((try? driven.number("SELECT handled FROM session")) == stored + 4)
             #expect(driven.driver.line?.isReading == false)
             if waits == 3 { try? driven.leaveRoom(10_000) }
         }

@@ -50,11 +50,11 @@ struct QueueLimitTests {
         }
         #expect(throws: StanzaTooLong.self) { try send(Self.limit) }
         try send(50_000)
-        try harness.steps.note(largestStanza: 20_000)
+        try harness.offer(largestStanza: 20_000)
         #expect(throws: StanzaTooLong.self) { try send(50_000) }
         #expect(throws: StanzaTooLong.self) { try harness.accept(String(repeating: "x", count: 50_000)) }
         #expect(try harness.number("SELECT count(*) FROM message WHERE direction = 'out'") == 0)
-        try harness.steps.note(largestStanza: 200_000)
+        try harness.offer(largestStanza: 200_000)
         try send(150_000)
     }
 
@@ -70,7 +70,7 @@ struct QueueLimitTests {
                 Element("message", xmlns: "jabber:client", attributes: ["id": String(repeating: "x", count: 40_000)]))
         }
         #expect(try harness.queueSteps.setAsideTooLong(try queue(harness).entries(after: 0, limit: 9)) == nil)
-        try harness.steps.note(largestStanza: 20_000)
+        try harness.offer(largestStanza: 20_000)
         let effects = try #require(
             try harness.queueSteps.setAsideTooLong(try queue(harness).entries(after: 0, limit: 9)))
         #expect(effects.told.count == 2)

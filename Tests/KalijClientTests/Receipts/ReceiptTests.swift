@@ -83,26 +83,21 @@ struct ReceiptTests {
 
     @Test("where it is not known who subscribes, receipts wait for the roster; over lost sessions, too")
     func roster() throws {
-        let harness = try StepHarness.caughtUp()
+        let harness = try StepHarness.askingRoster()
         try harness.receive(message("a"))
         try harness.receive(message("b", from: "tybalt@example.com/street"))
         #expect(try given(harness).isEmpty)
-        #expect(try harness.waiting("contacts.roster").count == 1)
-        try harness.bind(resumeID: "session-2")
-        let id = try #require(try harness.waiting("contacts.roster").last)
-        let item = "<item jid='\(Self.romeo)' subscription='from'/>"
-        try harness.receive(
-            "<iq type='result' id='\(id)' from='juliet@example.org'><query xmlns='jabber:iq:roster'>\(item)</query></iq>"
-        )
+        try harness.bind(resumeID: "session-2", askingRoster: true)
+        try harness.answerRoster("<item jid='\(Self.romeo)' subscription='from'/>")
         #expect(try given(harness) == ["\(Self.romeo) a"])
         #expect(try harness.number("SELECT count(*) FROM owed_receipt") == 0)
     }
 
     @Test("a server that gives no roster: nobody gets a receipt that was not written to, and nothing waits")
     func noRoster() throws {
-        let harness = try StepHarness.caughtUp()
+        let harness = try StepHarness.askingRoster()
         try harness.receive(message("a"))
-        let id = try #require(try harness.waiting("contacts.roster").last)
+        let id = try harness.open("contacts.roster")
         try harness.receive("<iq type='error' id='\(id)' from='juliet@example.org'><error type='cancel'/></iq>")
         #expect(try given(harness).isEmpty)
         #expect(try harness.number("SELECT count(*) FROM owed_receipt") == 0)

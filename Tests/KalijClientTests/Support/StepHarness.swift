@@ -76,12 +76,26 @@ final class StepHarness {
         return harness
     }
 
-    /// - Parameter askingServer: whether the question for the server's own features stays in the queue; otherwise the
-    ///   question counts as answered long ago, by a server without features. The server's time is the clock's.
-    func bind(resumeID: String? = "session-1", askingServer: Bool = false) throws {
+    /// The stream features of a server: its limit, and other elements.
+    func offer(largestStanza: Int? = nil, _ elements: String = "") throws {
+        let limits = largestStanza.map {
+            "<limits xmlns='urn:xmpp:stream-limits:0'><max-bytes>\($0)</max-bytes></limits>"
+        }
+        let features = try Element.parse(
+            "<features xmlns='http://etherx.jabber.org/streams'>\(limits ?? "")\(elements)</features>")
+        try steps.note(try #require(StreamFeatures(features)))
+    }
+
+    /// - Parameters:
+    ///   - askingServer: whether the question for the server's own features stays in the queue; otherwise the question counts as
+    ///     answered long ago, by a server without features. The server's time is the clock's.
+    ///   - askingRoster: whether the question for the roster stays; otherwise the roster is known to be empty, or unchanged.
+    func bind(resumeID: String? = "session-1", askingServer: Bool = false, askingRoster: Bool = false) throws {
         _ = try steps.bound(try JID("juliet@example.org/balcony"))
         _ = try steps.established(resumeID: resumeID)
-        try assumeAnswered(askingServer ? ["server-time.told"] : ["carbons.server", "server-time.told"])
+        try assumeAnswered(
+            ["server-time.told"] + (askingServer ? [] : ["carbons.server"]) + (askingRoster ? [] : ["contacts.roster"]))
+        if !askingRoster { try SessionRow.set(roster: .known, of: account.id, in: database) }
     }
 
     /// Questions of these names count as answered long ago.
@@ -151,11 +165,8 @@ final class StepHarness {
 
     /// The roster is known, and `contacts` have a subscription to the account's presence.
     func subscribe(_ contacts: String...) throws {
-        try database.run("UPDATE session SET subscribers = 1")
-        for contact in contacts {
-            try database.run(
-                "INSERT INTO subscriber(account, jid) VALUES (?, ?)", [.integer(account.id), .text(contact)])
-        }
+        let rows = RosterRows(database: database, account: account.id)
+        for contact in contacts { try rows.store(Contact(.received(contact), subscription: .from)) }
     }
 
     @discardableResult
@@ -248,7 +259,9 @@ final class StepHarness {
         try [
             "account", "session", "queue", "message", "request", "timer", "promise", "waiter", "dead_letter",
             "question", "server_time",
-            "archive_range", "archive_preference", "archive_shown", "catchup", "filling", "subscriber", "asker",
+            "archive_range", "archive_preference", "archive_shown", "catchup", "filling", "contact", "roster",
+            "presence", "subscription_request", "subscription_owed",
+            "approval", "asker", "blocked", "blocklist",
             "quarantine", "attempt",
             "capability", "entity", "notification",
         ].flatMap { table in

@@ -1,0 +1,45 @@
+import KalijAddress
+import KalijFeatures
+import KalijSteps
+import KalijStore
+
+/// Reads contacts, requests and blocked addresses; never waits for a running process.
+///
+/// ```swift
+/// for contact in try Contacts(directory).contacts(of: account) { print(contact.jid, contact.subscription) }
+/// ```
+public struct Contacts {
+    private let database: Database
+
+    /// Reads the contacts in `database`.
+    public init(_ database: Database) { self.database = database }
+
+    /// Reads the contacts in `directory` now.
+    /// - Throws: `DirectoryError.noAccount`, `StoreError`
+    public init(_ directory: AccountDirectory) throws { database = try directory.read() }
+
+    /// The roster as the server has told it last (RFC 6121 section 2), in the order of the addresses.
+    /// - Throws: `StoreError`
+    public func contacts(of account: Account) throws -> [Contact] {
+        try RosterRows(database: database, account: account.id).all()
+    }
+
+    /// The clients of a contact that are there in the present session, the most preferred first (section 4). Empty for a
+    /// contact whose presence the account does not see.
+    /// - Throws: `StoreError`
+    public func presence(of contact: JID, for account: Account) throws -> [ContactPresence] {
+        try PresenceRows(database: database, account: account.id).clients(of: contact)
+    }
+
+    /// The requests to see the account's presence that the user has not answered, oldest first (section 3.1.3).
+    /// - Throws: `StoreError`
+    public func requests(of account: Account) throws -> [ContactRequest] {
+        try RequestRows(database: database, account: account.id).all()
+    }
+
+    /// The blocked addresses, as the server has told them last (XEP-0191), sorted.
+    /// - Throws: `StoreError`
+    public func blocked(of account: Account) throws -> [JID] {
+        try BlockedRows(database: database, account: account.id).all()
+    }
+}

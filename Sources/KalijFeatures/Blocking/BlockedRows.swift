@@ -1,0 +1,50 @@
+import KalijAddress
+import KalijStore
+
+/// The stored blocklist of an account. Reads also in no step.
+package struct BlockedRows {
+    package let database: Database
+    package let account: Int64
+
+    package init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
+
+    /// All blocked addresses, sorted.
+    package func all() throws -> [JID] {
+        try database.statement("SELECT jid FROM blocked WHERE account = ? ORDER BY jid")
+            .all([.integer(account)]) { .received($0.text()) }
+    }
+
+    /// Whether `jid` is blocked: the client, the person, or the server (XEP-0191 section 6).
+    package func isBlocked(_ jid: JID) throws -> Bool {
+        let domain = jid.domain
+        let forms = [jid.description, jid.bare.description, jid.resource.map { "\(domain)/\($0)" } ?? domain, domain]
+        return try database.statement("SELECT 1 FROM blocked WHERE account = ? AND jid IN (?, ?, ?, ?) LIMIT 1")
+            .first([.integer(account)] + forms.map { .text($0) }) { _ in true } ?? false
+    }
+
+    /// - Returns: false if `jid` was blocked before.
+    func add(_ jid: JID) throws -> Bool {
+        try database.run(
+            "INSERT OR IGNORE INTO blocked(account, jid) VALUES (?, ?)", [.integer(account), .text(jid.description)])
+        return database.changes > 0
+    }
+
+    /// - Returns: false if `jid` was not blocked.
+    func remove(_ jid: JID) throws -> Bool {
+        try database.run(
+            "DELETE FROM blocked WHERE account = ? AND jid = ?", [.integer(account), .text(jid.description)])
+        return database.changes > 0
+    }
+
+    /// What the server said last of its abilities; nil if it has never said.
+    func abilities() throws -> (isOffered: Bool, takesReports: Bool)? {
+        try database.statement("SELECT offered, reports FROM blocklist WHERE account = ?")
+            .first([.integer(account)]) { ($0.bool("offered"), $0.bool("reports")) }
+    }
+
+    func set(isOffered: Bool, takesReports: Bool) throws {
+        try database.run(
+            "INSERT OR REPLACE INTO blocklist(account, offered, reports) VALUES (?, ?, ?)",
+            [.integer(account), .integer(isOffered ? 1 : 0), .integer(takesReports ? 1 : 0)])
+    }
+}

@@ -1,0 +1,107 @@
+import KalijAddress
+import KalijHandlers
+import KalijSteps
+import KalijStore
+import KalijText
+import KalijXML
+
+/// The account's blocklist (XEP-0191): rows, as far as the server has told them. The server keeps stanzas of blocked senders away.
+/// A message that slips through is stored, but does not notify, and nothing of blocked senders is answered.
+package struct Blocklist {
+    let step: Step
+    private var rows: BlockedRows { BlockedRows(database: step.database, account: step.account.id) }
+
+    package init(step: Step) { self.step = step }
+
+    /// Whether `jid` is blocked. The account itself never is.
+    package func isBlocked(_ jid: JID) throws -> Bool {
+        try jid.bare != step.account.jid && rows.isBlocked(jid)
+    }
+
+    /// The server's abilities are known in this session: the list is read (section 3.2).
+    func serverKnown(isOffered: Bool, takesReports: Bool) throws {
+        try rows.set(isOffered: isOffered, takesReports: takesReports)
+        guard isOffered else { return }
+        try step.send(
+            .request(.get, Element("blocklist", xmlns: BlockingFeature.namespace)), then: BlocklistTold(),
+            within: Limits.archivePatience)
+    }
+
+    /// The list has arrived.
+    fileprivate func told(_ iq: Element) throws {
+        guard let list = iq.child("blocklist", BlockingFeature.namespace) else { return }
+        let new = Set(Self.items(of: list))
+        for jid in Set(try rows.all()).subtracting(new).sorted() { try remove(jid) }
+        for jid in new.sorted() { try add(jid) }
+    }
+
+    /// Applies the change in a push. Only the account's own server pushes, on behalf of the account.
+    /// - Returns: false if `iq` is not a push.
+    func push(_ iq: Element) throws -> Bool {
+        guard iq["type"] == "set", iq["from"].map({ JID.received($0) == step.account.jid }) ?? true else {
+            return false
+        }
+        if let block = iq.child("block", BlockingFeature.namespace) {
+            for jid in Self.items(of: block) { try add(jid) }
+            return true
+        }
+        guard let unblock = iq.child("unblock", BlockingFeature.namespace) else { return false }
+        let jids = Self.items(of: unblock)
+        // Without items all addresses are meant (section 3.5).
+        for jid in unblock.children("item").isEmpty ? try rows.all() : jids { try remove(jid) }
+        return true
+    }
+
+    func add(_ jid: JID) throws {
+        if try rows.add(jid) { step.emit(BlockedChanged(jid: jid, isBlocked: true)) }
+    }
+
+    func remove(_ jid: JID) throws {
+        if try rows.remove(jid) { step.emit(BlockedChanged(jid: jid, isBlocked: false)) }
+    }
+
+    /// What the server said last of its abilities; nil if it has never said.
+    var abilities: (isOffered: Bool, takesReports: Bool)? { get throws { try rows.abilities() } }
+
+    private static func items(of element: Element) -> [JID] {
+        element.children("item").compactMap { $0["jid"].map(JID.received) }
+    }
+}
+
+/// The blocklist has arrived, or does not.
+struct BlocklistTold: InvalidatableHandler {
+    static let name = "blocking.list"
+
+    /// After an error the rows stay as they are.
+    func call(_ reply: IQReply, in step: Step) throws {
+        if case .result(let iq) = reply { try Blocklist(step: step).told(iq) }
+    }
+
+    /// The next session asks again.
+    func invalidate(_ reason: Invalidation, in step: Step) throws {}
+}
+
+/// An address is blocked from now on, or no longer.
+public struct BlockedChanged: EventContent {
+    public static let name = "blocked"
+    public static let meaning = "An address is blocked, or is no longer, on whatever client."
+    public static let keys: [EventKey] = [.address, .blocked]
+    /// The address: of a person, a client or a server.
+    public let jid: JID
+    /// Whether the address is blocked from now on.
+    public let isBlocked: Bool
+    public var fields: [EventField] {
+        [EventField(.address, .text(jid.description)), EventField(.blocked, .flag(isBlocked))]
+    }
+    public var line: PrintedText? { isBlocked ? "\(jid) is blocked" : "\(jid) is not blocked any more" }
+    public var isDetail: Bool { true }
+
+    package init(jid: JID, isBlocked: Bool) { (self.jid, self.isBlocked) = (jid, isBlocked) }
+}
+
+extension EventKey {
+    /// A blocked address.
+    public static let address = EventKey("address", "the blocked address: of a person, a client or a server")
+    /// Whether the address is blocked.
+    public static let blocked = EventKey("blocked", "whether the address is blocked")
+}

@@ -1,0 +1,160 @@
+import KalijAddress
+import KalijSteps
+import KalijXML
+
+/// Adds a contact, or changes the name and the groups of a contact. The account asks to see the contact's presence, and the contact
+/// may see the account's presence in turn, without being asked about (RFC 6121 sections 2.3, 3.1 and 3.4).
+public struct AddContact: Intent {
+    public static let name = "add"
+    /// The bare address of the contact.
+    public let jid: JID
+    /// The name; nil leaves the name as it is.
+    public let contactName: String?
+    /// The groups; nil leaves the groups as they are.
+    public let groups: [String]?
+
+    private enum CodingKeys: String, CodingKey {
+        case jid = "contact"
+        case contactName = "name"
+        case groups
+    }
+
+    /// - Parameters:
+    ///   - jid: the bare address of the contact.
+    ///   - name: the user's name for the contact; nil leaves the name as it is.
+    ///   - groups: the user's groups with the contact; nil leaves the groups as they are.
+    public init(_ jid: JID, name: String? = nil, groups: [String]? = nil) {
+        (self.jid, contactName, self.groups) = (jid, name, groups)
+    }
+
+    public func check() throws {
+        try jid.checkContact()
+        for text in [contactName ?? ""] + (groups ?? []) {
+            guard text.utf8.count <= 1023 else { throw IntentFailure("a name may have 1,023 bytes") }
+            guard text.unicodeScalars.allSatisfy(\.isXML) else {
+                throw IntentFailure("a name has characters that XML does not allow")
+            }
+        }
+    }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        try check()
+        guard jid != step.account.jid else { throw IntentFailure("\(jid) is the account itself") }
+        let known = try RosterRows(database: step.database, account: step.account.id).contact(jid)
+        try SubscriptionRequests(step: step).approve(jid)
+        try ContactAdded(
+            intent: id, attempt: 1, jid: jid, contactName: contactName ?? known?.name,
+            groups: groups ?? known?.groups ?? []
+        ).send(in: step)
+        return .pending
+    }
+}
+
+/// Removes a contact, and with the contact both subscriptions (RFC 6121 section 2.5).
+public struct RemoveContact: Intent {
+    public static let name = "remove"
+    /// The bare address of the contact.
+    public let jid: JID
+
+    private enum CodingKeys: String, CodingKey { case jid = "contact" }
+
+    /// - Parameter jid: the bare address of the contact.
+    public init(_ jid: JID) { self.jid = jid }
+
+    public func check() throws { try jid.checkContact() }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        try SubscriptionRequests(step: step).forgetApproval(of: jid)
+        try OwedSubscriptions(step: step).forget(jid)
+        try ContactRemoved(intent: id, attempt: 1, jid: jid).send(in: step)
+        return .pending
+    }
+}
+
+/// Lets somebody who has asked see the account's presence (RFC 6121 section 3.1.4).
+public struct AcceptRequest: Intent {
+    public static let name = "accept"
+    /// The bare address of the asker.
+    public let jid: JID
+
+    private enum CodingKeys: String, CodingKey { case jid = "contact" }
+
+    /// - Parameter jid: the bare address of the asker.
+    public init(_ jid: JID) { self.jid = jid }
+
+    public func check() throws { try jid.checkContact() }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        try SubscriptionRequests(step: step).answer(jid, .subscribed, intent: id)
+        return .pending
+    }
+}
+
+/// Does not let somebody who has asked see the account's presence (RFC 6121 section 3.2).
+public struct DenyRequest: Intent {
+    public static let name = "deny"
+    /// The bare address of the asker.
+    public let jid: JID
+
+    private enum CodingKeys: String, CodingKey { case jid = "contact" }
+
+    /// - Parameter jid: the bare address of the asker.
+    public init(_ jid: JID) { self.jid = jid }
+
+    public func check() throws { try jid.checkContact() }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        try SubscriptionRequests(step: step).answer(jid, .unsubscribed, intent: id)
+        return .pending
+    }
+}
+
+extension JID {
+    /// - Throws: `IntentFailure` unless it is the bare address of a possible contact.
+    fileprivate func checkContact() throws {
+        guard isPrepared else { throw IntentFailure("\(self) is no address") }
+        guard isBare else { throw IntentFailure("a contact has an address without a resource: \(bare)") }
+    }
+}
+
+/// The contact is added, or not.
+struct ContactAdded: ChangeRequest {
+    static let name = "contacts.added"
+    let intent: String
+    var attempt: Int
+    let jid: JID
+    let contactName: String?
+    let groups: [String]
+
+    var request: Element {
+        let item = Element("item", xmlns: Roster.namespace, attributes: ["jid": jid.description])
+        item["name"] = contactName
+        for group in groups { item.add(Element("group", xmlns: Roster.namespace, text: group)) }
+        return .request(.set, Element("query", xmlns: Roster.namespace, children: [item]))
+    }
+
+    func done(in step: Step) throws {
+        let contact = try RosterRows(database: step.database, account: step.account.id).contact(jid)
+        if !(contact?.subscription.isTo ?? false) { try OwedSubscriptions(step: step).send(.subscribe, to: jid) }
+        if !(contact?.subscription.isFrom ?? false) { try SubscriptionRequests(step: step).added(jid) }
+    }
+
+    func refused(in step: Step) throws { try SubscriptionRequests(step: step).forgetApproval(of: jid) }
+}
+
+/// The contact is removed, or not.
+struct ContactRemoved: ChangeRequest {
+    static let name = "contacts.removed"
+    let intent: String
+    var attempt: Int
+    let jid: JID
+
+    var request: Element {
+        let item = Element(
+            "item", xmlns: Roster.namespace, attributes: ["jid": jid.description, "subscription": "remove"])
+        return .request(.set, Element("query", xmlns: Roster.namespace, children: [item]))
+    }
+
+    func done(in step: Step) throws {}
+    func refused(in step: Step) throws {}
+}

@@ -1,0 +1,71 @@
+import KalijAddress
+import KalijStore
+
+/// The stored roster of an account. Reads also in no step.
+package struct RosterRows {
+    package let database: Database
+    package let account: Int64
+
+    package init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
+
+    /// Stands between two groups: no XML has this character.
+    private static let separator: Character = "\u{1F}"
+
+    /// All contacts, in the order of their addresses.
+    package func all() throws -> [Contact] {
+        try database.statement(
+            "SELECT jid, name, groups, subscription, asked, approved FROM contact WHERE account = ? ORDER BY jid"
+        ).all([.integer(account)]) { Contact($0) }
+    }
+
+    /// The contact with the bare address `jid`; nil if there is none.
+    package func contact(_ jid: JID) throws -> Contact? {
+        try database.statement(
+            "SELECT jid, name, groups, subscription, asked, approved FROM contact WHERE account = ? AND jid = ?"
+        ).first([.integer(account), .text(jid.bare.description)]) { Contact($0) }
+    }
+
+    func store(_ contact: Contact) throws {
+        try database.run(
+            """
+            INSERT INTO contact(account, jid, name, groups, subscription, asked, approved) VALUES (?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (account, jid) DO UPDATE SET name = excluded.name, groups = excluded.groups,
+                subscription = excluded.subscription, asked = excluded.asked, approved = excluded.approved
+            """,
+            [
+                .integer(account), .text(contact.jid.description), .optional(contact.name),
+                .text(contact.groups.joined(separator: String(Self.separator))), .state(contact.subscription),
+                .integer(contact.isAsked ? 1 : 0), .integer(contact.isApproved ? 1 : 0),
+            ])
+    }
+
+    func remove(_ jid: JID) throws {
+        try database.run(
+            "DELETE FROM contact WHERE account = ? AND jid = ?", [.integer(account), .text(jid.description)])
+    }
+
+    /// The server's name for the state of the rows (RFC 6121 section 2.6); empty if there is none.
+    func version() throws -> String {
+        try database.statement("SELECT version FROM roster WHERE account = ?")
+            .first([.integer(account)]) { $0.text() } ?? ""
+    }
+
+    func set(version: String) throws {
+        try database.run(
+            "INSERT OR REPLACE INTO roster(account, version) VALUES (?, ?)", [.integer(account), .text(version)])
+    }
+
+    fileprivate static func groups(_ text: String) -> [String] {
+        text.split(separator: separator).map(String.init)
+    }
+}
+
+extension Contact {
+    /// Reads a row with all columns of a contact.
+    fileprivate init(_ row: Row) {
+        self.init(
+            .received(row.text("jid")), name: row.optionalText("name"), groups: RosterRows.groups(row.text("groups")),
+            subscription: Subscription(rawValue: row.text("subscription")) ?? .none, isAsked: row.bool("asked"),
+            isApproved: row.bool("approved"))
+    }
+}

@@ -1,0 +1,89 @@
+import KalijAddress
+import KalijSteps
+import KalijStream
+import KalijXML
+
+/// Requests to see the account's presence (RFC 6121 section 3.1.3). A request is a row until it is answered, so the user is asked
+/// once, although the server repeats the request at each login. Nothing is approved without the user.
+struct SubscriptionRequests {
+    let step: Step
+    private var rows: RequestRows { RequestRows(database: step.database, account: step.account.id) }
+    private var owed: OwedSubscriptions { OwedSubscriptions(step: step) }
+
+    /// The stream feature of approval beforehand (section 3.4).
+    static let preapproval = (name: "sub", namespace: "urn:xmpp:features:pre-approval")
+    /// The longest kept words of an asker, in characters.
+    private static let longestStatus = 1000
+
+    // MARK: Of others
+
+    /// A request has come. While there are too many requests, a further one is left to the server, which repeats it at the next
+    /// login: strangers push no request of a friend's out.
+    func came(_ presence: Element) throws {
+        guard let jid = presence["from"].map({ JID.received($0).bare }), jid.isPrepared, jid != step.account.jid,
+            try !Blocklist(step: step).isBlocked(jid), try !owed.isAnswered(jid), try !isGranted(jid),
+            try rows.request(of: jid) == nil
+        else { return }
+        if try rows.isApproved(jid) { return try owed.send(.subscribed, to: jid) }
+        guard try rows.count() < Limits.keptRows else { return }
+        let status = presence.child("status", "jabber:client")?.text ?? ""
+        let request = ContactRequest(
+            jid: jid, status: status.isEmpty ? nil : String(status.prefix(Self.longestStatus)), at: step.now)
+        try rows.store(request)
+        step.emit(RequestChanged(request: request, isClosed: false))
+    }
+
+    /// The asker has taken the request back (section 3.3.3).
+    func withdrawn(_ presence: Element) throws {
+        if let jid = presence["from"].map({ JID.received($0).bare }) { try close(jid) }
+    }
+
+    /// Whether `jid` sees the account's presence. In a new session the rows may be out of date.
+    private func isGranted(_ jid: JID) throws -> Bool {
+        guard try SessionRow.roster(of: step.account.id, in: step.database) == .known else { return false }
+        return try RosterRows(database: step.database, account: step.account.id).contact(jid)?.subscription.isFrom
+            ?? false
+    }
+
+    /// The roster has changed: a request may have been answered by another client.
+    func rosterChanged() throws {
+        for request in try rows.removeGranted() { step.emit(RequestChanged(request: request, isClosed: true)) }
+        try rows.removeUsedApprovals()
+    }
+
+    // MARK: Of the user
+
+    /// Answers a request.
+    /// - Parameter intent: the id of the intent that ends with the answer.
+    /// - Throws: `IntentFailure` if there is no such request.
+    func answer(_ jid: JID, _ type: SubscriptionType, intent: String) throws {
+        guard try rows.request(of: jid.bare) != nil else {
+            throw IntentFailure("\(jid.bare) has not asked to see when you are online")
+        }
+        try close(jid.bare)
+        if type == .unsubscribed { try rows.removeApproval(of: jid.bare) }
+        try owed.send(type, to: jid.bare, intent: intent)
+    }
+
+    /// The user has added `jid` as a contact, who may see the account's presence in turn.
+    func approve(_ jid: JID) throws { try rows.approve(jid) }
+
+    /// `jid` is in the roster now: `jid` is approved beforehand, if the server can; or a request that is here is answered.
+    func added(_ jid: JID) throws {
+        guard try rows.isApproved(jid) else { return }
+        let isOffered = try SessionRow.offers(
+            Self.preapproval.name, Self.preapproval.namespace, to: step.account.id, in: step.database)
+        guard try rows.request(of: jid) != nil || isOffered else { return }
+        try close(jid)
+        try owed.send(.subscribed, to: jid)
+    }
+
+    /// The user does not want `jid` to see the account's presence any more.
+    func forgetApproval(of jid: JID) throws { try rows.removeApproval(of: jid) }
+
+    private func close(_ jid: JID) throws {
+        guard let request = try rows.request(of: jid) else { return }
+        try rows.remove(jid)
+        step.emit(RequestChanged(request: request, isClosed: true))
+    }
+}

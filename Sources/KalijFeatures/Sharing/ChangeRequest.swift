@@ -1,0 +1,57 @@
+import KalijHandlers
+import KalijSteps
+import KalijStream
+import KalijXML
+
+/// A request that makes the change of an intent: the answer is the outcome of the intent. The change may be made twice without
+/// harm, so the request is sent again if its session is lost.
+package protocol ChangeRequest: InvalidatableHandler where Context == Step, Input == IQReply, Instance == Step {
+    /// The id of the intent.
+    var intent: String { get }
+    /// Which attempt it is.
+    var attempt: Int { get set }
+    /// The request.
+    var request: Element { get }
+
+    /// The server has made the change.
+    func done(in step: Step) throws
+
+    /// The server does not make the change.
+    func refused(in step: Step) throws
+}
+
+extension ChangeRequest {
+    package func send(in step: Step) throws { try step.send(request, then: self, within: Limits.archivePatience) }
+
+    package func call(_ reply: IQReply, in step: Step) throws {
+        switch reply {
+        case .result: try succeed(in: step)
+        // The first attempt has removed the item.
+        case .error(let error, _) where error.condition == .itemNotFound && attempt > 1: try succeed(in: step)
+        case .error(let error, _): try fail("\(error)", in: step)
+        case .timeout where step.isForUnsent: try send(in: step)
+        case .timeout where attempt < Limits.serverAttempts: try again(in: step)
+        case .timeout: try fail("the server does not answer", in: step)
+        }
+    }
+
+    package func invalidate(_ reason: Invalidation, in step: Step) throws {
+        if reason == .sessionLost { try again(in: step) } else { try fail(reason.name, in: step) }
+    }
+
+    private func again(in step: Step) throws {
+        var next = self
+        next.attempt += 1
+        try next.send(in: step)
+    }
+
+    private func succeed(in step: Step) throws {
+        try done(in: step)
+        try Intents(step: step).end(intent, .done)
+    }
+
+    private func fail(_ reason: String, in step: Step) throws {
+        try refused(in: step)
+        try Intents(step: step).end(intent, .failed(reason))
+    }
+}
