@@ -28,7 +28,9 @@ public struct Contacts {
     /// contact whose presence the account does not see.
     /// - Throws: `StoreError`
     public func presence(of contact: JID, for account: Account) throws -> [ContactPresence] {
-        try PresenceRows(database: database, account: account.id).clients(of: contact)
+        // After a logout there is no session.
+        guard try SessionRow.load(account.id, from: database).jid != nil else { return [] }
+        return try PresenceRows(database: database, account: account.id).clients(of: contact)
     }
 
     /// The requests to see the account's presence that the user has not answered, oldest first (section 3.1.3).
