@@ -8,7 +8,7 @@ package struct Search {
     private let messages: StoredMessages
 
     /// How many texts are searched that are not indexed yet: about half a second.
-    package static let longestTail = 50_000
+    private let longestTail: Int
     /// The index of the texts that are not indexed yet, for the time of a search.
     package static let tail = """
         CREATE VIRTUAL TABLE temp.search_tail USING fts5(body, content='', columnsize=0,
@@ -27,8 +27,8 @@ package struct Search {
         }
     }
 
-    package init(database: Database, account: Int64) {
-        (self.database, self.account) = (database, account)
+    package init(database: Database, account: Int64, longestTail: Int = 50_000) {
+        (self.database, self.account, self.longestTail) = (database, account, longestTail)
         messages = StoredMessages(database: database, account: account)
     }
 
@@ -59,8 +59,8 @@ package struct Search {
     /// The rows with all words among the texts that are not indexed yet.
     private func inTail(_ words: SearchWords, _ waiting: [Message]) throws -> (rows: Set<Int64>, unsearched: Int64) {
         let place = try SearchIndex(database: database).place()
-        let texts = try messages.newestTexts(after: place, limit: Self.longestTail)
-        let unsearched = texts.count < Self.longestTail ? 0 : (texts.last?.row ?? 0) - place - 1
+        let texts = try messages.newestTexts(after: place, limit: longestTail)
+        let unsearched = texts.count < longestTail ? 0 : (texts.last?.row ?? 0) - place - 1
         guard !texts.isEmpty || !waiting.isEmpty else { return ([], unsearched) }
         try database.execute(Self.tail)
         defer { try? database.execute("DROP TABLE temp.search_tail") }

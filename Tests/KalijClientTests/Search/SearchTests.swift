@@ -112,6 +112,22 @@ struct SearchTests {
         #expect(try find("word", after: noon + 4000, before: noon) == [])
     }
 
+    @Test("a long tail of texts that are not indexed is searched in part, and says so")
+    func longTail() throws {
+        for number in 0..<2 { try receive("word \(number)", id: "m\(number)") }
+        try work()
+        for number in 2..<7 { try receive("word \(number)", id: "m\(number)") }
+        let filter = Search.Filter(conversation: nil, times: .min ..< .max)
+        func found(_ longest: Int) throws -> ([String?], Int64) {
+            let found = try Search(database: harness.database, account: harness.account.id, longestTail: longest)
+                .newest(100, with: try SearchWords("word"), filter, waiting: [])
+            return (found.messages.map(\.body), found.unsearched)
+        }
+        #expect(try found(3) == (["word 0", "word 1", "word 4", "word 5", "word 6"], 2))
+        #expect(try found(6).0.count == 7)
+        #expect(try found(6).1 == 0)
+    }
+
     @Test("messages that wait in the mailbox are found")
     func mailbox() throws {
         try harness.directory.share("a balcony", to: try JID("romeo@example.net"), clock: harness.clock.clock)

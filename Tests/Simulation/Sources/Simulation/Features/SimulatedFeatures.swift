@@ -14,5 +14,6 @@ enum SimulatedFeatures {
         SimulatedNotifications.self,
         SimulatedReceipts.self,
         SimulatedEvents.self,
+        SimulatedSearch.self,
     ]
 }
