@@ -16,13 +16,12 @@ struct ContactReading {
         return (Contacts(database), try AccountTable(database).account(jid, in: shared.directory))
     }
 
-    /// Prints `events`, in the form of the events of `kalij run`.
+    /// Prints `events` with their times, in the form of the events of `kalij run`.
     static func show<Event: EventContent>(
-        _ events: [Event], of account: Account, _ shared: SharedOptions, line: (Event) -> PrintedText
+        _ events: [(at: Int64, Event)], of account: Account, _ shared: SharedOptions, line: (Event) -> PrintedText
     ) throws -> ExitStatus {
-        for event in events {
-            let record = EventRecord(
-                Event.name, account: account.jid.description, at: Clock.system.now(), event.fields)
+        for (at, event) in events {
+            let record = EventRecord(Event.name, account: account.jid.description, at: at, event.fields)
             Output.line(shared.json ? try JSONLine.of(record) : line(event))
         }
         return events.isEmpty ? .nothing : .done

@@ -26,7 +26,8 @@ enum RosterCommand: Command {
         try arguments.expect(0...0)
         let (reader, account) = try ContactReading(arguments, shared).open()
         guard !arguments.has("--blocked") else {
-            let blocked = try reader.blocked(of: account).map { BlockedChanged(jid: $0, isBlocked: true) }
+            let now = Clock.system.now()
+            let blocked = try reader.blocked(of: account).map { (at: now, BlockedChanged(jid: $0, isBlocked: true)) }
             return try ContactReading.show(blocked, of: account, shared) { "\($0.jid)" }
         }
         let contacts = try reader.contacts(of: account)
@@ -51,7 +52,7 @@ enum RequestsCommand: Command {
         Prints who asks to see when you are online, oldest first, until `kalij accept` or `kalij deny` answers. Reads the database
         only. Exit status 1 if nobody asks.
 
-        With --json each line is a request:
+        With --json each line is a request, with the time at which it came:
           {"event":"request","account":"juliet@example.org","at":"...","contact":"romeo@example.net","status":"It's me"}
         """
     static let options: [Arguments.Option] = [
@@ -61,7 +62,9 @@ enum RequestsCommand: Command {
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...0)
         let (reader, account) = try ContactReading(arguments, shared).open()
-        let requests = try reader.requests(of: account).map { RequestChanged(request: $0, isClosed: false) }
+        let requests = try reader.requests(of: account).map {
+            (at: $0.at, RequestChanged(request: $0, isClosed: false))
+        }
         return try ContactReading.show(requests, of: account, shared) { $0.request.line }
     }
 }
