@@ -60,7 +60,9 @@ extension ContactPresence {
     }
 
     /// Anything that is no priority counts as 0 (section 4.7.2.3).
-    private static func priority(_ text: String?) -> Int { text.flatMap { Int8($0) }.map { Int($0) } ?? 0 }  // fits: from Int8
+    private static func priority(_ text: String?) -> Int {
+        text.flatMap { Int8($0) }.map { Int($0) } ?? 0  // fits: from Int8
+    }
 
     private static func words(_ text: String) -> String? { text.isEmpty ? nil : String(text.prefix(longestStatus)) }
 }

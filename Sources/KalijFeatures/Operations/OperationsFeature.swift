@@ -43,7 +43,9 @@ enum OperationsFeature: Feature {
         if Operation.isMeant(by: message.element) { message.isShown = false }
         // Operations in rooms need the author's identity, which a nickname is not.
         if message.type != "groupchat" {
-            if message.encryption == nil, Operation(message.element) != nil { (message.isShown, message.isKept) = (false, true) }
+            if message.encryption == nil, Operation(message.element) != nil {
+                (message.isShown, message.isKept) = (false, true)
+            }
             if let reply = Reply(message.element) {
                 message.repliesTo = reply.id
                 message.body = message.body.map { reply.strippingQuote(from: $0) }

@@ -46,7 +46,8 @@ enum SendCommand: Command {
         guard !arguments.has("--confirm") || !arguments.has("--queue-only") else {
             throw Failure(.usage, "--queue-only never goes online, so there is nothing to --confirm")
         }
-        let message = try shared.directory.share(text, to: recipient, from: sender, id: arguments.value("--id"),
+        let message = try shared.directory.share(
+            text, to: recipient, from: sender, id: arguments.value("--id"),
             answering: arguments.value("--reply").map(MessageReference.init))
         if shared.json { try tell(message, as: "message") }
         guard !arguments.has("--queue-only") else {

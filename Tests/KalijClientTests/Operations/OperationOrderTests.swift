@@ -20,7 +20,8 @@ struct OperationOrderTests {
             name: "a correction, a reaction and a second correction",
             stanzas: [
                 OperationStanza.text("one", id: "m1"), OperationStanza.correction(of: "m1", "two", id: "c1"),
-                OperationStanza.reaction(to: "m1", "👍", id: "r1"), OperationStanza.correction(of: "m1", "three", id: "c2"),
+                OperationStanza.reaction(to: "m1", "👍", id: "r1"),
+                OperationStanza.correction(of: "m1", "three", id: "c2"),
             ],
             shown: ["in three (edited) [romeo@example.net 👍]"]),
         Scene(
@@ -139,7 +140,9 @@ struct OperationOrderTests {
             try harness.receive(try harness.result("a\(index)", at: "2026-11-21T12:00:00Z", xml: stanza))
         }
         try harness.fin("page", first: "a\(first)", last: "a\(scene.stanzas.count - 1)", complete: true)
-        while try harness.database.prepare("SELECT 1 FROM catchup WHERE phase <> 'done'").first([], { _ in true }) ?? false {
+        while try harness.database.prepare("SELECT 1 FROM catchup WHERE phase <> 'done'").first([], { _ in true })
+            ?? false
+        {
             try harness.answerPage(complete: true)
         }
     }

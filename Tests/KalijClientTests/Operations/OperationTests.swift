@@ -34,7 +34,8 @@ struct OperationTests {
 
     // MARK: Of the user
 
-    @Test("XEP-0308: the user's correction is shown at once, leaves as the standard says, and is done once acknowledged")
+    @Test(
+        "XEP-0308: the user's correction is shown at once, leaves as the standard says, and is done once acknowledged")
     func correct() throws {
         let harness = try StepHarness.caughtUp()
         let message = try harness.accept("Wherefor art thou?")
@@ -129,7 +130,8 @@ struct OperationTests {
     func reply() throws {
         let harness = try StepHarness.caughtUp()
         try harness.receive(OperationStanza.text("What's in a name?\nThat which we call a rose", id: "m1"))
-        let message = try #require(try HistoryReader(harness.database).messages(of: harness.account, with: nil, limit: 1).first)
+        let message = try #require(
+            try HistoryReader(harness.database).messages(of: harness.account, with: nil, limit: 1).first)
         _ = try harness.runner.run("application", for: harness.account) { step in
             try step.accept("Nothing", to: .received("romeo@example.net"), answering: message)
         }
@@ -138,7 +140,8 @@ struct OperationTests {
         #expect(stanza.child("body")?.text == "> What's in a name?\n> That which we call a rose\nNothing")
         #expect(try harness.records().last == "out Nothing")
         // The same from another client of ours.
-        let copy = OperationStanza.own(OperationStanza.message(stanza.children.map { $0.xml(in: "jabber:client") }.joined(), id: "copy"))
+        let copy = OperationStanza.own(
+            OperationStanza.message(stanza.children.map { $0.xml(in: "jabber:client") }.joined(), id: "copy"))
         try harness.receive(OperationStanza.stamped(copy.replacing("origin-id", with: "x-id"), "a9"))
         #expect(try harness.records().last == "out Nothing")
         for bad in ["-1' end='2", "3' end='1", "0' end='99999", "0' end='9223372036854775808", "x' end='y"] {
@@ -214,7 +217,9 @@ struct OperationTests {
         // Corrections of unknown messages are lines of the stranger's own conversation.
         let others = try harness.records().filter { !$0.contains("forged") }
         #expect(others == ["in one", "out mine"])
-        #expect(try harness.number("SELECT count(*) FROM message WHERE body = 'forged' AND conversation LIKE 'romeo%'") == 0)
+        #expect(
+            try harness.number("SELECT count(*) FROM message WHERE body = 'forged' AND conversation LIKE 'romeo%'") == 0
+        )
     }
 
     @Test("case 6: a retraction of an unknown message shows no fallback; when the message comes, it is gone")
