@@ -35,7 +35,7 @@ public struct Block: Intent {
         guard jid.bare != step.account.jid else { throw IntentFailure("\(jid) is the account itself") }
         let abilities = try Blocklist(step: step).checkOffered()
         try BlockChanged(
-            intent: id, attempt: 1, jid: jid, isBlocked: true, report: abilities.takesReports ? report : nil
+            intent: id, jid, isBlocked: true, report: abilities.takesReports ? report : nil
         ).send(in: step)
         return .pending
     }
@@ -56,7 +56,7 @@ public struct Unblock: Intent {
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         _ = try Blocklist(step: step).checkOffered()
-        try BlockChanged(intent: id, attempt: 1, jid: jid, isBlocked: false, report: nil).send(in: step)
+        try BlockChanged(intent: id, jid, isBlocked: false, report: nil).send(in: step)
         return .pending
     }
 }
@@ -82,12 +82,16 @@ extension JID {
 struct BlockChanged: ChangeRequest {
     static let name = "blocking.changed"
     let intent: String
-    var attempt: Int
+    var attempt = 1
     let jid: JID
     let isBlocked: Bool
     let report: Block.Reason?
 
-    var request: Element {
+    init(intent: String, _ jid: JID, isBlocked: Bool, report: Block.Reason?) {
+        (self.intent, self.jid, self.isBlocked, self.report) = (intent, jid, isBlocked, report)
+    }
+
+    func request(in step: Step) -> Element {
         let item = Element("item", xmlns: BlockingFeature.namespace, attributes: ["jid": jid.description])
         if let report {
             item.add(
@@ -100,9 +104,10 @@ struct BlockChanged: ChangeRequest {
     }
 
     /// The push says the same; a server may leave out the client that made the change.
-    func done(in step: Step) throws {
+    func done(_ result: Element?, in step: Step) throws -> IntentOutcome {
         if isBlocked { try Blocklist(step: step).add(jid) } else { try Blocklist(step: step).remove(jid) }
+        return .done
     }
 
-    func refused(in step: Step) throws {}
+    func refused(in step: Step) {}
 }

@@ -40,11 +40,9 @@ public struct AddContact: Intent {
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         try check()
         guard jid != step.account.jid else { throw IntentFailure("\(jid) is the account itself") }
-        let known = try RosterRows(database: step.database, account: step.account.id).contact(jid)
         try SubscriptionRequests(step: step).approve(jid)
         try ContactAdded(
-            intent: id, attempt: 1, jid: jid, contactName: contactName ?? known?.name,
-            groups: groups ?? known?.groups ?? []
+            intent: id, jid, name: contactName, groups: groups, isLooking: contactName == nil || groups == nil
         ).send(in: step)
         return .pending
     }
@@ -66,7 +64,7 @@ public struct RemoveContact: Intent {
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         try SubscriptionRequests(step: step).forgetApproval(of: jid)
         try OwedSubscriptions(step: step).forget(jid)
-        try ContactRemoved(intent: id, attempt: 1, jid: jid).send(in: step)
+        try ContactRemoved(intent: id, jid).send(in: step)
         return .pending
     }
 }
@@ -117,26 +115,43 @@ extension JID {
     }
 }
 
-/// The contact is added, or not.
+/// The contact is added, or not. A name or groups that the user has not given are those of the roster, which may have been changed
+/// by another client meanwhile: the roster is asked for first. With versions, the answer is short.
 struct ContactAdded: ChangeRequest {
     static let name = "contacts.added"
     let intent: String
-    var attempt: Int
+    var attempt = 1
     let jid: JID
     let contactName: String?
-    let groups: [String]
+    let groups: [String]?
+    let isLooking: Bool
 
-    var request: Element {
+    init(intent: String, _ jid: JID, name: String?, groups: [String]?, isLooking: Bool) {
+        (self.intent, self.jid, contactName, self.groups) = (intent, jid, name, groups)
+        self.isLooking = isLooking
+    }
+
+    func request(in step: Step) throws -> Element {
+        guard !isLooking else { return try Roster(step: step).question() }
         let item = Element("item", xmlns: Roster.namespace, attributes: ["jid": jid.description])
         item["name"] = contactName
-        for group in groups { item.add(Element("group", xmlns: Roster.namespace, text: group)) }
+        for group in groups ?? [] { item.add(Element("group", xmlns: Roster.namespace, text: group)) }
         return .request(.set, Element("query", xmlns: Roster.namespace, children: [item]))
     }
 
-    func done(in step: Step) throws {
+    func done(_ result: Element?, in step: Step) throws -> IntentOutcome {
+        if isLooking, let result { try Roster(step: step).told(result) }
         let contact = try RosterRows(database: step.database, account: step.account.id).contact(jid)
+        guard !isLooking else {
+            try ContactAdded(
+                intent: intent, jid, name: contactName ?? contact?.name, groups: groups ?? contact?.groups,
+                isLooking: false
+            ).send(in: step)
+            return .pending
+        }
         if !(contact?.subscription.isTo ?? false) { try OwedSubscriptions(step: step).send(.subscribe, to: jid) }
         if !(contact?.subscription.isFrom ?? false) { try SubscriptionRequests(step: step).added(jid) }
+        return .done
     }
 
     func refused(in step: Step) throws { try SubscriptionRequests(step: step).forgetApproval(of: jid) }
@@ -146,15 +161,17 @@ struct ContactAdded: ChangeRequest {
 struct ContactRemoved: ChangeRequest {
     static let name = "contacts.removed"
     let intent: String
-    var attempt: Int
+    var attempt = 1
     let jid: JID
 
-    var request: Element {
+    init(intent: String, _ jid: JID) { (self.intent, self.jid) = (intent, jid) }
+
+    func request(in step: Step) -> Element {
         let item = Element(
             "item", xmlns: Roster.namespace, attributes: ["jid": jid.description, "subscription": "remove"])
         return .request(.set, Element("query", xmlns: Roster.namespace, children: [item]))
     }
 
-    func done(in step: Step) throws {}
-    func refused(in step: Step) throws {}
+    func done(_ result: Element?, in step: Step) -> IntentOutcome { .done }
+    func refused(in step: Step) {}
 }

@@ -38,19 +38,24 @@ struct Roster {
     }
 
     fileprivate func ask(attempt: Int) throws {
+        try step.send(question(), then: RosterTold(attempt: attempt), within: Limits.serverPatience)
+    }
+
+    /// The question for the roster. A server with versions answers with the roster only if it differs from the rows.
+    func question() throws -> Element {
         let query = Element("query", xmlns: Self.namespace)
         if try SessionRow.offers(
             Self.versions.name, Self.versions.namespace, to: step.account.id, in: step.database)
         {
             query["ver"] = try rows.version()
         }
-        try step.send(.request(.get, query), then: RosterTold(attempt: attempt), within: Limits.serverPatience)
+        return .request(.get, query)
     }
 
     // MARK: Answers
 
     /// The server has answered. An answer without content means that the rows are right (section 2.6.3).
-    fileprivate func told(_ iq: Element) throws {
+    func told(_ iq: Element) throws {
         if let query = iq.child("query", Self.namespace) { try replace(with: query) }
         try settled(.known)
     }

@@ -10,24 +10,29 @@ package protocol ChangeRequest: InvalidatableHandler where Context == Step, Inpu
     var intent: String { get }
     /// Which attempt it is.
     var attempt: Int { get set }
-    /// The request.
-    var request: Element { get }
 
-    /// The server has made the change.
-    func done(in step: Step) throws
+    /// The request.
+    func request(in step: Step) throws -> Element
+
+    /// The server has done what the request asks for.
+    /// - Parameter result: the answer; nil if an earlier attempt has removed the item of the request.
+    /// - Returns: the outcome of the intent; pending if a further request was sent.
+    func done(_ result: Element?, in step: Step) throws -> IntentOutcome
 
     /// The server does not make the change.
     func refused(in step: Step) throws
 }
 
 extension ChangeRequest {
-    package func send(in step: Step) throws { try step.send(request, then: self, within: Limits.archivePatience) }
+    package func send(in step: Step) throws {
+        try step.send(request(in: step), then: self, within: Limits.archivePatience)
+    }
 
     package func call(_ reply: IQReply, in step: Step) throws {
         switch reply {
-        case .result: try succeed(in: step)
-        // The first attempt has removed the item.
-        case .error(let error, _) where error.condition == .itemNotFound && attempt > 1: try succeed(in: step)
+        case .result(let result): try Intents(step: step).end(intent, done(result, in: step))
+        case .error(let error, _) where error.condition == .itemNotFound && attempt > 1:
+            try Intents(step: step).end(intent, done(nil, in: step))
         case .error(let error, _): try fail("\(error)", in: step)
         case .timeout where step.isForUnsent: try send(in: step)
         case .timeout where attempt < Limits.serverAttempts: try again(in: step)
@@ -43,11 +48,6 @@ extension ChangeRequest {
         var next = self
         next.attempt += 1
         try next.send(in: step)
-    }
-
-    private func succeed(in step: Step) throws {
-        try done(in: step)
-        try Intents(step: step).end(intent, .done)
     }
 
     private func fail(_ reason: String, in step: Step) throws {

@@ -62,6 +62,13 @@ extension StepHarness {
         try runner.run("intent", for: account) { step in _ = try Intents(step: step).perform(intent, id: id) }
     }
 
+    /// The user wants to add a contact without a name and groups; the server says that the roster is unchanged.
+    @discardableResult
+    func add(_ jid: String, id: String = "wish") throws -> Step.Effects {
+        try want(AddContact(.received(jid)), id: id)
+        return try fulfil("contacts.added")
+    }
+
     func outcome(_ id: String = "wish") throws -> IntentOutcome? {
         try Intents.outcome(of: id, by: account, in: database)
     }
