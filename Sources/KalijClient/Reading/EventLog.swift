@@ -26,7 +26,12 @@ public struct EventLog {
     /// Reads the events of `directory`.
     /// - Throws: `DirectoryError.noAccount`, `StoreError`
     public init(_ directory: AccountDirectory) throws {
-        database = try directory.read()
+        try self.init(reading: try directory.read())
+    }
+
+    /// Reads the events in `database`.
+    init(reading database: Database) throws {
+        self.database = database
         // An earlier version had no numbered events.
         isThere = try Schema.accounts.has("events/1", in: database)
     }
@@ -47,17 +52,20 @@ public struct EventLog {
     ///   had that number; `StoreError`.
     public func events(after number: Int64, limit: Int = 500) throws -> [EngineEvent] {
         // A single read transaction, so that all rows are of the same moment.
-        try database.reading {
-            let last = try last
-            guard number <= last else { throw EventLogError.unknown(number, last: last) }
-            guard isThere else { return [] }
-            let forgotten = try stored.forgotten
-            guard number >= forgotten else { throw EventLogError.forgotten(through: forgotten) }
-            return try page(after: number, limit: min(limit, Self.pageLimit))
-        }
+        try database.reading { try page(after: number, limit: limit) }
     }
 
-    private func page(after number: Int64, limit: Int) throws -> [EngineEvent] {
+    /// The same within a read transaction.
+    func page(after number: Int64, limit: Int = 500) throws -> [EngineEvent] {
+        let last = try last
+        guard number <= last else { throw EventLogError.unknown(number, last: last) }
+        guard isThere else { return [] }
+        let forgotten = try stored.forgotten
+        guard number >= forgotten else { throw EventLogError.forgotten(through: forgotten) }
+        return try rows(after: number, limit: min(limit, Self.pageLimit))
+    }
+
+    private func rows(after number: Int64, limit: Int) throws -> [EngineEvent] {
         let addresses = try AccountTable(database).addresses()
         var (events, bytes, last): ([EngineEvent], Int, Int64) = ([], 0, number)
         while events.count < limit, bytes < Self.pageBytes, let row = try stored.next(after: last) {

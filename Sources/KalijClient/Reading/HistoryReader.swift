@@ -50,7 +50,12 @@ public struct HistoryReader {
     private func placed(of account: Account, with conversation: JID?, limit: Int) throws -> [StoredMessages.Placed] {
         try StoredMessages(database: database, account: account.id)
             .newest(limit, with: conversation?.bare.description)
-            .map { (try $0.message.withReactions(in: database), $0.position) }
+            .map { (try view($0.message, of: account), $0.position) }
+    }
+
+    /// The message as it is shown.
+    func view(_ message: Message, of account: Account) throws -> Message {
+        try message.withReactions(in: database).withDisplayed(by: account.id, in: database)
     }
 
     /// A message, or a place with missing messages.

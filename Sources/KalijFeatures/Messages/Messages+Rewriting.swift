@@ -5,6 +5,7 @@ import KalijStore
 extension Messages {
     /// Sets what is shown of the message in `row`.
     func rewrite(_ row: Int64, body: String?, editedAt: Int64?, erasure: Erasure?) throws {
+        if erasure != nil { try noteUnread(row) }
         try changingText(of: row, to: body) {
             try database.run(
                 "UPDATE message SET body = ?, edited_at = ?, erased = ?, shown = (shown AND ? IS NOT ?) WHERE id = ?",
@@ -18,11 +19,18 @@ extension Messages {
     /// The message in `row` is a line of its conversation from now on, with the text `body`; or is not, without a text.
     /// - Parameter corrects: the id of the unknown message that the message corrects.
     func show(_ row: Int64, body: String?, corrects: String?) throws {
+        try noteUnread(row)
         try changingText(of: row, to: body) {
             try database.run(
                 "UPDATE message SET shown = ?, body = ?, corrects = ? WHERE id = ?",
                 [.integer(body == nil ? 0 : 1), .optional(body), .optional(corrects), .integer(row)])
         }
+    }
+
+    private func noteUnread(_ row: Int64) throws {
+        guard let (_, conversation) = try StoredMessages(database: database, account: step.account.id).names(of: row)
+        else { return }
+        step.unreadMayDiffer(in: conversation)
     }
 
     /// Removes the message in `row`, if the message is not shown and does not wait to be sent.

@@ -38,8 +38,9 @@ package struct Messages {
         try database.run(
             """
             INSERT INTO message(account, direction, conversation, position, archive, stanza_id, message_id, origin_id,
-                sender, recipient, type, body, shown, reply_to, encryption, sent_at, received_at, state, catchup)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                sender, recipient, type, body, shown, reply_to, encryption, sent_at, received_at, state, catchup,
+                markable)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
             """,
             [
                 account, .text(received.direction.rawValue), .text(received.conversation), .integer(position),
@@ -48,7 +49,7 @@ package struct Messages {
                 .text(received.sender.description), .text(received.recipient.description), .text(received.type),
                 .optional(received.shownBody), .integer(received.isShown ? 1 : 0), .optional(received.repliesTo),
                 .optional(received.encryption), .integer(received.sentAt), .integer(step.now),
-                .optional(state?.rawValue), .integer(catchup),
+                .optional(state?.rawValue), .integer(catchup), .integer(received.isMarkable ? 1 : 0),
             ])
         guard database.changes > 0 else { return false }
         let row = database.lastInsertedRow
@@ -142,6 +143,17 @@ package struct Messages {
             [
                 .state(MessageState.delivered), .integer(row), .state(MessageState.queued), .state(MessageState.sent),
                 .state(MessageState.acked),
+            ])
+        if database.changes > 0 { try emitState(of: row) }
+    }
+
+    /// The recipient has seen the message in `row`: an unknown outcome is known now.
+    package func displayed(_ row: Int64) throws {
+        try database.run(
+            "UPDATE message SET settled = 1, state = ? WHERE id = ? AND state IN (?, ?, ?, ?)",
+            [
+                .state(MessageState.displayed), .integer(row), .state(MessageState.queued), .state(MessageState.sent),
+                .state(MessageState.acked), .state(MessageState.delivered),
             ])
         if database.changes > 0 { try emitState(of: row) }
     }

@@ -69,11 +69,13 @@ enum MessagesFeature: Feature {
             ALTER TABLE message ADD COLUMN corrects TEXT; -- the id of the unknown message that it corrects
             ALTER TABLE message ADD COLUMN reply_to TEXT; -- the id of the answered message
             ALTER TABLE message ADD COLUMN encryption TEXT; -- the method (XEP-0380) of a message that cannot be read
+            ALTER TABLE message ADD COLUMN markable INTEGER NOT NULL DEFAULT 0; -- whether the sender asks for a marker (XEP-0333)
             UPDATE message SET shown = 1 WHERE body IS NOT NULL;
 
             -- A row is in one of the two. What is not shown does not slow down reading what is.
             DROP INDEX message_order;
-            CREATE INDEX message_order ON message(account, conversation, position) WHERE shown = 1;
+            -- Unread messages are counted in the index alone.
+            CREATE INDEX message_order ON message(account, conversation, position, direction, erased, shown) WHERE shown = 1;
             CREATE INDEX message_hidden ON message(account, conversation, position) WHERE shown = 0;
             -- Who was written to.
             DROP INDEX message_written;

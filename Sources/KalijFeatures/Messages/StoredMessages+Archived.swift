@@ -33,13 +33,6 @@ extension StoredMessages {
         }
     }
 
-    /// The order number of the last message of `conversation` with the archive's id `id`.
-    func position(of id: String, in archive: Archive, conversation: String) throws -> Int64? {
-        try database.statement(
-            "SELECT max(position) FROM message WHERE account = ? AND archive = ? AND stanza_id = ? AND conversation = ?"
-        ).first([.integer(account), .text(archive.key), .text(id), .text(conversation)]) { $0.optionalInteger() } ?? nil
-    }
-
     /// The rows of the messages with the archive's id `id`: some servers give several the same.
     func rows(of id: String, in archive: Archive) throws -> [Int64] {
         try database.statement("SELECT id FROM message WHERE account = ? AND archive = ? AND stanza_id = ?")
@@ -64,16 +57,21 @@ extension StoredMessages {
     func unshown(by round: Int64, of archive: Archive, after position: Int64) throws -> [Int64] {
         try database.statement(
             """
-            WITH RECURSIVE c(name) AS (SELECT min(conversation) FROM message WHERE account = ?1
-                UNION ALL SELECT (SELECT min(conversation) FROM message WHERE account = ?1 AND conversation > name)
-                    FROM c WHERE name IS NOT NULL)
+            WITH RECURSIVE c(name) AS (SELECT min(conversation) FROM message WHERE account = ?1 AND shown = 1
+                UNION ALL SELECT
+                    (SELECT min(conversation) FROM message WHERE account = ?1 AND shown = 1 AND conversation > name)
+                    FROM c WHERE name IS NOT NULL),
+            h(name) AS (SELECT min(conversation) FROM message WHERE account = ?1 AND shown = 0
+                UNION ALL SELECT
+                    (SELECT min(conversation) FROM message WHERE account = ?1 AND shown = 0 AND conversation > name)
+                    FROM h WHERE name IS NOT NULL)
             SELECT id FROM (
                 SELECT m.id, m.position FROM c CROSS JOIN message m INDEXED BY message_order
                     ON m.account = ?1 AND m.conversation = c.name AND m.position > ?3 AND m.shown = 1
                 WHERE m.archive = ?2 AND m.catchup < ?4
                 UNION ALL
-                SELECT m.id, m.position FROM c CROSS JOIN message m INDEXED BY message_hidden
-                    ON m.account = ?1 AND m.conversation = c.name AND m.position > ?3 AND m.shown = 0
+                SELECT m.id, m.position FROM h CROSS JOIN message m INDEXED BY message_hidden
+                    ON m.account = ?1 AND m.conversation = h.name AND m.position > ?3 AND m.shown = 0
                 WHERE m.archive = ?2 AND m.catchup < ?4)
             ORDER BY position
             """

@@ -39,18 +39,23 @@ package struct StoredMessages {
         let order: (position: Int64, id: Int64)
     }
 
-    /// The newest messages of all conversations: takes the newest of the conversations' next messages, again and again.
-    /// An index of the common order would cost another write per message.
-    private func newest(_ limit: Int) throws -> [Placed] {
-        var heads = try database.statement(
+    /// The bare addresses of all conversations with a shown message.
+    package func conversations() throws -> [String] {
+        try database.statement(
             """
-            WITH RECURSIVE c(name) AS (SELECT min(conversation) FROM message WHERE account = ?1
-                UNION ALL SELECT (SELECT min(conversation) FROM message WHERE account = ?1 AND conversation > name)
+            WITH RECURSIVE c(name) AS (SELECT min(conversation) FROM message WHERE account = ?1 AND shown = 1
+                UNION ALL SELECT
+                    (SELECT min(conversation) FROM message WHERE account = ?1 AND shown = 1 AND conversation > name)
                     FROM c WHERE name IS NOT NULL)
             SELECT name FROM c WHERE name IS NOT NULL
             """
         ).all([.integer(account)]) { $0.text() }
-            .compactMap { try head(of: $0, before: (.max, .max)) }
+    }
+
+    /// The newest messages of all conversations: takes the newest of the conversations' next messages, again and again.
+    /// An index of the common order would cost another write per message.
+    private func newest(_ limit: Int) throws -> [Placed] {
+        var heads = try conversations().compactMap { try head(of: $0, before: (.max, .max)) }
         var found: [Placed] = []
         while found.count < limit, let place = heads.indices.max(by: { heads[$0].order < heads[$1].order }) {
             let head = heads[place]
@@ -80,12 +85,6 @@ package struct StoredMessages {
 
     // MARK: One message
 
-    /// The order number of the message in `row`, if `id` is the id of its stanza or an id given by an archive.
-    func position(of row: Int64, called id: String) throws -> Int64? {
-        try database.statement("SELECT position FROM message WHERE id = ?1 AND (message_id = ?2 OR stanza_id = ?2)")
-            .first([.integer(row), .text(id)]) { $0.integer() }
-    }
-
     /// The order number of the message in `row`.
     func position(of row: Int64) throws -> Int64? { try Self.position(of: row, in: database) }
 
@@ -112,7 +111,7 @@ package struct StoredMessages {
     }
 
     /// The message in `row`; nil if there is none of the account.
-    func message(_ row: Int64) throws -> Message? {
+    package func message(_ row: Int64) throws -> Message? {
         try database.statement(
             """
             SELECT id, direction, conversation, message_id, stanza_id, origin_id, sender, recipient, type, body, shown, edited_at,

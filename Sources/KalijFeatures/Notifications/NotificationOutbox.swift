@@ -130,7 +130,8 @@ struct Notifying {
     package func shown(_ received: IncomingMessage, row: Int64) throws {
         guard step.notifies, received.direction == .incoming, received.body != nil,
             received.type == "chat" || received.type == "normal",
-            try !step.isHistory(received), try !Blocklist(step: step).isBlocked(received.sender)
+            try !step.isHistory(received), try !Blocklist(step: step).isBlocked(received.sender),
+            try step.settings(for: received.conversation).notifies(isMeant: true)
         else { return }
         try step.database.run(
             """
@@ -140,34 +141,8 @@ struct Notifying {
         step.notified()
     }
 
-    /// Another device of the account has shown the message `id` in `conversation`, and all messages before (XEP-0333).
-    func displayed(_ id: String, in conversation: String) throws {
-        let rows = try step.database.statement(
-            "SELECT message FROM notification WHERE account = ? AND conversation = ?"
-        )
-        .all([account, .text(conversation)]) { $0.integer() }
-        guard let position = try rows.compactMap({ try messages.position(of: $0, called: id) }).max() else { return }
-        try withdraw(through: position, in: conversation)
-    }
-
-    /// Another device of the account has shown the message with the id `id` in `archive`, and all messages before
-    /// (XEP-0490). An unknown id is ignored (section 5.1).
-    func displayed(archived id: String, by archive: Archive, in conversation: String) throws {
-        guard let position = try messages.position(of: id, in: archive, conversation: conversation) else { return }
-        try withdraw(through: position, in: conversation)
-    }
-
-    /// Whether any notification is owed or was shown.
-    package var isAny: Bool {
-        get throws {
-            try step.database.statement("SELECT 1 FROM notification WHERE account = ? LIMIT 1").first([account]) { _ in
-                true
-            }
-                ?? false
-        }
-    }
-
-    private func withdraw(through position: Int64, in conversation: String) throws {
+    /// The user has seen the messages of `conversation` up to the order number `position`, on whatever device.
+    func withdraw(through position: Int64, in conversation: String) throws {
         let shown = try step.database.statement(
             """
             SELECT id, message, begun OR done AS seen FROM notification
@@ -186,6 +161,6 @@ struct Notifying {
                 try step.database.run("DELETE FROM notification WHERE id = ?", [.integer(id)])
             }
         }
-        step.notified()
+        if !shown.isEmpty { step.notified() }
     }
 }

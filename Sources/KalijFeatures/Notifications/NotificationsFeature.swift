@@ -1,7 +1,5 @@
 import KalijSteps
-import KalijHandlers
 import KalijStore
-import KalijXML
 
 /// The user's notifications.
 enum NotificationsFeature: Feature {
@@ -26,27 +24,6 @@ enum NotificationsFeature: Feature {
             CREATE INDEX notification_conversation ON notification(account, conversation);
             """)
     ]
-
-    package static var handlers: [any Handler<Step>.Type] {
-        [DisplayedTold.self]
-    }
-
-    static var announced: [String] { [DisplayedElsewhere.node + "+notify"] }
-
-    static func becameAvailable(in step: Step) throws { try DisplayedElsewhere(step: step).sessionBegan() }
-
-    /// Another client of the account has shown messages: the client tells the sender (XEP-0333), or publishes the fact
-    /// (XEP-0490).
-    package static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
-        if message.source == .live, let event = DisplayedElsewhere.event(message.element, account: step.account.jid) {
-            message.isKept = false
-            return try DisplayedElsewhere(step: step).received(event)
-        }
-        guard message.direction == .outgoing, message.source != .archive || message.archive == Archive.own.key,
-            let id = message.element.child("displayed", "urn:xmpp:chat-markers:0")?["id"]
-        else { return }
-        try Notifying(step: step).displayed(id, in: message.conversation)
-    }
 
     package static func shown(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         try Notifying(step: step).shown(incoming, row: message.id)

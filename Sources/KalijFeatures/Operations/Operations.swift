@@ -121,6 +121,7 @@ struct Operations {
     /// The message in `row` with its reactions, as it is stored.
     private func view(_ row: Int64) throws -> Message? {
         try Message.load(row, from: step.database)?.withReactions(in: step.database)
+            .withDisplayed(by: step.account.id, in: step.database)
     }
 
     /// Computes the text of the message in `target`.

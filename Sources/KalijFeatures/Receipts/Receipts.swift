@@ -106,18 +106,14 @@ struct Receipts {
             [account, .text(contact), .text(id), .integer(ready ? 1 : 0)])
     }
 
-    /// Gives a receipt, if `contact` may know that the account is online (section 8): as a subscriber of the account's presence,
-    /// or because the account has written to `contact`.
+    /// Gives a receipt, if `contact` may know that the account is online (section 8).
     /// - Returns: false if it is unknown whether `contact` may know.
     private func give(_ id: String, to contact: JID) throws -> Bool {
         if try Blocklist(step: step).isBlocked(contact) { return true }
-        let messages = StoredMessages(database: step.database, account: step.account.id)
-        if try !messages.hasWritten(to: contact.bare.description) {
-            switch try Subscribers(step: step).mayKnow(contact) {
-            case .may: break
-            case .mayNot: return true
-            case .unknown: return false
-            }
+        switch try Disclosing(step: step).verdict(.receipts, to: contact) {
+        case .may: break
+        case .mayNot: return true
+        case .unknown: return false
         }
         let receipt = Element("received", xmlns: ReceiptsFeature.namespace, attributes: ["id": id])
         // A receipt for an id that is too long for the server fails.

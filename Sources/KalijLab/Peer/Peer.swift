@@ -79,17 +79,19 @@ public struct Peer: Sendable {
     ///   - originIDs: whether the messages have an origin-id (XEP-0359).
     ///   - receipts: whether the client requests delivery receipts, and gives them (XEP-0184).
     ///   - operations: whether the client also corrects, retracts and reacts, at random.
+    ///   - markers: whether the messages ask for displayed markers, and markers are reported (XEP-0333).
     /// - Throws: ``LaboratoryError`` if the client is not logged in within 30 s.
     public func chat(
         with recipient: String, label: String, rate: Double, count: Int? = nil, first: Int = 1,
         resource: String? = nil, reconnects: Bool = false, originIDs: Bool = false, receipts: Bool = false,
-        operations: Bool = false
+        operations: Bool = false, markers: Bool = false
     ) async throws -> Chat {
         var arguments = ["--to", recipient, "--label", label, "--rate", "\(rate)", "--first", "\(first)"]
         if reconnects { arguments.append("--reconnect") }
         if originIDs { arguments.append("--origin-ids") }
         if receipts { arguments.append("--receipts") }
         if operations { arguments.append("--operations") }
+        if markers { arguments.append("--markers") }
         if let count { arguments += ["--count", "\(count)"] }
         var launch = try command("chat", arguments, resource: resource)
         let files = laboratory.path("chat-\(user)-\(UInt32.random(in: 0...UInt32.max))")

@@ -1,6 +1,6 @@
 /// A line of the independent client.
 public struct PeerEvent: Codable, Sendable {
-    /// `ready`, `sent`, `received`, `stopped`, `receipt`, `operation` (sent), `operated` (received), `asked`, `answered` or
+    /// `ready`, `sent`, `received`, `stopped`, `receipt`, `marker`, `operation` (sent), `operated` (received), `asked`, `answered` or
     /// `failed`.
     public let event: String
     /// Seconds since 1970.

@@ -264,6 +264,11 @@ async def chat(peer):
         peer.add_event_handler(
             "receipt_received",
             lambda message: say("receipt", sender=str(message["from"]), id=message["receipt"]))
+    if options.markers:
+        peer.register_plugin("xep_0333")
+        peer.add_event_handler(
+            "marker_displayed",
+            lambda message: say("marker", sender=str(message["from"]), id=message["displayed"]["id"]))
     peer.send_presence()
     await peer.barrier()
     listening = asyncio.ensure_future(commands())
@@ -275,6 +280,8 @@ async def chat(peer):
         peer.sent += 1
         number = options.first + peer.sent - 1
         message = peer.make_message(mto=options.to, mbody="%s %d" % (options.label, number), mtype="chat")
+        if options.markers:
+            message.enable("markable")
         message.send()
         say("sent", number=number, id=message["id"])
         if options.operations:
@@ -425,6 +432,7 @@ def main():
             command.add_argument("--origin-ids", action="store_true")
             command.add_argument("--receipts", action="store_true")
             command.add_argument("--operations", action="store_true")
+            command.add_argument("--markers", action="store_true")
         if name == "push":
             command.add_argument("--service", required=True)
             command.add_argument("--node", required=True)

@@ -97,6 +97,18 @@ extension SessionRow {
             "UPDATE session SET subscribers = ? WHERE account = ?", [.state(roster), .integer(account)])
     }
 
+    /// The order number of the last message that is from before the account was here.
+    package static func set(history position: Int64, of account: Int64, in database: Database) throws {
+        try database.run(
+            "UPDATE session SET history = max(history, ?) WHERE account = ?", [.integer(position), .integer(account)])
+    }
+
+    /// The order number of the last message that is from before the account was here.
+    package static func history(of account: Int64, in database: Database) throws -> Int64 {
+        try database.statement("SELECT history FROM session WHERE account = ?")
+            .first([.integer(account)]) { $0.integer() } ?? 0
+    }
+
     /// What is known in this session of the account's contacts.
     package static func roster(of account: Int64, in database: Database) throws -> RosterKnowledge {
         try database.statement("SELECT subscribers FROM session WHERE account = ?")

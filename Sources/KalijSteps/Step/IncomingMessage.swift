@@ -54,6 +54,8 @@ public struct IncomingMessage {
     public var isShown: Bool
     /// The id of the message that this message answers (XEP-0461).
     package var repliesTo: String?
+    /// Whether the sender wants to know whether the message was displayed (XEP-0333).
+    package var isMarkable = false
     /// The method of the encryption (XEP-0380), if the message cannot be read.
     package var encryption: String?
 

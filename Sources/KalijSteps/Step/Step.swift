@@ -145,6 +145,9 @@ public final class Step {
         }
     }
 
+    /// Notes that other messages of `conversation` may be unread than before the step.
+    package func unreadMayDiffer(in conversation: String) { effects.unread.insert(conversation) }
+
     /// Notes that there is a new notification.
     package func notified() { effects.notified = true }
 
@@ -217,6 +220,8 @@ public final class Step {
         package var settled: [Int64: StoredValue] = [:]
 
         package init(events: [EngineEvent] = []) { self.events = events }
+        /// The conversations with other unread messages than before the step, perhaps.
+        package var unread: Set<String> = []
         /// Whether a handler was called or given up.
         package var handled = false
         /// Whether texts were stored or changed.

@@ -14,10 +14,10 @@ enum Kalij {
             LoginCommand.self, RegisterCommand.self, PasswordCommand.self,
             RunCommand.self, WakeCommand.self, SendCommand.self, FlushCommand.self,
             CorrectCommand.self, RetractCommand.self, ReactCommand.self, ForgetCommand.self,
-            HistoryCommand.self, SearchCommand.self, StatusCommand.self,
+            ChatsCommand.self, HistoryCommand.self, ReadCommand.self, SearchCommand.self, SettingsCommand.self,
             RosterCommand.self, AddCommand.self, RemoveCommand.self, RequestsCommand.self, AcceptCommand.self,
             DenyCommand.self, BlockCommand.self, UnblockCommand.self,
-            IQCommand.self, DiscoCommand.self, PingCommand.self,
+            StatusCommand.self, IQCommand.self, DiscoCommand.self, PingCommand.self,
             PendingCommand.self, QuarantineCommand.self, LogoutCommand.self, QueryCommand.self, DemoCommand.self,
         ]
     }

@@ -32,7 +32,10 @@ import Testing
         let harness = try harness([Echo.self])
         let effects = try harness.receive(message("1", "hello"))
         #expect(effects.queued)
-        #expect(effects.events.map { type(of: $0.content).name } == ["message", "state", "org.example.echo.answered"])
+        #expect(
+            effects.events.map { type(of: $0.content).name } == [
+                "message", "state", "org.example.echo.answered", "unread",
+            ])
         #expect(try harness.receive(message("2", "you there?")).queued)
         #expect(
             try harness.history() == [

@@ -31,6 +31,7 @@ import Testing
         )
         .events
         told += try harness.receive(incoming("three")).events
+        told.removeAll { $0.number == nil }
         let log = try EventLog(harness.directory)
         #expect(told.compactMap(\.number) == [1, 2, 3, 4])
         #expect(try short(log.events(after: 0)) == short(told))

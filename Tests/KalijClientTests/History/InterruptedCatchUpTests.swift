@@ -255,7 +255,7 @@ struct InterruptedCatchUpTests {
         let harness = try StepHarness.online()
         if features { try harness.answerFeatures(archive: true) }
         #expect(try harness.letExpire() == ["caught up: the server does not answer"])
-        #expect(try harness.queue().last == "presence c")
+        #expect(try harness.queue().contains("presence c"))
         #expect(try harness.questions("page").isEmpty && harness.questions("features").isEmpty)
         #expect(try harness.letExpire().isEmpty)
         let held = try StepHarness.caughtUp()

@@ -34,6 +34,7 @@ final class Connected {
         driver = AccountDriver(self.harness.account, context: context, careful: false)
         resume()
         report = { [weak self] event in
+            guard !(event.content is UnreadChanged) else { return }
             self?.told.append(event.short)
             self?.onEvent(event)
         }

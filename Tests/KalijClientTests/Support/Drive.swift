@@ -49,6 +49,7 @@ final class Drive {
         var problem: (any Error)?
         var engine: Engine?
         let made = try Engine(directory, options: .init(role: role, timing: timing)) { event in
+            guard !(event.content is UnreadChanged) else { return }
             self.told.append(event.short)
             guard let engine, stopped == nil else { return }
             do { if try !isEnough(engine, event) { return } } catch { problem = error }

@@ -13,6 +13,7 @@ import Testing
 
     init() throws {
         harness = try StepHarness(notifies: true)
+        harness.asksDisplayed = true
         try harness.bind()
         try harness.answerFeatures(archive: true)
         try harness.database.run("UPDATE session SET stamps = 1")
@@ -92,7 +93,7 @@ import Testing
         #expect(try shown() == ["withdraw one"])
     }
 
-    @Test("a new session asks for displayed messages, if there is anything to withdraw")
+    @Test("a new session asks for displayed messages")
     func asks() throws {
         #expect(try harness.waiting(DisplayedTold.name).isEmpty)
         try message("one")
@@ -105,7 +106,7 @@ import Testing
         #expect(question["type"] == "get" && question["to"] == nil)
         #expect(
             question.child("pubsub", "http://jabber.org/protocol/pubsub")?.child("items")?["node"]
-                == DisplayedElsewhere.node)
+                == DisplayedNode.name)
         try harness.receive(
             """
             <iq type='result' id='\(id)'><pubsub xmlns='http://jabber.org/protocol/pubsub'>\

@@ -1,0 +1,165 @@
+import KalijAddress
+import KalijFeatures
+import KalijSteps
+import KalijStore
+
+/// Reads conversations: the list, and pages of messages; never waits for a running process.
+///
+/// ```swift
+/// let conversations = try Conversations(directory, of: nil)
+/// for conversation in try conversations.all() { print(conversation.jid, conversation.unread) }
+/// ```
+public struct Conversations {
+    /// The account.
+    public let account: Account
+    private let reader: HistoryReader
+    private let now: Int64
+    private var database: Database { reader.database }
+    private var messages: StoredMessages { StoredMessages(database: database, account: account.id) }
+
+    /// Reads the conversations in `directory`.
+    /// - Parameters:
+    ///   - jid: the account; nil is the only account.
+    ///   - clock: the source of time, for settings that end.
+    /// - Throws: `DirectoryError` if the account is missing or ambiguous; `StoreError`.
+    public init(_ directory: AccountDirectory, of jid: JID? = nil, clock: Clock = .system) throws {
+        let database = try directory.read()
+        account = try AccountTable(database).account(jid, in: directory)
+        reader = HistoryReader(database)
+        now = clock.now()
+    }
+
+    /// A conversation, as a line of a list.
+    public struct Conversation: Sendable {
+        /// The bare address of the other side.
+        public let jid: String
+        /// The newest message; nil if there is only a draft.
+        public let last: Message?
+        /// How many messages of others are unread; 1000 if there are more.
+        public let unread: Int
+        /// The text that the user has begun.
+        public let draft: Draft?
+        /// What notifies, and what others are not told.
+        public let settings: ChatSettings
+    }
+
+    /// All conversations, the last active first: of the newest message, or of the draft.
+    /// - Throws: `StoreError`
+    public func all() throws -> [Conversation] {
+        try database.reading {
+            let names = Set(try messages.conversations())
+                .union(try Draft.conversations(of: account.id, in: database))
+            return try names.map { (conversation: try conversation($0), name: $0) }
+                .sorted { ($0.conversation.activeAt, $1.name) > ($1.conversation.activeAt, $0.name) }
+                .map(\.conversation)
+        }
+    }
+
+    /// The conversation with `jid`.
+    /// - Throws: `StoreError`
+    public func conversation(with jid: JID) throws -> Conversation {
+        try database.reading { try conversation(jid.bare.description) }
+    }
+
+    private func conversation(_ name: String) throws -> Conversation {
+        let last = try messages.page(1, with: name, before: .max).first?.message
+        return Conversation(
+            jid: name, last: try last.map { try reader.view($0, of: account) },
+            unread: try DisplayedPlaces.unread(in: name, of: account.id, in: database),
+            draft: try Draft.load(for: name, of: account.id, in: database),
+            settings: try settings(name))
+    }
+
+    // MARK: Messages
+
+    /// The newest `limit` messages of a conversation before the message in row `id` (``Message/id``), oldest first.
+    /// - Parameter id: nil for the newest messages.
+    /// - Throws: `StoreError`
+    public func messages(with jid: JID, before id: Int64? = nil, limit: Int) throws -> [Message] {
+        try database.reading {
+            try shown(try messages.page(limit, with: name(jid), before: try id.flatMap { try position($0) } ?? .max))
+        }
+    }
+
+    /// The oldest `limit` messages of a conversation after the message in row `id`, oldest first.
+    /// - Throws: `StoreError`
+    public func messages(with jid: JID, after id: Int64, limit: Int) throws -> [Message] {
+        try database.reading {
+            try shown(try messages.page(limit, with: name(jid), after: try position(id) ?? .max))
+        }
+    }
+
+    /// The message in row `id` with at most `limit` messages before and at most `limit` messages after, oldest first.
+    /// - Throws: `StoreError`
+    public func messages(with jid: JID, around id: Int64, limit: Int) throws -> [Message] {
+        try database.reading {
+            guard let position = try position(id), position < .max else { return [] }
+            let before = try messages.page(limit + 1, with: name(jid), before: position + 1)
+            return try shown(before + messages.page(limit, with: name(jid), after: position))
+        }
+    }
+
+    /// The message in row `id`, as it is shown; nil if there is none.
+    /// - Throws: `StoreError`
+    public func message(_ id: Int64) throws -> Message? {
+        try database.reading { try messages.message(id).map { try reader.view($0, of: account) } }
+    }
+
+    private func name(_ jid: JID) -> String { jid.bare.description }
+    private func position(_ id: Int64) throws -> Int64? { try messages.place(of: id)?.position }
+
+    private func shown(_ placed: [StoredMessages.Placed]) throws -> [Message] {
+        try placed.map { try reader.view($0.message, of: account) }
+    }
+
+    // MARK: Settings
+
+    /// The settings for a conversation.
+    /// - Parameter jid: nil for the account's own settings, for all conversations without a choice of their own.
+    /// - Throws: `StoreError`
+    public func settings(for jid: JID?) throws -> ChatSettings { try settings(jid.map(name) ?? "") }
+
+    private func settings(_ name: String) throws -> ChatSettings {
+        try StoredSettings(database: database, account: account.id).settings(for: name, now: now)
+    }
+
+    // MARK: Changes
+
+    /// The messages changed by some events.
+    public struct Changes: Sendable {
+        /// The messages as they are shown now, each once, in the order of their last events.
+        public let messages: [Message]
+        /// The number of the last event; the next reading begins there.
+        public let last: Int64
+        /// Whether there are no later events.
+        public let isComplete: Bool
+    }
+
+    /// The messages changed after the event with `number` (``EngineEvent/number``): a page of them. A message in the state
+    /// `displayed` shows that earlier messages to the same recipient were displayed, too; those have no event.
+    /// - Parameter number: the last number of the reader; 0 for all stored events.
+    /// - Throws: `EventLogError` as ``EventLog/events(after:limit:)``; `StoreError`.
+    public func changes(since number: Int64) throws -> Changes {
+        try database.reading {
+            let log = try EventLog(reading: database)
+            let events = try log.page(after: number)
+            let last = events.last?.number ?? number
+            var ids: Set<Int64> = []
+            let newest = events.reversed().compactMap { event -> Int64? in
+                guard event.account == account.jid, let id = (event.content as? any MessageEvent)?.message.id,
+                    ids.insert(id).inserted
+                else { return nil }
+                return id
+            }
+            let messages = try newest.reversed().compactMap { id in
+                try self.messages.message(id).map { try reader.view($0, of: account) }
+            }
+            return Changes(messages: messages, last: last, isComplete: events.isEmpty)
+        }
+    }
+}
+
+extension Conversations.Conversation {
+    /// Milliseconds since 1970.
+    fileprivate var activeAt: Int64 { max(last?.sentAt ?? .min, draft?.at ?? .min) }
+}

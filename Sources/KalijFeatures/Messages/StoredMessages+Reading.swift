@@ -1,0 +1,113 @@
+import KalijSteps
+import KalijStore
+
+/// Questions about what the user has read.
+extension StoredMessages {
+    /// A message with its place in the order of messages.
+    package struct Place: Equatable {
+        package let row: Int64
+        package let position: Int64
+    }
+
+    /// The place of the message in `row`; nil if there is none.
+    package func place(of row: Int64) throws -> Place? {
+        try position(of: row).map { Place(row: row, position: $0) }
+    }
+
+    /// The newest shown message of somebody else's in `conversation`, up to the order number `last`.
+    package func newestIncoming(in conversation: String, through last: Int64) throws -> Place? {
+        try database.statement(
+            """
+            SELECT id, position FROM message WHERE account = ? AND conversation = ? AND position <= ? AND shown = 1
+                AND direction = 'in' ORDER BY position DESC LIMIT 1
+            """
+        ).first([.integer(account), .text(conversation), .integer(last)]) {
+            Place(row: $0.integer("id"), position: $0.integer("position"))
+        }
+    }
+
+    /// The last message of `conversation` with the archive's id `id`.
+    package func place(archived id: String, in archive: Archive, conversation: String) throws -> Place? {
+        try database.statement(
+            """
+            SELECT id, position FROM message WHERE account = ? AND archive = ? AND stanza_id = ? AND conversation = ?
+            ORDER BY position DESC LIMIT 1
+            """
+        ).first([.integer(account), .text(archive.key), .text(id), .text(conversation)]) {
+            Place(row: $0.integer("id"), position: $0.integer("position"))
+        }
+    }
+
+    /// The archive's id of the message in `row`, and the archive's key; nil without a trusted id.
+    package func archivedID(of row: Int64) throws -> (id: String, archive: String)? {
+        try database.statement("SELECT stanza_id, archive FROM message WHERE id = ? AND stanza_id IS NOT NULL")
+            .first([.integer(row)]) { ($0.text("stanza_id"), $0.text("archive")) }
+    }
+
+    // MARK: Unread messages
+
+    /// The largest number of unread messages that is counted.
+    package static let mostUnread = 1000
+
+    /// How many messages of others after the order number `position` are shown and not erased; at most ``mostUnread``.
+    package func unread(in conversation: String, after position: Int64) throws -> Int {
+        let count = try database.statement(
+            """
+            SELECT count(*) FROM (SELECT 1 FROM message WHERE account = ? AND conversation = ? AND position > ?
+                AND shown = 1 AND direction = 'in' AND erased IS NULL LIMIT ?)
+            """
+        ).first([.integer(account), .text(conversation), .integer(position), .integer(Int64(Self.mostUnread))]) {
+            $0.integer()
+        }
+        return Int(count ?? 0)
+    }
+
+    /// The newest message of somebody else's that asks for a marker (XEP-0333), after the order number `first` and up to `last`,
+    /// among the newest thousand messages there.
+    package func newestMarkable(
+        in conversation: String, after first: Int64, through last: Int64
+    ) throws -> (row: Int64, id: String)? {
+        try database.statement(
+            """
+            SELECT id, message_id FROM (
+                SELECT id, message_id, markable, position FROM message INDEXED BY message_order
+                WHERE account = ? AND conversation = ? AND position > ? AND position <= ? AND shown = 1
+                    AND direction = 'in' AND type <> 'groupchat' ORDER BY position DESC LIMIT 1000)
+            WHERE markable AND message_id <> '' ORDER BY position DESC LIMIT 1
+            """
+        ).first([.integer(account), .text(conversation), .integer(first), .integer(last)]) {
+            ($0.integer("id"), $0.text("message_id"))
+        }
+    }
+
+    // MARK: Pages of a conversation
+
+    /// The newest `limit` shown messages of `conversation` before the order number `position`, oldest first.
+    package func page(_ limit: Int, with conversation: String, before position: Int64) throws -> [Placed] {
+        let newestFirst = try database.statement(
+            """
+            SELECT id, direction, conversation, message_id, stanza_id, origin_id, sender, recipient, type, body, shown, edited_at,
+                erased, corrects, reply_to, encryption, sent_at, state, error, settled, position
+            FROM message WHERE account = ? AND conversation = ? AND position < ? AND shown = 1
+            ORDER BY position DESC LIMIT ?
+            """
+        ).all([.integer(account), .text(conversation), .integer(position), .integer(Int64(limit))]) {
+            (Message($0), $0.integer("position"))
+        }
+        return newestFirst.reversed()
+    }
+
+    /// The oldest `limit` shown messages of `conversation` after the order number `position`, oldest first.
+    package func page(_ limit: Int, with conversation: String, after position: Int64) throws -> [Placed] {
+        try database.statement(
+            """
+            SELECT id, direction, conversation, message_id, stanza_id, origin_id, sender, recipient, type, body, shown, edited_at,
+                erased, corrects, reply_to, encryption, sent_at, state, error, settled, position
+            FROM message WHERE account = ? AND conversation = ? AND position > ? AND shown = 1
+            ORDER BY position LIMIT ?
+            """
+        ).all([.integer(account), .text(conversation), .integer(position), .integer(Int64(limit))]) {
+            (Message($0), $0.integer("position"))
+        }
+    }
+}

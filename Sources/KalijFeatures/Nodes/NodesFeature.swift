@@ -1,0 +1,27 @@
+import KalijHandlers
+import KalijSteps
+import KalijStore
+
+/// The account's own nodes (XEP-0163), for features that keep items there.
+enum NodesFeature: Feature {
+    static let name = "nodes"
+    static let migrations = [
+        Migration(
+            "nodes/1",
+            """
+            -- The account's own nodes.
+            CREATE TABLE node(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                name TEXT NOT NULL,
+                state TEXT NOT NULL,            -- 'asked': being created; 'ready': configured
+                PRIMARY KEY (account, name)) WITHOUT ROWID;
+            """)
+    ]
+    static var handlers: [any Handler<Step>.Type] { [NodeCreated.self, NodeConfigured.self] }
+
+    static func sessionLost(in step: Step) throws {
+        try step.database.run(
+            "DELETE FROM node WHERE account = ? AND state = ?",
+            [.integer(step.account.id), .state(OwnNode.State.asked)])
+    }
+}

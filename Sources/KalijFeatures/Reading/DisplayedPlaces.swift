@@ -1,0 +1,182 @@
+import KalijSteps
+import KalijStore
+
+/// How far the user has read each conversation: the newest message that was displayed, on whatever device. The place only moves
+/// forward.
+package struct DisplayedPlaces {
+    let step: Step
+    private var database: Database { step.database }
+    private var account: Value { .integer(step.account.id) }
+    private var messages: StoredMessages { StoredMessages(database: step.database, account: step.account.id) }
+
+    /// What has moved a place.
+    enum Mover {
+        /// The user, here: other devices are to be told.
+        case user
+        /// The account's node (XEP-0490): other devices know.
+        case node
+        /// A marker of another device's (XEP-0333), which has told others, or not.
+        case marker
+        /// Messages from before the account was here.
+        case history
+    }
+
+    /// The order number of the last message that counts as displayed.
+    func position(in conversation: String) throws -> Int64 {
+        try Self.position(in: conversation, of: step.account.id, in: database)
+    }
+
+    /// The order number of the last message that counts as displayed.
+    static func position(in conversation: String, of account: Int64, in database: Database) throws -> Int64 {
+        let stored = try database.statement(
+            "SELECT message, position FROM displayed WHERE account = ? AND conversation = ?"
+        ).first([.integer(account), .text(conversation)]) { ($0.integer("message"), $0.integer("position")) }
+        let history = try SessionRow.history(of: account, in: database)
+        guard let (message, position) = stored else { return history }
+        // The message may have another place by now.
+        let place = try StoredMessages(database: database, account: account).place(of: message)?.position ?? position
+        return max(place, history)
+    }
+
+    /// How many messages of a conversation are unread: of others, after the displayed place, shown and not erased; at most
+    /// `StoredMessages.mostUnread`.
+    package static func unread(in conversation: String, of account: Int64, in database: Database) throws -> Int {
+        try StoredMessages(database: database, account: account)
+            .unread(in: conversation, after: try position(in: conversation, of: account, in: database))
+    }
+
+    /// Moves the place forward.
+    /// - Returns: false if the place is there already, or later.
+    @discardableResult
+    func advance(_ conversation: String, to place: StoredMessages.Place, by mover: Mover) throws -> Bool {
+        let old = try position(in: conversation)
+        if mover == .node { try told(of: place.position, in: conversation, but: old) }
+        guard place.position > old else { return false }
+        try database.run(
+            """
+            INSERT INTO displayed(account, conversation, message, position, is_own, unpublished) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
+            ON CONFLICT DO UPDATE SET message = excluded.message, position = excluded.position,
+                is_own = excluded.is_own, unpublished = max(unpublished, excluded.unpublished)
+            """,
+            [
+                account, .text(conversation), .integer(place.row), .integer(place.position),
+                .integer(mover == .user ? 1 : 0),
+            ])
+        if mover != .history {
+            step.unreadMayDiffer(in: conversation)
+            try Notifying(step: step).withdraw(through: place.position, in: conversation)
+        }
+        return true
+    }
+
+    /// A message of somebody else's is shown from now on.
+    func shown(_ message: Message, from incoming: IncomingMessage) throws {
+        guard message.direction == .incoming, let place = try messages.place(of: message.id) else { return }
+        if try step.isHistory(incoming) {
+            return try history(message.conversation, place, isCatchUp: incoming.archive.isEmpty && !incoming.isOlder)
+        }
+        step.unreadMayDiffer(in: message.conversation)
+        // Notifications have had their turn.
+        guard step.notifies, try place.position <= position(in: message.conversation) else { return }
+        try Notifying(step: step).withdraw(through: place.position, in: message.conversation)
+    }
+
+    /// Whatever is from before the account was here counts as read. Messages of the first reading of the account's own archive are
+    /// noted in the session's row, which the step writes anyway.
+    private func history(_ conversation: String, _ place: StoredMessages.Place, isCatchUp: Bool) throws {
+        if isCatchUp {
+            try SessionRow.set(history: place.position, of: step.account.id, in: database)
+        } else {
+            try advance(conversation, to: place, by: .history)
+        }
+    }
+
+    /// Tells the numbers of unread messages that the step may have changed.
+    func tellUnread() throws {
+        for conversation in step.effects.unread.sorted() {
+            let count = try Self.unread(in: conversation, of: step.account.id, in: database)
+            step.emit(UnreadChanged(conversation: conversation, count: count))
+        }
+    }
+
+    // MARK: Places that name messages unknown here
+
+    /// The name of a displayed message.
+    enum Name: Equatable {
+        /// The id in an archive.
+        case archived(String, Archive)
+        /// The sender's id of the stanza.
+        case stanza(String)
+    }
+
+    /// Another device has displayed a message: the place moves, or the name waits for the message.
+    func displayed(_ name: Name, in conversation: String, by mover: Mover) throws {
+        if let place = try place(of: name, in: conversation) {
+            try advance(conversation, to: place, by: mover)
+        } else {
+            try keep(name, in: conversation)
+        }
+    }
+
+    /// A message was stored: perhaps another device has displayed the message before.
+    func stored(_ conversation: String) throws {
+        guard let name = try early(conversation), let place = try place(of: name, in: conversation) else { return }
+        try forgetEarly(conversation)
+        try advance(conversation, to: place, by: .marker)
+    }
+
+    /// The archive was read to its end: a name that still names nothing is forgotten (XEP-0490 section 5.1).
+    func archiveRead() throws {
+        let waiting = try database.statement("SELECT conversation FROM early_displayed WHERE account = ?")
+            .all([account]) { $0.text("conversation") }
+        for conversation in waiting {
+            try stored(conversation)
+            try forgetEarly(conversation)
+        }
+    }
+
+    private func place(of name: Name, in conversation: String) throws -> StoredMessages.Place? {
+        switch name {
+        case .archived(let id, let archive):
+            return try messages.place(archived: id, in: archive, conversation: conversation)
+        case .stanza(let id):
+            let row = try messages.named(id, in: conversation, by: .incoming, before: .max)
+            return try row.flatMap { try messages.place(of: $0) }
+        }
+    }
+
+    private func early(_ conversation: String) throws -> Name? {
+        try database.statement("SELECT name, archive FROM early_displayed WHERE account = ? AND conversation = ?")
+            .first([account, .text(conversation)]) { row in
+                row.optionalText("archive").map { .archived(row.text("name"), Archive(key: $0)) }
+                    ?? .stanza(row.text("name"))
+            }
+    }
+
+    private func keep(_ name: Name, in conversation: String) throws {
+        let (id, archive): (String, String?) =
+            switch name {
+            case .archived(let id, let archive): (id, archive.key)
+            case .stanza(let id): (id, nil)
+            }
+        guard Archive.isID(id) else { return }
+        try database.run(
+            "INSERT OR REPLACE INTO early_displayed(account, conversation, name, archive) VALUES (?, ?, ?, ?)",
+            [account, .text(conversation), .text(id), .optional(archive)])
+    }
+
+    private func forgetEarly(_ conversation: String) throws {
+        try database.run(
+            "DELETE FROM early_displayed WHERE account = ? AND conversation = ?", [account, .text(conversation)])
+    }
+
+    /// The account's node has the order number `place`, and here it is `own`. A later place is not published any more. An earlier
+    /// place is another device's that had not seen ours: the place that the user has reached here is published again.
+    private func told(of place: Int64, in conversation: String, but own: Int64) throws {
+        try database.run(
+            """
+            UPDATE displayed SET unpublished = ?1 WHERE account = ?2 AND conversation = ?3 AND unpublished <> ?1
+                AND (?1 = 0 OR is_own)
+            """, [.integer(place < own ? 1 : 0), account, .text(conversation)])
+    }
+}

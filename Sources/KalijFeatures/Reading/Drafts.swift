@@ -1,0 +1,42 @@
+import KalijAddress
+import KalijSteps
+import KalijStore
+
+/// A text that the user has begun.
+public struct Draft: Sendable, Equatable {
+    /// The text.
+    public let body: String
+    /// When the text was stored, in milliseconds since 1970.
+    public let at: Int64
+}
+
+extension Draft {
+    /// The draft for `conversation`, a bare address; nil if there is none.
+    package static func load(for conversation: String, of account: Int64, in database: Database) throws -> Draft? {
+        try database.statement("SELECT body, at FROM draft WHERE account = ? AND conversation = ?")
+            .first([.integer(account), .text(conversation)]) { Draft(body: $0.text("body"), at: $0.integer("at")) }
+    }
+
+    /// The conversations with a draft.
+    package static func conversations(of account: Int64, in database: Database) throws -> [String] {
+        try database.statement("SELECT conversation FROM draft WHERE account = ?")
+            .all([.integer(account)]) { $0.text("conversation") }
+    }
+}
+
+extension Step {
+    /// Stores a text that the user has begun, instead of the former text.
+    /// - Parameters:
+    ///   - body: the text; empty: there is no draft any more.
+    ///   - conversation: the recipient.
+    /// - Throws: `StoreError`
+    public func setDraft(_ body: String, for conversation: JID) throws {
+        let key: [Value] = [.integer(account.id), .text(conversation.bare.description)]
+        guard !body.isEmpty else {
+            return try database.run("DELETE FROM draft WHERE account = ? AND conversation = ?", key)
+        }
+        try database.run(
+            "INSERT OR REPLACE INTO draft(account, conversation, body, at) VALUES (?, ?, ?, ?)",
+            key + [.text(body), .integer(now)])
+    }
+}

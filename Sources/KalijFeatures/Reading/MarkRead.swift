@@ -1,0 +1,41 @@
+import KalijAddress
+import KalijSteps
+
+/// The user has read a conversation: up to a message, or all of it.
+public struct MarkRead: Intent {
+    public static let name = "read"
+    /// The bare address of the conversation.
+    public let conversation: String
+    /// The last read message; nil for the newest message at the time of the performing.
+    public let through: MessageReference?
+
+    /// - Parameters:
+    ///   - conversation: the conversation.
+    ///   - through: the last read message; nil for the newest message at the time of the performing.
+    public init(_ conversation: JID, through: MessageReference? = nil) {
+        (self.conversation, self.through) = (conversation.bare.description, through)
+    }
+
+    public func check() throws { _ = try JID(conversation) }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        let conversation = try JID(conversation).bare.description
+        let messages = StoredMessages(database: step.database, account: step.account.id)
+        var last = Int64.max
+        if let through {
+            let message = try through.found(in: step)
+            guard message.conversation == conversation else {
+                throw IntentFailure("the message is not in the conversation with \(conversation)")
+            }
+            last = try messages.place(of: message.id)?.position ?? last
+        }
+        // The user's own messages do not move the place (XEP-0490 section 5.1).
+        guard let place = try messages.newestIncoming(in: conversation, through: last) else { return .done }
+        let places = DisplayedPlaces(step: step)
+        let old = try places.position(in: conversation)
+        guard try places.advance(conversation, to: place, by: .user) else { return .done }
+        let isMarked = try Markers(step: step).read(conversation, through: place, from: old, id: id)
+        try DisplayedNode(step: step).publish()
+        return isMarked ? .pending : .done
+    }
+}

@@ -1,0 +1,147 @@
+import KalijAddress
+import KalijSteps
+import KalijStore
+import KalijXML
+
+/// Displayed markers (XEP-0333) of a step, to contacts and from contacts.
+struct Markers {
+    static let namespace = "urn:xmpp:chat-markers:0"
+
+    let step: Step
+    private var database: Database { step.database }
+    private var account: Value { .integer(step.account.id) }
+    private var messages: StoredMessages { StoredMessages(database: step.database, account: step.account.id) }
+
+    // MARK: Of this client
+
+    /// The user has read `conversation` up to `place`, and had read up to the order number `old` before: the newest message in
+    /// between that asks for a marker gets one. While it is unknown whether the contact may know, the marker waits.
+    /// - Parameter id: the id of the marker's stanza.
+    /// - Returns: whether a marker is sent.
+    func read(_ conversation: String, through place: StoredMessages.Place, from old: Int64, id: String) throws -> Bool {
+        let last = try marked(in: conversation).flatMap { try messages.place(of: $0) }?.position ?? .min
+        let message = try messages.newestMarkable(
+            in: conversation, after: max(old, last), through: place.position)
+        guard let message else { return false }
+        return try give(message.row, message.id, in: conversation, asking: true, id: id)
+    }
+
+    /// Gives the markers that wait.
+    /// - Parameter asking: whether the server is asked for unknown contacts. Without asking, markers to unknown contacts are
+    ///   dropped.
+    func giveOwed(asking: Bool) throws {
+        let owed = try database.statement(
+            "SELECT conversation, owed FROM displayed INDEXED BY displayed_owed WHERE account = ? AND owed > 0"
+        ).all([account]) { ($0.text("conversation"), $0.integer("owed")) }
+        for (conversation, row) in owed {
+            try set(owed: nil, conversation)
+            guard let message = try Message.load(row, from: database), !message.messageID.isEmpty else { continue }
+            _ = try give(row, message.messageID, in: conversation, asking: asking, id: OutgoingID(nil).text)
+        }
+    }
+
+    private func give(
+        _ row: Int64, _ message: String, in conversation: String, asking: Bool, id: String
+    ) throws -> Bool {
+        let contact = JID.received(conversation)
+        switch try Disclosing(step: step).verdict(.markers, to: contact) {
+        case .mayNot: return false
+        case .unknown:
+            guard asking else { return false }
+            try set(owed: row, conversation)
+            try Subscribers(step: step).ask()
+            return false
+        case .may: break
+        }
+        try database.run(
+            "UPDATE displayed SET marked = ?, owed = NULL WHERE account = ? AND conversation = ?",
+            [.integer(row), account, .text(conversation)])
+        let marker = Element("displayed", xmlns: Self.namespace, attributes: ["id": message])
+        // A marker for an id that is too long for the server fails.
+        let stanza = OutgoingStanza(hidden: [marker], to: contact, id: id, isRepeatable: true)
+        return try stanza.storeOrFail(in: step, sentAt: step.now).state != .failed
+    }
+
+    private func marked(in conversation: String) throws -> Int64? {
+        try database.statement("SELECT marked FROM displayed WHERE account = ? AND conversation = ?")
+            .first([account, .text(conversation)]) { $0.optionalInteger("marked") } ?? nil
+    }
+
+    private func set(owed row: Int64?, _ conversation: String) throws {
+        try database.run(
+            "UPDATE displayed SET owed = ? WHERE account = ? AND conversation = ?",
+            [.optional(row), account, .text(conversation)])
+    }
+
+    /// Whether the marker was given here: then the copy settles the marker's row.
+    func isOurs(_ marker: IncomingMessage) throws -> Bool {
+        guard let id = marker.ownID else { return false }
+        return try Message.accepted(id, by: step.account, in: database) != nil
+    }
+
+    // MARK: Of contacts
+
+    /// `contact` has seen the message sent as `id`, and all messages before. The message may be in a gap of the archive.
+    func came(for id: String, from contact: String) throws {
+        if let row = try sent(id, to: contact) { return try displayed(row, by: contact) }
+        guard Archive.isID(id) else { return }
+        try database.run(
+            "INSERT OR IGNORE INTO early_marker(account, contact, message) VALUES (?, ?, ?)",
+            [account, .text(contact), .text(id)])
+        guard database.changes > 0 else { return }
+        try database.run(
+            "DELETE FROM early_marker WHERE id <= (SELECT max(id) FROM early_marker) - ?",
+            [.integer(Limits.keptRows)])
+    }
+
+    /// A message of another device's was stored; perhaps its marker came before.
+    func stored(_ message: Message) throws {
+        guard message.type != "groupchat" else { return }
+        try database.run(
+            "DELETE FROM early_marker WHERE account = ? AND contact = ? AND message = ?",
+            [account, .text(message.conversation), .text(message.messageID)])
+        if database.changes > 0 { try displayed(message.id, by: message.conversation) }
+    }
+
+    /// A message to a room is no message to the occupant who sends a marker in private.
+    private func sent(_ id: String, to contact: String) throws -> Int64? {
+        guard let row = try messages.sent(id, to: contact), try messages.message(row)?.type != "groupchat" else {
+            return nil
+        }
+        return row
+    }
+
+    private func displayed(_ row: Int64, by contact: String) throws {
+        guard let place = try messages.place(of: row) else { return }
+        if try place.position > DisplayedByContact.position(contact, of: step.account.id, in: database) {
+            try database.run(
+                "INSERT OR REPLACE INTO displayed_by(account, contact, message, position) VALUES (?, ?, ?, ?)",
+                [account, .text(contact), .integer(place.row), .integer(place.position)])
+        }
+        try Messages(step: step).displayed(row)
+    }
+}
+
+/// How far a contact has read.
+enum DisplayedByContact {
+    /// The order number of the last message of the account's that `contact` has seen; the least number if there is none.
+    static func position(_ contact: String, of account: Int64, in database: Database) throws -> Int64 {
+        let stored = try database.statement(
+            "SELECT message, position FROM displayed_by WHERE account = ? AND contact = ?"
+        ).first([.integer(account), .text(contact)]) { ($0.integer("message"), $0.integer("position")) }
+        guard let (message, position) = stored else { return .min }
+        return try StoredMessages(database: database, account: account).place(of: message)?.position ?? position
+    }
+}
+
+extension Message {
+    /// The message in the state that is shown: a message that has arrived, before a displayed message, was displayed, too
+    /// (XEP-0333).
+    package func withDisplayed(by account: Int64, in database: Database) throws -> Message {
+        guard direction == .outgoing, type != "groupchat", isSettled, state == .acked || state == .delivered,
+            let position = try StoredMessages(database: database, account: account).place(of: id)?.position
+        else { return self }
+        let last = try DisplayedByContact.position(conversation, of: account, in: database)
+        return position <= last ? inState(.displayed) : self
+    }
+}

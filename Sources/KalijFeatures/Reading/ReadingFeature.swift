@@ -1,0 +1,131 @@
+import KalijHandlers
+import KalijSteps
+import KalijStore
+import KalijXML
+
+/// What the user has read, here and on other devices (XEP-0333, XEP-0490), and what contacts have read (XEP-0333).
+enum ReadingFeature: Feature {
+    static let name = "reading"
+    static let announced = [Markers.namespace, DisplayedNode.name + "+notify"]
+    static let migrations = [
+        Migration(
+            "reading/1",
+            """
+            -- How far the user has read each conversation.
+            CREATE TABLE displayed(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                conversation TEXT NOT NULL,
+                message INTEGER NOT NULL,       -- the row of the newest displayed message
+                position INTEGER NOT NULL,      -- its order number, as it was; it counts if the row is gone
+                is_own INTEGER NOT NULL DEFAULT 0, -- whether the user has read so far in this directory
+                unpublished INTEGER NOT NULL DEFAULT 0, -- whether other devices are to be told (XEP-0490)
+                marked INTEGER,                 -- the row of the last message that got a marker from here
+                owed INTEGER,                   -- the row of a message whose marker waits until the contacts are known
+                PRIMARY KEY (account, conversation)) WITHOUT ROWID;
+            CREATE INDEX displayed_unpublished ON displayed(account, unpublished) WHERE unpublished = 1;
+            CREATE INDEX displayed_owed ON displayed(account, owed) WHERE owed IS NOT NULL;
+            -- The account's own archive: messages up to this order number are from before the account was here, and count as read.
+            ALTER TABLE session ADD COLUMN history INTEGER NOT NULL DEFAULT 0;
+            -- Whatever is here already counts as read.
+            INSERT INTO displayed(account, conversation, message, position)
+                SELECT account, conversation, id, max(position) FROM message WHERE shown = 1 AND direction = 'in'
+                GROUP BY account, conversation;
+            -- Messages displayed on other devices that are not here yet.
+            CREATE TABLE early_displayed(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                conversation TEXT NOT NULL,
+                name TEXT NOT NULL,             -- an archive's id of the message, or the stanza's id
+                archive TEXT,                   -- whose id; '' is the account's own archive; NULL: the stanza's id
+                PRIMARY KEY (account, conversation)) WITHOUT ROWID;
+            -- How far contacts have read.
+            CREATE TABLE displayed_by(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                contact TEXT NOT NULL,          -- a bare address
+                message INTEGER NOT NULL,       -- the row of the last displayed message
+                position INTEGER NOT NULL,      -- its order number, as it was; it counts if the row is gone
+                PRIMARY KEY (account, contact)) WITHOUT ROWID;
+            -- Markers of contacts for messages that are not here, or not yet.
+            CREATE TABLE early_marker(
+                id INTEGER PRIMARY KEY,
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                contact TEXT NOT NULL,          -- a bare address
+                message TEXT NOT NULL);         -- the id of the message
+            CREATE UNIQUE INDEX early_marker_message ON early_marker(account, contact, message);
+            -- Texts that the user has begun.
+            CREATE TABLE draft(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                conversation TEXT NOT NULL,
+                body TEXT NOT NULL,
+                at INTEGER NOT NULL,            -- milliseconds since 1970
+                PRIMARY KEY (account, conversation)) WITHOUT ROWID;
+            """)
+    ]
+    static var handlers: [any Handler<Step>.Type] {
+        [DisplayedTold.self, DisplayedNodeReady.self, DisplayedPublished.self]
+    }
+    static var events: [any EventContent.Type] { [UnreadChanged.self] }
+    static var intents: [any Intent.Type] { [MarkRead.self] }
+
+    // MARK: The life of a session
+
+    static func sessionBegan(in step: Step) throws { try Markers(step: step).giveOwed(asking: true) }
+    static func becameAvailable(in step: Step) throws { try DisplayedNode(step: step).ask() }
+    static func sessionResumed(in step: Step) throws { try DisplayedNode(step: step).publish() }
+    static func contactsKnown(in step: Step) throws { try Markers(step: step).giveOwed(asking: false) }
+
+    static func archiveRead(in step: Step) throws {
+        try DisplayedPlaces(step: step).archiveRead()
+        try DisplayedNode(step: step).archiveRead()
+    }
+
+    // MARK: Messages
+
+    static func prepare(_ message: Element, in step: Step) {
+        message.add(Element("markable", xmlns: Markers.namespace))
+    }
+
+    static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
+        if message.source == .live,
+            let items = OwnNode.event(of: DisplayedNode.name, in: message.element, account: step.account.jid)
+        {
+            message.isKept = false
+            return try DisplayedNode(step: step).received(items)
+        }
+        message.isMarkable = message.element.child("markable", Markers.namespace) != nil
+        guard let id = message.element.child("displayed", Markers.namespace)?["id"] else { return }
+        try marker(for: id, &message, in: step)
+    }
+
+    /// A marker has come. Markers in rooms need the reader's identity, which a nickname is not. The archive of a room vouches for
+    /// nothing that is sent to the account.
+    private static func marker(for id: String, _ message: inout IncomingMessage, in step: Step) throws {
+        guard message.type != "groupchat", message.source != .archive || message.archive == Archive.own.key else {
+            return
+        }
+        let markers = Markers(step: step)
+        if message.direction == .incoming {
+            message.isKept = message.body != nil
+            return try markers.came(for: id, from: message.conversation)
+        }
+        let isOurs = try markers.isOurs(message)
+        message.isKept = message.body != nil || isOurs
+        guard !isOurs else { return }
+        try DisplayedPlaces(step: step).displayed(.stanza(id), in: message.conversation, by: .marker)
+    }
+
+    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+        try DisplayedPlaces(step: step).stored(message.conversation)
+        if message.direction == .outgoing { try Markers(step: step).stored(message) }
+    }
+
+    static func shown(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+        try DisplayedPlaces(step: step).shown(message, from: incoming)
+    }
+
+    static func moved(_ row: Int64, in step: Step) throws {
+        let messages = StoredMessages(database: step.database, account: step.account.id)
+        if let (_, conversation) = try messages.names(of: row) { step.unreadMayDiffer(in: conversation) }
+    }
+
+    static func finish(_ step: Step) throws { try DisplayedPlaces(step: step).tellUnread() }
+}

@@ -1,0 +1,27 @@
+import KalijSteps
+import KalijText
+
+/// The number of unread messages of a conversation may be another.
+public struct UnreadChanged: EventContent {
+    public static let name = "unread"
+    public static let meaning =
+        "The number of unread messages of a conversation: a message came, was read on any device, or is gone."
+    public static let keys: [EventKey] = [.conversation, .unread]
+    /// The bare address of the other side.
+    public let conversation: String
+    /// How many messages are unread; 1000 if there are more.
+    public let count: Int
+    public var fields: [EventField] {
+        [EventField(.conversation, .text(conversation)), EventField(.unread, .integer(Int64(count)))]
+    }
+    public var line: PrintedText? { "\(conversation): \(count) unread" }
+    public var isDetail: Bool { true }
+
+    package init(conversation: String, count: Int) { (self.conversation, self.count) = (conversation, count) }
+}
+
+extension EventKey {
+    /// How many messages of a conversation are unread.
+    public static let unread = EventKey(
+        "unread", "how many messages of others are unread in the conversation; 1000 if there are more")
+}

@@ -1,0 +1,56 @@
+import KalijAddress
+import KalijSteps
+import KalijXML
+
+import FoundationEssentials
+
+/// Changes what others are told, and what notifies. What is nil stays as it is.
+public struct ChangeSettings: Intent {
+    public static let name = "settings"
+    /// The conversation; nil for all conversations without a choice of their own.
+    public var conversation: String?
+    /// Whether receipts are given (XEP-0184).
+    public var receipts: Bool?
+    /// Whether markers are given (XEP-0333).
+    public var markers: Bool?
+    /// Whether it is told that the user is writing (XEP-0085).
+    public var typing: Bool?
+    /// Which messages notify: `all`, `mentions`, `none`, or a time until which none does (XEP-0082).
+    public var notify: String?
+
+    /// - Parameter conversation: the conversation; nil for all conversations without a choice of their own.
+    public init(for conversation: JID? = nil) { self.conversation = conversation?.bare.description }
+
+    public func check() throws {
+        _ = try bare
+        _ = try choice
+    }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        let (bare, choice) = (try bare, try choice)
+        let settings = StoredSettings(database: step.database, account: step.account.id)
+        for (disclosure, isOn) in [(Disclosure.receipts, receipts), (.markers, markers), (.typing, typing)] {
+            if let isOn { try settings.set(disclosure, isOn, for: bare) }
+        }
+        if let choice { try settings.set(choice, for: bare) }
+        return .done
+    }
+
+    private var bare: String? { get throws { try conversation.map { try JID($0).bare.description } } }
+
+    private var choice: NotifyChoice? {
+        get throws {
+            switch notify {
+            case nil: return nil
+            case "all"?: return .all
+            case "mentions"?: return .mentions
+            case "none"?: return NotifyChoice.none
+            case let text?:
+                guard let date = DateTime.date(text),
+                    let time = Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded())
+                else { throw IntentFailure("notify is all, mentions, none, or a time such as 2026-11-21T18:00:00Z") }
+                return .mutedUntil(time)
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import KalijSteps
+import KalijStore
+
+/// What is told to others, unless the user has switched it off.
+public enum Disclosure: String, Sendable, CaseIterable {
+    /// That a message has arrived (XEP-0184).
+    case receipts
+    /// That a message was displayed (XEP-0333).
+    case markers
+    /// That the user is writing (XEP-0085).
+    case typing
+}
+
+/// Which messages notify the user.
+public enum NotifyChoice: Sendable, Equatable {
+    /// All messages, also after a time of silence.
+    case all
+    /// In rooms, only messages that mention the user.
+    case mentions
+    /// None.
+    case none
+    /// None until a time, in milliseconds since 1970. Afterwards the earlier choice holds.
+    case mutedUntil(Int64)
+}
+
+/// The settings that hold for a conversation, or for an account.
+public struct ChatSettings: Sendable, Equatable {
+    /// What others are not told.
+    public let off: Set<Disclosure>
+    /// Which messages notify: ``NotifyChoice/all``, ``NotifyChoice/mentions`` or ``NotifyChoice/none``.
+    public let notify: NotifyChoice
+    /// Until when no message notifies, in milliseconds since 1970; nil if that time is over, or was not set.
+    public let mutedUntil: Int64?
+
+    /// Whether a message notifies now.
+    /// - Parameter isMeant: whether the message is meant for the user: in a room, if it mentions the user.
+    package func notifies(isMeant: Bool) -> Bool {
+        guard mutedUntil == nil else { return false }
+        return switch notify {
+        case .all: true
+        case .mentions: isMeant
+        case .none, .mutedUntil: false
+        }
+    }
+}
+
+/// The stored choices of an account.
+package struct StoredSettings {
+    package let database: Database
+    package let account: Int64
+
+    package init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
+
+    private static let (notify, muted) = ("notify", "muted")
+
+    /// The settings for `conversation`; nil for the account's own.
+    package func settings(for conversation: String?, now: Int64) throws -> ChatSettings {
+        let rows = try database.statement(
+            "SELECT name, value FROM setting WHERE account = ? AND conversation IN ('', ?) ORDER BY conversation"
+        ).all([.integer(account), .text(conversation ?? "")]) { ($0.text("name"), $0.text("value")) }
+        // The conversation's own choice comes last.
+        let values = Dictionary(rows, uniquingKeysWith: { $1 })
+        let notify: NotifyChoice =
+            switch values[Self.notify] {
+            case "mentions": .mentions
+            case "none": .none
+            default: .all
+            }
+        return ChatSettings(
+            off: Set(Disclosure.allCases.filter { values[$0.rawValue] == "off" }), notify: notify,
+            mutedUntil: values[Self.muted].flatMap { Int64($0) }.flatMap { $0 > now ? $0 : nil })
+    }
+
+    func set(_ disclosure: Disclosure, _ isOn: Bool, for conversation: String?) throws {
+        try set(disclosure.rawValue, isOn ? "on" : "off", for: conversation)
+    }
+
+    func set(_ choice: NotifyChoice, for conversation: String?) throws {
+        switch choice {
+        case .mutedUntil(let time): return try set(Self.muted, "\(time)", for: conversation)
+        case .all: try set(Self.notify, "all", for: conversation)
+        case .mentions: try set(Self.notify, "mentions", for: conversation)
+        case .none: try set(Self.notify, "none", for: conversation)
+        }
+        try set(Self.muted, "0", for: conversation)
+    }
+
+    private func set(_ name: String, _ value: String, for conversation: String?) throws {
+        try database.run(
+            "INSERT OR REPLACE INTO setting(account, conversation, name, value) VALUES (?, ?, ?, ?)",
+            [.integer(account), .text(conversation ?? ""), .text(name), .text(value)])
+    }
+}
+
+extension Step {
+    /// The settings for `conversation`, a bare address.
+    package func settings(for conversation: String) throws -> ChatSettings {
+        try StoredSettings(database: database, account: account.id).settings(for: conversation, now: now)
+    }
+}

@@ -1,0 +1,37 @@
+import KalijAddress
+import KalijSteps
+import KalijXML
+
+/// Tells a contact what the user is doing in the chat (XEP-0085): for a process that drives. An application never tells the same
+/// state twice in a row (section 5.3).
+///
+/// The state is sent only if the contact uses states, and may know that the account is online. A lost session drops the state.
+public struct SetTyping: Intent {
+    public static let name = "typing"
+    /// The bare address of the contact.
+    public let conversation: String
+    /// What the user is doing; nil is `composing`.
+    public let state: ChatState?
+
+    /// - Parameters:
+    ///   - state: what the user is doing.
+    ///   - conversation: the contact.
+    public init(_ state: ChatState, to conversation: JID) {
+        (self.state, self.conversation) = (state, conversation.bare.description)
+    }
+
+    public func check() throws { _ = try JID(conversation) }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        let contact = try JID(conversation).bare
+        let partners = ChatPartners(step: step)
+        guard try partners.supports(contact) ?? false, try partners.mayKnow(contact) else { return .done }
+        let content = Element((state ?? .composing).rawValue, xmlns: TypingFeature.namespace)
+        // And nothing else (section 5.5).
+        try step.send(
+            Element(
+                "message", xmlns: "jabber:client", attributes: ["to": contact.description, "type": "chat"],
+                children: [content]))
+        return .done
+    }
+}

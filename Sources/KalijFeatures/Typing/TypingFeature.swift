@@ -1,0 +1,58 @@
+import KalijSteps
+import KalijStore
+import KalijXML
+
+/// Chat states (XEP-0085): states of contacts are told; states of the user are sent to contacts that use states, too.
+enum TypingFeature: Feature {
+    static let name = "typing"
+    static let namespace = "http://jabber.org/protocol/chatstates"
+    static let announced = [namespace]
+    static let migrations = [
+        Migration(
+            "typing/1",
+            """
+            -- Whether the last message of a contact (a bare address) had a state: no state itself is stored.
+            CREATE TABLE chat_partner(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                contact TEXT NOT NULL, supports INTEGER NOT NULL, PRIMARY KEY (account, contact)) WITHOUT ROWID;
+            """)
+    ]
+    static var events: [any EventContent.Type] { [Typing.self] }
+    static var intents: [any Intent.Type] { [SetTyping.self] }
+
+    /// Rooms' states are not told, nor are states of the past. A message with nothing but a state is no message.
+    static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
+        let element = message.element
+        guard element.children.contains(where: { $0.namespace == namespace }) else { return }
+        if element.children.allSatisfy(isNoContent) { message.isKept = false }
+        guard message.type == "chat", message.direction == .incoming, message.source != .archive,
+            element.child("delay", "urn:xmpp:delay") == nil, let state = state(in: element)
+        else { return }
+        step.emit(Typing(state, from: message.sender))
+        if message.body == nil { try ChatPartners(step: step).answered(message, supports: true) }
+    }
+
+    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+        guard incoming.direction == .incoming, incoming.type == "chat", incoming.body != nil, !incoming.isOlder else {
+            return
+        }
+        try ChatPartners(step: step).answered(incoming, supports: state(in: incoming.element) != nil)
+    }
+
+    static func prepare(_ message: Element, in step: Step) throws {
+        guard let to = message["to"], try ChatPartners(step: step).isTold(.received(to)) else { return }
+        message.add(Element(ChatState.active.rawValue, xmlns: namespace))
+    }
+
+    /// Section 5.5: there is one state at most.
+    private static func state(in message: Element) -> ChatState? {
+        let names = message.children.filter { $0.namespace == namespace }.map(\.name)
+        return names.count == 1 ? ChatState(rawValue: names[0]) : nil
+    }
+
+    /// Whether `child` says nothing but the state, the thread, or how the stanza has come.
+    private static func isNoContent(_ child: Element) -> Bool {
+        [namespace, "urn:xmpp:hints", "urn:xmpp:sid:0", "urn:xmpp:delay"].contains(child.namespace)
+            || child.isNamed("thread", "jabber:client")
+    }
+}

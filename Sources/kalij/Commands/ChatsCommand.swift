@@ -1,0 +1,79 @@
+import KalijAddress
+import KalijClient
+import KalijText
+
+enum ChatsCommand: Command {
+    static let name = "chats"
+    static let usage = "[--limit N] [--account JID]"
+    static let summary = "list conversations"
+    static let details = """
+        Lists the conversations, the last active first: the address, how many messages are unread, the newest message, and the
+        text begun in an application. Reads the database only; a running process is not disturbed. Exit status 1 if there are no
+        conversations.
+
+        With --json each line is a conversation; `last` is the newest message as in `kalij history --json`:
+          {"event":"chat","account":"juliet@example.org","conversation":"romeo@example.net","unread":2,"notify":"all",
+           "muted_until":"...","draft":"...","last":{...}}
+        """
+    static let options: [Arguments.Option] = [
+        .value("--limit", "N", "list at most N conversations (default 100)"),
+        .value("--account", "JID", "list this account's conversations, if several are stored"),
+    ]
+
+    static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
+        try arguments.expect(0...0)
+        let limit = try arguments.integer("--limit", in: 1...1_000_000_000) ?? 100
+        let conversations = try Conversations(shared.directory, of: arguments.value("--account").map { try JID($0) })
+        let all = try conversations.all().prefix(limit)
+        for conversation in all {
+            let record = ChatRecord(conversation, account: conversations.account.jid.description)
+            Output.line(shared.json ? try JSONLine.of(record) : record.line)
+        }
+        return all.isEmpty ? .nothing : .done
+    }
+}
+
+/// A conversation in JSON, or as a line.
+struct ChatRecord: Encodable {
+    private let event = "chat"
+    private let account: String
+    private let conversation: String
+    private let unread: Int
+    private let notify: String
+    private let mutedUntil: String?
+    private let draft: String?
+    private let last: EventRecord?
+    let line: PrintedText
+
+    private enum CodingKeys: String, CodingKey {
+        case event, account, conversation, unread, notify, draft, last
+        case mutedUntil = "muted_until"
+    }
+
+    init(_ conversation: Conversations.Conversation, account: String) {
+        self.account = account
+        self.conversation = conversation.jid
+        unread = conversation.unread
+        notify = conversation.settings.notify.name
+        mutedUntil = conversation.settings.mutedUntil.map { Stamp.of($0) }
+        draft = conversation.draft?.body
+        last = conversation.last.map { EventRecord($0, account: account, at: $0.sentAt) }
+        let isQuiet = conversation.settings.mutedUntil != nil || conversation.settings.notify == .none
+        var words: PrintedText = "\(conversation.jid)"
+        if unread > 0 { words += " (\(unread) unread)" }
+        if isQuiet { words += " (muted)" }
+        if let draft { words += " (draft: \(draft))" }
+        line = conversation.last.map { "\(words): \($0.line)" } ?? words
+    }
+}
+
+extension NotifyChoice {
+    /// The word of the command.
+    var name: String {
+        switch self {
+        case .all: "all"
+        case .mentions: "mentions"
+        case .none, .mutedUntil: "none"
+        }
+    }
+}

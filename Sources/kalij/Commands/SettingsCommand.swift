@@ -1,0 +1,94 @@
+import KalijAddress
+import KalijClient
+import KalijText
+
+enum SettingsCommand: Command {
+    static let name = "settings"
+    static let usage = "[JID] [receipts=on|off] [markers=on|off] [typing=on|off] [notify=all|mentions|none|TIME]"
+    static let summary = "change what others are told, and what notifies"
+    static let details = """
+        Changes settings for the conversation with JID, or without JID for all conversations without a setting of their own; then
+        prints the settings. Settings stay in this directory.
+
+          receipts   tell contacts that their messages have arrived (XEP-0184)
+          markers    tell contacts that their messages were displayed (XEP-0333)
+          typing     tell contacts that you are writing (XEP-0085)
+          notify     which messages notify: all; in rooms only mentions; none; or none until TIME, such as 2026-11-21T18:00:00Z
+
+        With --json a line with these keys, and `muted_until`.
+
+        examples:
+          kalij settings markers=off
+          kalij settings romeo@example.net notify=none
+        """
+    static let options: [Arguments.Option] = [
+        .value("--wait", "SECONDS", "wait so long for the driving process (default 30)"),
+        .value("--account", "JID", "change this account's settings, if several are stored"),
+    ]
+
+    static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
+        try arguments.expect(0...5)
+        var words = arguments.words[...]
+        let jid = try words.first.flatMap { $0.contains("=") ? nil : try JID($0) }
+        if jid != nil { words.removeFirst() }
+        let account = try arguments.value("--account").map { try JID($0) }
+        var change = ChangeSettings(for: jid)
+        for word in words { try set(word, in: &change) }
+        if !words.isEmpty {
+            let status = try Changing(shared).run(change, of: account, arguments)
+            guard status == .done else { return status }
+        }
+        let settings = try Conversations(shared.directory, of: account).settings(for: jid)
+        let record = SettingsRecord(settings)
+        Output.line(shared.json ? try JSONLine.of(record) : record.line)
+        return .done
+    }
+
+    private static func set(_ word: String, in change: inout ChangeSettings) throws {
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2 else { throw Failure(.usage, "\"\(word)\" is no setting: NAME=VALUE") }
+        switch parts[0] {
+        case "receipts": change.receipts = try isOn(parts[1])
+        case "markers": change.markers = try isOn(parts[1])
+        case "typing": change.typing = try isOn(parts[1])
+        case "notify": change.notify = parts[1]
+        default: throw Failure(.usage, "there is no setting \"\(parts[0])\"")
+        }
+    }
+
+    private static func isOn(_ text: String) throws -> Bool {
+        switch text {
+        case "on": true
+        case "off": false
+        default: throw Failure(.usage, "\"\(text)\" is neither on nor off")
+        }
+    }
+}
+
+/// The settings in JSON, or as a line.
+private struct SettingsRecord: Encodable {
+    private let receipts: Bool
+    private let markers: Bool
+    private let typing: Bool
+    private let notify: String
+    private let mutedUntil: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case receipts, markers, typing, notify
+        case mutedUntil = "muted_until"
+    }
+
+    init(_ settings: ChatSettings) {
+        receipts = !settings.off.contains(.receipts)
+        markers = !settings.off.contains(.markers)
+        typing = !settings.off.contains(.typing)
+        notify = settings.notify.name
+        mutedUntil = settings.mutedUntil.map { Stamp.of($0) }
+    }
+
+    var line: PrintedText {
+        func word(_ isOn: Bool) -> String { isOn ? "on" : "off" }
+        let muted: PrintedText = mutedUntil.map { " (none until \($0))" } ?? ""
+        return "receipts=\(word(receipts)) markers=\(word(markers)) typing=\(word(typing)) notify=\(notify)\(muted)"
+    }
+}

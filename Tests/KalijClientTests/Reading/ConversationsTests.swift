@@ -1,0 +1,100 @@
+import KalijAddress
+import KalijStore
+import KalijXML
+import Testing
+
+@testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
+
+/// The public reader of conversations.
+struct ConversationsTests {
+    private typealias R = ReadingHarness
+
+    private func conversations(_ r: ReadingHarness) throws -> Conversations {
+        try Conversations(r.harness.directory, clock: r.harness.clock.clock)
+    }
+
+    @Test("conversations by last activity, with the last line, the unread count, the draft and the settings")
+    func list() throws {
+        let r = try R()
+        for (id, contact) in [("1", R.romeo), ("2", "nurse@example.net"), ("3", R.romeo)] {
+            r.harness.clock.move(by: 1000)
+            try r.harness.receive(R.message(id, from: contact))
+        }
+        r.harness.clock.move(by: 1000)
+        try r.harness.perform { step in
+            try step.setDraft("Dear", for: try JID("paris@example.com/x"))
+            var change = ChangeSettings(for: try JID(R.romeo))
+            change.notify = "none"
+            _ = try Intents(step: step).perform(change, id: "c")
+        }
+        try r.read("nurse@example.net")
+        let all = try conversations(r).all()
+        #expect(all.map(\.jid) == ["paris@example.com", R.romeo, "nurse@example.net"])
+        #expect(all.map(\.unread) == [0, 2, 0])
+        #expect(all.map(\.last?.body) == [nil, "3", "2"])
+        #expect(all.map(\.draft?.body) == ["Dear", nil, nil])
+        #expect(all.map(\.settings.notify) == [.all, .none, .all])
+        try r.harness.perform { try $0.setDraft("", for: try JID("paris@example.com")) }
+        #expect(try conversations(r).all().count == 2)
+    }
+
+    @Test("pages before, after and around a message")
+    func pages() throws {
+        let r = try R()
+        for id in 1...9 { try r.harness.receive(R.message("\(id)")) }
+        try r.harness.receive(R.message("nurse", from: "nurse@example.net"))
+        let reader = try conversations(r)
+        let romeo = try JID(R.romeo)
+        func bodies(_ messages: [Message]) -> String { messages.map { $0.body ?? "-" }.joined() }
+        let last = try reader.messages(with: romeo, limit: 3)
+        #expect(bodies(last) == "789")
+        let id = try #require(last.first).id
+        #expect(bodies(try reader.messages(with: romeo, before: id, limit: 3)) == "456")
+        #expect(bodies(try reader.messages(with: romeo, after: id, limit: 1)) == "8")
+        #expect(bodies(try reader.messages(with: romeo, around: id, limit: 2)) == "56789")
+        #expect(try reader.messages(with: romeo, around: 9999, limit: 2).isEmpty)
+        #expect(try reader.message(id)?.body == "7" && reader.message(9999) == nil)
+    }
+
+    @Test("changes after a number: each message once, as it is now")
+    func changes() throws {
+        let r = try R()
+        for id in 1...3 { try r.harness.receive(R.message("\(id)")) }
+        let first = try conversations(r).changes(since: 0)
+        #expect(first.messages.map(\.body) == ["1", "2", "3"] && !first.isComplete)
+        #expect(try conversations(r).changes(since: first.last).isComplete)
+        try r.harness.receive(
+            """
+            <message from='\(R.romeo)/x' type='chat' id='c'><body>one</body>\
+            <replace xmlns='urn:xmpp:message-correct:0' id='1'/></message>
+            """)
+        try r.harness.receive(R.message("4"))
+        let second = try conversations(r).changes(since: first.last)
+        #expect(second.messages.map(\.body) == ["one", "4"])
+        #expect(try conversations(r).changes(since: 0).messages.map(\.body) == ["2", "3", "one", "4"])
+    }
+
+    @Test("2,000 conversations and 200,000 messages: the list does not look at all messages")
+    func large() throws {
+        let r = try R()
+        try r.harness.database.execute(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
+            INSERT INTO message(account, direction, conversation, position, archive, message_id, sender, recipient, type, body,
+                shown, sent_at)
+            SELECT 1, 'in', 'c' || (i % 2000) || '@example.net', i, '', 'm' || i, 'c' || (i % 2000) || '@example.net/x',
+                'juliet@example.org', 'chat', 'text', 1, i FROM n;
+            INSERT INTO displayed(account, conversation, message, position)
+                SELECT 1, conversation, id, max(position) FROM message WHERE position < 199000 GROUP BY conversation;
+            """)
+        let reader = try conversations(r)
+        let clock = ContinuousClock()
+        var all: [Conversations.Conversation] = []
+        let time = try clock.measure { all = try reader.all() }
+        print("list of 2,000 conversations with 200,000 messages: \(time)")
+        #expect(all.count == 2000 && all.map(\.unread).reduce(0, +) == 1001)
+        #expect(time < .seconds(3))
+    }
+}
