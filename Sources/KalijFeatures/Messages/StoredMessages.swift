@@ -152,20 +152,20 @@ package struct StoredMessages {
     /// - Parameters:
     ///   - id: the id of the stanza, or the origin-id.
     ///   - direction: whose message; nil for anybody's.
-    ///   - naming: the row of the message that names the other.
+    ///   - naming: the row of the message that names the other; nil if that message has no row, and is the newest.
     package func named(
-        _ id: String, in conversation: String, by direction: Direction?, from naming: Int64
+        _ id: String, in conversation: String, by direction: Direction?, from naming: Int64?
     ) throws -> Named? {
         let values: [Value] = [
-            .text(id), .integer(account), .text(conversation), .optional(direction?.rawValue), .integer(naming),
+            .text(id), .integer(account), .text(conversation), .optional(direction?.rawValue), .optional(naming),
         ]
         let some = try database.statement(
             """
             SELECT id FROM message WHERE message_id = ?1 AND account = ?2 AND conversation = ?3
-                AND direction = coalesce(?4, direction) AND id <> ?5
+                AND direction = coalesce(?4, direction) AND id IS NOT ?5
             UNION ALL
             SELECT id FROM message WHERE origin_id = ?1 AND origin_id IS NOT NULL AND origin_id <> message_id
-                AND account = ?2 AND conversation = ?3 AND direction = coalesce(?4, direction) AND id <> ?5
+                AND account = ?2 AND conversation = ?3 AND direction = coalesce(?4, direction) AND id IS NOT ?5
             LIMIT 2
             """
         ).all(values) { $0.integer() }
@@ -174,12 +174,12 @@ package struct StoredMessages {
             """
             SELECT id FROM (
                 SELECT id, position FROM message WHERE message_id = ?1 AND account = ?2 AND conversation = ?3
-                    AND direction = coalesce(?4, direction) AND id <> ?5
+                    AND direction = coalesce(?4, direction) AND id IS NOT ?5
                 UNION ALL
                 SELECT id, position FROM message WHERE origin_id = ?1 AND origin_id IS NOT NULL
                     AND origin_id <> message_id AND account = ?2 AND conversation = ?3
-                    AND direction = coalesce(?4, direction) AND id <> ?5)
-            WHERE position < (SELECT position FROM message WHERE id = ?5) ORDER BY position DESC LIMIT 1
+                    AND direction = coalesce(?4, direction) AND id IS NOT ?5)
+            WHERE ?5 IS NULL OR position < (SELECT position FROM message WHERE id = ?5) ORDER BY position DESC LIMIT 1
             """
         ).first(values) { Named(row: $0.integer(), isOnly: false) }
     }

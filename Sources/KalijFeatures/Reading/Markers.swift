@@ -27,8 +27,7 @@ struct Markers {
     }
 
     /// Gives the markers that wait.
-    /// - Parameter asking: whether the server is asked for unknown contacts. Without asking, markers to unknown contacts are
-    ///   dropped.
+    /// - Parameter asking: whether markers to contacts that are not known yet wait; otherwise such markers are dropped.
     func giveOwed(asking: Bool) throws {
         let owed = try database.statement(
             "SELECT conversation, owed FROM displayed INDEXED BY displayed_owed WHERE account = ? AND owed > 0"
@@ -49,7 +48,6 @@ struct Markers {
         case .unknown:
             guard asking else { return false }
             try set(owed: row, conversation)
-            try Subscribers(step: step).ask()
             return false
         case .may: break
         }

@@ -26,9 +26,7 @@ struct ChatPartners {
 
     /// Whether the user wants `contact` to know, and the contact may know.
     func mayKnow(_ contact: JID) throws -> Bool {
-        let verdict = try Disclosing(step: step).verdict(.typing, to: contact)
-        if verdict == .unknown { try Subscribers(step: step).ask() }
-        return verdict == .may
+        try Disclosing(step: step).verdict(.typing, to: contact) == .may
     }
 
     /// Whether a text to `contact` says that the user is active, and so asks for the contact's states.
