@@ -28,8 +28,7 @@ struct DisplayedNode {
                 let id = stamp["id"], let by = stamp["by"].map(JID.received), by == step.account.jid || by == jid
             else { continue }
             let archive = by == step.account.jid ? Archive.own : Archive(room: by)
-            try DisplayedPlaces(step: step)
-                .displayed(.archived(id, archive), in: jid.description, by: .node)
+            try DisplayedPlaces(step: step).displayed(.archived(id, archive), in: jid.description)
         }
         try publish()
     }

@@ -107,22 +107,35 @@ package struct DisplayedPlaces {
         case archived(String, Archive)
         /// The sender's id of the stanza.
         case stanza(String)
+
+        /// The account's node names messages by the archive's id, a marker by the stanza's.
+        var mover: Mover {
+            switch self {
+            case .archived: .node
+            case .stanza: .marker
+            }
+        }
     }
 
     /// Another device has displayed a message: the place moves, or the name waits for the message.
-    func displayed(_ name: Name, in conversation: String, by mover: Mover) throws {
-        if let place = try place(of: name, in: conversation) {
-            try advance(conversation, to: place, by: mover)
+    func displayed(_ name: Name, in conversation: String) throws {
+        if try !isReading, let place = try place(of: name, in: conversation) {
+            try advance(conversation, to: place, by: name.mover)
         } else {
             try keep(name, in: conversation)
         }
     }
 
+    /// Whether the account's archive is being read. Until the end of the reading, messages that came live may have places before
+    /// older messages: a place would pass messages that nobody has displayed.
+    private var isReading: Bool { get throws { try step.catchUp.round().map { $0.phase != .done } ?? false } }
+
     /// A message was stored: perhaps another device has displayed the message before.
     func stored(_ conversation: String) throws {
-        guard let name = try early(conversation), let place = try place(of: name, in: conversation) else { return }
+        guard let name = try early(conversation), try !isReading, let place = try place(of: name, in: conversation)
+        else { return }
         try forgetEarly(conversation)
-        try advance(conversation, to: place, by: .marker)
+        try advance(conversation, to: place, by: name.mover)
     }
 
     /// The archive was read to its end: a name that still names nothing is forgotten (XEP-0490 section 5.1).
@@ -163,6 +176,10 @@ package struct DisplayedPlaces {
         try database.run(
             "INSERT OR REPLACE INTO early_displayed(account, conversation, name, archive) VALUES (?, ?, ?, ?)",
             [account, .text(conversation), .text(id), .optional(archive)])
+        // Either the archive has a message that is missing here, or the name is to be forgotten soon.
+        if archive != nil, try !isReading, try SessionRow.load(step.account.id, from: database).archive {
+            step.tryArchiveAgain()
+        }
     }
 
     private func forgetEarly(_ conversation: String) throws {

@@ -110,7 +110,7 @@ enum ReadingFeature: Feature {
         let isOurs = try markers.isOurs(message)
         message.isKept = message.body != nil || isOurs
         guard !isOurs else { return }
-        try DisplayedPlaces(step: step).displayed(.stanza(id), in: message.conversation, by: .marker)
+        try DisplayedPlaces(step: step).displayed(.stanza(id), in: message.conversation)
     }
 
     static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {

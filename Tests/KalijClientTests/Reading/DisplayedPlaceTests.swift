@@ -113,11 +113,26 @@ struct DisplayedPlaceTests {
             try r.harness.receive(
                 try r.harness.archived("archived-\(id)", R.message(id, stamped: false), at: R.noon))
         }
-        #expect(try r.unread() == 1)
+        #expect(try r.unread() == 2, "the order of the messages is known at the end of the reading")
         try r.harness.answerPage(last: "archived-b", complete: true)
         try r.harness.answerPage(complete: true)
         #expect(try r.harness.number("SELECT count(*) FROM early_displayed") == 0)
         #expect(try r.unread() == 1)
+    }
+
+    @Test("a marker for a message missed before a live message: the live message is not withdrawn")
+    func misplaced() throws {
+        let r = try R(caughtUp: false, notifies: true)
+        try r.harness.receive(R.carbon(R.ownMarker(for: "missed")))
+        try r.harness.receive(R.message("live"))
+        for id in ["missed", "live"] {
+            try r.harness.receive(
+                try r.harness.archived("archived-\(id)", R.message(id, stamped: false), at: R.noon))
+        }
+        for _ in 0..<2 { try r.harness.answerPage(last: "archived-live", complete: true) }
+        #expect(try r.shown() == ["missed in", "live in"])
+        #expect(try r.unread() == 1)
+        #expect(try r.harness.number("SELECT count(*) FROM notification WHERE kind = 'show'") == 1)
     }
 
     @Test("one name a conversation is kept, however many come")
