@@ -153,14 +153,24 @@ struct Notifying {
         }
         for (id, message, mayBeSeen) in shown {
             guard let place = try messages.position(of: message), place <= position else { continue }
-            if mayBeSeen {
-                try step.database.run(
-                    "UPDATE notification SET kind = ?, done = 0 WHERE id = ?",
-                    [.state(Notification.Kind.withdraw), .integer(id)])
-            } else {
-                try step.database.run("DELETE FROM notification WHERE id = ?", [.integer(id)])
-            }
+            try withdraw(id, mayBeSeen: mayBeSeen)
         }
         if !shown.isEmpty { step.notified() }
+    }
+
+    /// The message in `row` has no text any more.
+    func withdraw(_ row: Int64) throws {
+        let shown = try step.database.statement(
+            "SELECT id, begun OR done AS seen FROM notification WHERE message = ? AND kind = ?"
+        ).all([.integer(row), .state(Notification.Kind.show)]) { ($0.integer("id"), $0.bool("seen")) }
+        for (id, mayBeSeen) in shown { try withdraw(id, mayBeSeen: mayBeSeen) }
+        if !shown.isEmpty { step.notified() }
+    }
+
+    private func withdraw(_ id: Int64, mayBeSeen: Bool) throws {
+        guard mayBeSeen else { return try step.database.run("DELETE FROM notification WHERE id = ?", [.integer(id)]) }
+        try step.database.run(
+            "UPDATE notification SET kind = ?, done = 0 WHERE id = ?",
+            [.state(Notification.Kind.withdraw), .integer(id)])
     }
 }

@@ -28,4 +28,9 @@ enum NotificationsFeature: Feature {
     package static func shown(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         try Notifying(step: step).shown(incoming, row: message.id)
     }
+
+    /// A message that was retracted, or a correction that found its original, is no longer announced.
+    static func textChanged(of row: Int64, from old: String?, to text: String?, in step: Step) throws {
+        if text == nil { try Notifying(step: step).withdraw(row) }
+    }
 }

@@ -237,6 +237,19 @@ struct OperationTests {
         #expect(try !has("late", harness))
     }
 
+    @Test("the notification of a message that is retracted is withdrawn")
+    func withdrawn() throws {
+        let harness = try StepHarness(notifies: true)
+        try harness.bind()
+        try harness.answerFeatures(archive: true)
+        for _ in 0..<2 { try harness.answerPage(complete: true) }
+        try harness.receive(OperationStanza.text("seen", id: "m1"))
+        try harness.receive(OperationStanza.text("unseen", id: "m2"))
+        try harness.database.run("UPDATE notification SET done = 1 WHERE message = 1")
+        for id in ["m1", "m2"] { try harness.receive(OperationStanza.retraction(of: id, id: "x\(id)")) }
+        #expect(try harness.text("SELECT group_concat(message || kind) FROM notification") == "1withdraw")
+    }
+
     @Test("case 8: a plain correction of an encrypted message is a line of its own")
     func encrypted() throws {
         let harness = try StepHarness.caughtUp()

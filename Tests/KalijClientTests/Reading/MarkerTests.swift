@@ -78,11 +78,8 @@ struct MarkerTests {
             try r.read("tybalt@example.com")
         }
         #expect(try r.markers().isEmpty)
-        let id = try #require(try r.harness.waiting("contacts.roster").last)
-        let item = "<item jid='\(R.romeo)' subscription='from'/>"
-        try r.harness.receive(
-            "<iq type='result' id='\(id)' from='juliet@example.org'><query xmlns='jabber:iq:roster'>\(item)</query></iq>"
-        )
+        try r.harness.bind(resumeID: "session-2", askingRoster: true)
+        try r.harness.answerRoster("<item jid='\(R.romeo)' subscription='from'/>")
         #expect(try r.markers() == ["\(R.romeo) two"])
         #expect(try r.harness.number("SELECT count(*) FROM displayed WHERE owed IS NOT NULL") == 0)
     }
