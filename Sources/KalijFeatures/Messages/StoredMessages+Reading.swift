@@ -38,6 +38,11 @@ extension StoredMessages {
         }
     }
 
+    /// The number of the reading of the archive that has shown the message in `row` last; 0 if none has.
+    func catchup(of row: Int64) throws -> Int64 {
+        try database.statement("SELECT catchup FROM message WHERE id = ?").first([.integer(row)]) { $0.integer() } ?? 0
+    }
+
     /// The archive's id of the message in `row`, and the archive's key; nil without a trusted id.
     package func archivedID(of row: Int64) throws -> (id: String, archive: String)? {
         try database.statement("SELECT stanza_id, archive FROM message WHERE id = ? AND stanza_id IS NOT NULL")

@@ -119,20 +119,27 @@ package struct DisplayedPlaces {
 
     /// Another device has displayed a message: the place moves, or the name waits for the message.
     func displayed(_ name: Name, in conversation: String) throws {
-        if try !isReading, let place = try place(of: name, in: conversation) {
+        if let place = try place(of: name, in: conversation), try isInOrder(place) {
             try advance(conversation, to: place, by: name.mover)
         } else {
             try keep(name, in: conversation)
         }
     }
 
-    /// Whether the account's archive is being read. Until the end of the reading, messages that came live may have places before
-    /// older messages: a place would pass messages that nobody has displayed.
+    /// Whether the account's archive is being read.
     private var isReading: Bool { get throws { try step.catchUp.round().map { $0.phase != .done } ?? false } }
+
+    /// Whether the messages before `place` are older. While the archive is being read, messages that came live may stand before the
+    /// messages that the reading has shown: nobody has displayed the live messages.
+    private func isInOrder(_ place: StoredMessages.Place) throws -> Bool {
+        guard let round = try step.catchUp.round(), round.phase != .done else { return true }
+        return try messages.catchup(of: place.row) < round.number
+    }
 
     /// A message was stored: perhaps another device has displayed the message before.
     func stored(_ conversation: String) throws {
-        guard let name = try early(conversation), try !isReading, let place = try place(of: name, in: conversation)
+        guard let name = try early(conversation), let place = try place(of: name, in: conversation),
+            try isInOrder(place)
         else { return }
         try forgetEarly(conversation)
         try advance(conversation, to: place, by: name.mover)
