@@ -29,8 +29,11 @@ struct Acting {
 
     init(_ arguments: Arguments, _ shared: SharedOptions) { (self.arguments, self.shared) = (arguments, shared) }
 
+    /// - Parameters:
+    ///   - waiting: whether to wait for the outcome, whatever the arguments say.
+    ///   - isTold: whether the events of the intent are printed with `--json`.
     /// - Throws: `Failure`, and whatever `AccountDirectory.share` throws: then nothing was accepted.
-    func run(_ intent: some Intent) throws -> ExitStatus {
+    func run(_ intent: some Intent, waiting: Bool = false, isTold: Bool = true) throws -> ExitStatus {
         guard !arguments.has("--wait") || !arguments.has("--queue-only") else {
             throw Failure(.usage, "--queue-only never goes online, so there is nothing to --wait for")
         }
@@ -38,15 +41,20 @@ struct Acting {
         let id = try shared.directory.share(intent, for: jid)
         let account = try AccountTable(try shared.directory.read()).account(jid, in: shared.directory)
         let record = ActionRecord("accepted", type(of: intent).name, id, of: account)
-        if shared.json { Output.line(try JSONLine.of(record)) }
+        let (isWaiting, isTold) = (waiting || arguments.has("--wait"), isTold && shared.json)
+        if isTold { Output.line(try JSONLine.of(record)) }
         guard !arguments.has("--queue-only") else { return .done }
-        let failure = try goOn(id, account)
-        return try tell(intent, id, account, failure)
+        let failure = try goOn(id, account, waiting: isWaiting)
+        let outcome = try HistoryReader(try shared.directory.read()).outcome(of: id, by: account)
+        if isTold, let record = ActionRecord(outcome, type(of: intent).name, id, of: account) {
+            Output.line(try JSONLine.of(record))
+        }
+        return try status(of: outcome, type(of: intent).name, failure, waiting: isWaiting)
     }
 
     /// Drives until the outcome is known, if no other process drives.
     /// - Returns: why the change was not made yet; nil if it was made, or if another process goes on.
-    private func goOn(_ id: String, _ account: Account) throws -> Failure? {
+    private func goOn(_ id: String, _ account: Account, waiting: Bool) throws -> Failure? {
         let reader = HistoryReader(try shared.directory.read())
         let isKnown = { ![nil, .pending].contains(try reader.outcome(of: id, by: account)) }
         let progress = Progress(of: account.jid.description, endsUnreached: true)
@@ -54,7 +62,7 @@ struct Acting {
         case .failed(let failure): return failure
         case .driven: return progress.problem.map { Failure(.unavailable, $0) }
         case .handedOver:
-            guard arguments.has("--wait") else { return nil }
+            guard waiting else { return nil }
             let deadline = Clock.system.monotonic() + Int64(Background.budget) * 1_000_000_000
             try WaitForDriver(directory: shared.directory).wait(
                 until: { try isKnown() || Clock.system.monotonic() >= deadline }, next: { deadline },
@@ -63,25 +71,21 @@ struct Acting {
         }
     }
 
-    private func tell(
-        _ intent: some Intent, _ id: String, _ account: Account, _ failure: Failure?
+    /// - Throws: `Failure` if the intent has failed.
+    private func status(
+        of outcome: IntentOutcome?, _ command: String, _ failure: Failure?, waiting: Bool
     ) throws -> ExitStatus {
-        let command = type(of: intent).name
-        switch try HistoryReader(try shared.directory.read()).outcome(of: id, by: account) {
-        case .done?:
-            if shared.json { Output.line(try JSONLine.of(ActionRecord("done", command, id, of: account))) }
-            return .done
-        case .failed(let reason)?:
-            if shared.json { Output.line(try JSONLine.of(ActionRecord("done", command, id, of: account, reason))) }
-            throw Failure(.badInput, "\(command) failed: \(reason)")
+        switch outcome {
+        case .done?: return .done
+        case .failed(let reason)?: throw Failure(.badInput, "\(command) failed: \(reason)")
         case .pending?, nil:
             if let failure {
                 Output.error("accepted, but not done yet: \(failure.message)")
                 Output.note("The next process that is online goes on: `kalij run`, `wake`, `send` or `flush`.")
-            } else if arguments.has("--wait") {
+            } else if waiting {
                 Output.error("accepted, but not done within \(Int(Background.budget)) s")
             }
-            return arguments.has("--wait") ? failure?.status ?? .tryAgain : .done
+            return waiting ? failure?.status ?? .tryAgain : .done
         }
     }
 }
@@ -98,6 +102,15 @@ struct ActionRecord: Encodable {
     private enum CodingKeys: String, CodingKey {
         case event, account, at, command, error
         case originID = "origin_id"
+    }
+
+    /// The outcome; nil if the outcome is not known.
+    init?(_ outcome: IntentOutcome?, _ command: String, _ id: String, of account: Account) {
+        switch outcome {
+        case .done?: self.init("done", command, id, of: account)
+        case .failed(let reason)?: self.init("done", command, id, of: account, reason)
+        case .pending?, nil: return nil
+        }
     }
 
     init(_ event: String, _ command: String, _ id: String, of account: Account, _ error: String? = nil) {

@@ -3,24 +3,19 @@ import KalijClient
 
 enum ReadCommand: Command {
     static let name = "read"
-    static let usage = "JID [--through ID] [--wait SECONDS] [--account JID]"
+    static let usage = "JID [--through ID] [--wait | --queue-only] [--account JID]"
     static let summary = "say that a conversation was read"
     static let details = """
         The messages of the conversation with JID up to now, or up to the message ID, are read: no longer unread here, nor on the
         account's other devices (XEP-0490). A contact that asked for it learns that the newest of them was displayed (XEP-0333),
         unless `kalij settings` says otherwise. ID is a message's `id` or `origin_id` of `kalij history --json`.
 
-        With exit status 0 this is on the disk. The driving process (`kalij run`) tells the others; without one, this process
-        does, for at most SECONDS.
+        \(Acting.details)
 
         example:
           kalij read romeo@example.net
         """
-    static let options: [Arguments.Option] = [
-        .value("--through", "ID", "only up to this message"),
-        .value("--wait", "SECONDS", "stay so long to tell the others (default 30)"),
-        .value("--account", "JID", "read in this account, if several are stored"),
-    ]
+    static let options = [Arguments.Option.value("--through", "ID", "only up to this message")] + Acting.options
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
@@ -30,6 +25,6 @@ enum ReadCommand: Command {
         let newest = try Conversations(shared.directory, of: account).messages(with: jid, limit: 1).last
         guard let place = arguments.value("--through").map({ MessageReference($0) }) ?? newest.map({ .row($0.id) })
         else { throw Failure(.nothing, "there are no messages with \(jid.bare)") }
-        return try Changing(shared).run(MarkRead(jid, through: place), of: account, arguments)
+        return try Acting(arguments, shared).run(MarkRead(jid, through: place))
     }
 }

@@ -22,7 +22,6 @@ enum SettingsCommand: Command {
           kalij settings romeo@example.net notify=none
         """
     static let options: [Arguments.Option] = [
-        .value("--wait", "SECONDS", "wait so long for the driving process (default 30)"),
         .value("--account", "JID", "change this account's settings, if several are stored"),
     ]
 
@@ -35,7 +34,7 @@ enum SettingsCommand: Command {
         var change = ChangeSettings(for: jid)
         for word in words { try set(word, in: &change) }
         if !words.isEmpty {
-            let status = try Changing(shared).run(change, of: account, arguments)
+            let status = try Acting(arguments, shared).run(change, waiting: true, isTold: false)
             guard status == .done else { return status }
         }
         let settings = try Conversations(shared.directory, of: account).settings(for: jid)

@@ -85,7 +85,7 @@ import Testing
         for _ in 0..<kills {
             let run = try world.kalij.running()
             try await Task.sleep(for: random.milliseconds(100...800))
-            let read = try world.kalij.begun(["read", "bob@localhost", "--wait", "2"])
+            let read = try world.kalij.begun(["read", "bob@localhost", "--wait"])
             try await Task.sleep(for: random.milliseconds(10...400))
             for process in [run, read] {
                 process.process.signal(SIGKILL)
