@@ -24,6 +24,12 @@ enum RunCommand: Command {
           {"command": "react", "message": 17, "emoji": ["👍"]}
           {"command": "retract", "message": 17}
           {"command": "forget", "message": 17}
+          {"command": "read", "conversation": "romeo@example.org", "through": 17}
+          {"command": "typing", "conversation": "romeo@example.org", "state": "composing"}
+          {"command": "settings", "conversation": "romeo@example.org", "receipts": false, "notify": "none"}
+          {"command": "add", "contact": "romeo@example.org", "name": "Romeo", "groups": ["Friends"]}
+          {"command": "remove", "contact": "romeo@example.org"}; so `accept`, `deny`
+          {"command": "block", "address": "tybalt@example.com", "report": "spam"}; so `unblock`
         `account` may be left out if there is only one account, `id` always. The calling program has to read the output: for a
         full pipe `kalij run` waits, and the account waits, too.
 
