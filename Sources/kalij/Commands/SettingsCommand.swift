@@ -22,7 +22,7 @@ enum SettingsCommand: Command {
           kalij settings romeo@example.net notify=none
         """
     static let options: [Arguments.Option] = [
-        .value("--account", "JID", "change this account's settings, if several are stored"),
+        .value("--account", "JID", "change this account's settings, if several are stored")
     ]
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
