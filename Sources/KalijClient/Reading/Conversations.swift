@@ -19,6 +19,7 @@ public struct Conversations {
 
     /// Reads the conversations in `directory`.
     /// - Parameters:
+    ///   - directory: the directory of the accounts.
     ///   - jid: the account; nil is the only account.
     ///   - clock: the source of time, for settings that end.
     /// - Throws: `DirectoryError` if the account is missing or ambiguous; `StoreError`.
@@ -73,7 +74,10 @@ public struct Conversations {
     // MARK: Messages
 
     /// The newest `limit` messages of a conversation before the message in row `id` (``Message/id``), oldest first.
-    /// - Parameter id: nil for the newest messages.
+    /// - Parameters:
+    ///   - jid: the other side.
+    ///   - id: nil for the newest messages.
+    ///   - limit: the most messages.
     /// - Throws: `StoreError`
     public func messages(with jid: JID, before id: Int64? = nil, limit: Int) throws -> [Message] {
         try database.reading {

@@ -22,6 +22,7 @@ extension AccountTable {
     public enum ChangeOutcome: Sendable, Equatable {
         /// Nobody knows yet, or nobody knows.
         case unknown
+        /// The server has made the change.
         case done
         /// The server refused; in words.
         case refused(String)
