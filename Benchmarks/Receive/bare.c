@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#define COLUMNS 15
+#define COLUMNS 16
 static sqlite3 *to;
 
 static void check(int result, sqlite3 *db, const char *what) {
@@ -45,17 +45,19 @@ int main(int count, char **words) {
     check(sqlite3_open(words[1], &from), from, words[1]);
     check(sqlite3_open(words[2], &to), to, words[2]);
     run(to, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
-    sqlite3_exec(from, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'", copy_schema, 0, 0);
+    sqlite3_exec(from, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' "
+        /* The tables that FTS5 makes by itself. */
+        "AND name NOT LIKE 'search_text_%'", copy_schema, 0, 0);
     run(to, "INSERT INTO account(id, jid, resource, direct_tls, mechanism, password, created_at) VALUES (1, 'juliet@localhost', 'r', 1, 'PLAIN', 'x', 0);"
             "INSERT INTO session(account, number, handled, acknowledged, position, archive) VALUES (1, 1, 0, 0, 0, 0)");
     sqlite3_stmt *begin = prepare(to, "BEGIN IMMEDIATE"), *commit = prepare(to, "COMMIT"),
         *insert = prepare(to, "INSERT INTO message(account, direction, conversation, position, archive, stanza_id, "
-            "message_id, origin_id, sender, recipient, type, body, sent_at, received_at, state) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+            "message_id, origin_id, sender, recipient, type, body, sent_at, received_at, state, shown) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         *session = prepare(to, "UPDATE session SET handled = handled + 1, position = position + 1 WHERE account = 1"),
         *barrier = prepare(to, "INSERT INTO barrier VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET number = number + 1"),
         *rows = prepare(from, "SELECT account, direction, conversation, position, archive, stanza_id, message_id, origin_id, "
-            "sender, recipient, type, body, sent_at, received_at, state FROM message ORDER BY id");
+            "sender, recipient, type, body, sent_at, received_at, state, shown FROM message ORDER BY id");
     /* Read first, so that reading is not measured. */
     int stored = 0, room = 1024;
     sqlite3_value **values = malloc(sizeof(*values) * COLUMNS * room);
