@@ -18,17 +18,7 @@ package struct StoredMessages {
     /// - Parameter conversation: the bare address of a conversation; nil for all conversations.
     package func newest(_ limit: Int, with conversation: String?) throws -> [Placed] {
         guard let conversation else { return try newest(limit) }
-        let newestFirst = try database.statement(
-            """
-            SELECT id, direction, conversation, message_id, stanza_id, origin_id, sender, recipient, type, body, shown, edited_at,
-                erased, corrects, reply_to, encryption, sent_at, state, error, settled,
-                position
-            FROM message WHERE account = ? AND conversation = ? AND shown = 1 ORDER BY position DESC LIMIT ?
-            """
-        ).all([.integer(account), .text(conversation), .integer(Int64(limit))]) {
-            (Message($0), $0.integer("position"))
-        }
-        return newestFirst.reversed()
+        return try page(limit, with: conversation, before: .max)
     }
 
     // MARK: All conversations

@@ -133,6 +133,6 @@ extension Step {
     /// Accepts an operation of the user's: stored, shown, and sent exactly once.
     fileprivate func accept(_ stanza: OutgoingStanza, as operation: Operation) throws {
         let message = try stanza.storeOrFail(in: self, sentAt: now)
-        try Operations(step: self).accepted(operation, of: message)
+        try Operations(step: self).insert(operation, of: message)
     }
 }

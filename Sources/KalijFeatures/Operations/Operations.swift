@@ -17,7 +17,7 @@ struct Operations {
 
     // MARK: What has happened
 
-    /// An operation has come as `message`.
+    /// An operation has come as `message`, or the user's was accepted as `message`.
     func insert(_ operation: Operation, of message: Message) throws {
         let author = message.direction == .outgoing ? step.account.jid.description : message.conversation
         try rows.insert(operation, of: message, in: step.account, author: author)
@@ -30,13 +30,6 @@ struct Operations {
         guard row.target == nil else { return try dropSurplus(like: row) }
         if row.operation.kind == .correction { try show(row, from: incoming) }
         try dropWaiting(by: row.author, in: row.conversation)
-    }
-
-    /// An operation of the user's was accepted as `message`.
-    func accepted(_ operation: Operation, of message: Message) throws {
-        try rows.insert(
-            operation, of: message, in: step.account, author: step.account.jid.description)
-        if let row = try rows.row(message.id) { try place(row) }
     }
 
     /// A message was stored that `ids` name: operations may have waited for the message.

@@ -1,7 +1,7 @@
 import KalijSteps
 import KalijStore
 
-/// The intents of a step. Each intent is a row from its first performing on, so that it is performed once.
+/// The intents of a step. The first performing of an intent makes a row; the row prevents a second performing.
 package struct Intents {
     package let step: Step
 
