@@ -16,6 +16,30 @@
 #include <openssl/core_names.h>
 #include <openssl/params.h>
 #include <openssl/rsa.h>
+#include <openssl/cryptoerr_legacy.h>
+#include <openssl/sslerr_legacy.h>
+
+/* OpenSSL does not load its texts of errors in this process. Only before all other calls of OpenSSL. */
+static inline void kalij_begin_without_error_texts(void) {
+    OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS | OPENSSL_INIT_NO_LOAD_SSL_STRINGS, NULL);
+}
+/* These functions are deprecated because OpenSSL loads the texts by itself, unless it was told not to. */
+static inline void kalij_load_error_texts(void) {
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+    ERR_load_SSL_strings();
+    ERR_load_CRYPTO_strings();
+    ERR_load_X509_strings();
+    ERR_load_X509V3_strings();
+    ERR_load_PEM_strings();
+    ERR_load_PKCS12_strings();
+    ERR_load_ASN1_strings();
+    ERR_load_EVP_strings();
+    ERR_load_RSA_strings();
+    ERR_load_EC_strings();
+    ERR_load_BIO_strings();
+#pragma clang diagnostic pop
+}
 
 /* Macros, unavailable in Swift. */
 static inline int kalij_ssl_set_sni(SSL *s, const char *name) { return (int)SSL_set_tlsext_host_name(s, name); }

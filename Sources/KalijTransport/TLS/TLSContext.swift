@@ -58,6 +58,7 @@ struct TLSProblem: Error {
         // System errors are no part of OpenSSL's own list (ERR_SYSTEM_FLAG is the sign bit of an int).
         // fits: 31 bits are left
         if code & 0x8000_0000 != 0 { return SystemError("", code: Int32(code & 0x7fff_ffff)).reason }
+        kalij_load_error_texts()
         guard let text = ERR_reason_error_string(code) else { return "error \(code)" }
         return String(cString: text)
     }

@@ -1,6 +1,7 @@
 import KalijClient
 import KalijRoles
 import KalijText
+import KalijTransport
 
 import Glibc
 
@@ -26,6 +27,7 @@ enum Kalij {
         signal(SIGPIPE, SIG_IGN)
         // A limit on the size of files is a full disk.
         signal(SIGXFSZ, SIG_IGN)
+        ErrorTexts.loadLate()
         do {
             exit(try run(CommandLine.arguments.dropFirst()).rawValue)
         } catch {
