@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """Writes N recorded chat messages to standard output, with an <r/> after every tenth, like servers.
 
-usage: recording.py N [--stream]      --stream: a whole stream, with header and end
+usage: recording.py N [--stream] [--receipts]
+  --stream      a whole stream, with header and end
+  --receipts    the messages ask for receipts (XEP-0184)
 """
 import base64, random, sys, uuid
 
@@ -14,7 +16,8 @@ def text():
     return " ".join(R.choice(WORDS) for _ in range(min(90, 1 + int(R.expovariate(1 / 12)))))
 
 
-STREAM = sys.argv[2:] == ["--stream"]
+STREAM = "--stream" in sys.argv[2:]
+REQUEST = "<request xmlns='urn:xmpp:receipts'/>" if "--receipts" in sys.argv[2:] else ""
 if STREAM:
     sys.stdout.write("<?xml version='1.0'?><stream:stream xmlns='jabber:client' "
                      "xmlns:stream='http://etherx.jabber.org/streams' from='localhost' id='x' version='1.0'>")
@@ -23,8 +26,8 @@ for number in range(1, int(sys.argv[1]) + 1):
     sys.stdout.write(
         "<message xml:lang='en' id='%s' from='contact%d@localhost/phone' type='chat' to='juliet@localhost/scripted'>"
         "<body>%s</body><markable xmlns='urn:xmpp:chat-markers:0'/><origin-id xmlns='urn:xmpp:sid:0' id='%s'/>"
-        "<active xmlns='http://jabber.org/protocol/chatstates'/></message>"
-        % (identifier, R.randrange(200), text(), identifier))
+        "<active xmlns='http://jabber.org/protocol/chatstates'/>%s</message>"
+        % (identifier, R.randrange(200), text(), identifier, REQUEST))
     if number % 10 == 0:
         sys.stdout.write("<r xmlns='urn:xmpp:sm:3'/>")
 if STREAM:

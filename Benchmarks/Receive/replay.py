@@ -12,11 +12,11 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def prepare(folder, messages):
+def prepare(folder, messages, *options):
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
          "subjectAltName=DNS:localhost", "-keyout", folder + "/key.pem", "-out", folder + "/cert.pem"],
         check=True, stderr=subprocess.DEVNULL)
     with open(folder + "/recording.xml", "wb") as recording:
-        subprocess.run([sys.executable, HERE + "/recording.py", str(messages)], check=True, stdout=recording)
+        subprocess.run([sys.executable, HERE + "/recording.py", str(messages), *options], check=True, stdout=recording)
     subprocess.run(["cc", "-O2", "-o", folder + "/bare", HERE + "/bare.c", "-lsqlite3"], check=True)

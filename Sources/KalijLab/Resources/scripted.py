@@ -5,7 +5,8 @@ usage: scripted.py --port N --cert FILE --key FILE MODE [ARG]
 
 modes:
   replay FILE   after the client has enabled stream management, sends the bytes of FILE at full speed; prints one JSON
-                line {"stanzas": N, "seconds": T, "requests": R} once the client has acknowledged all of its stanzas
+                line {"stanzas": N, "seconds": T, "requests": R, "answered": T2} once the client has acknowledged all of its
+                stanzas, and has sent a message for each receipt that FILE asks for
   idle          a session in which nothing happens
   unasked       one that acknowledges unasked, and answers questions to romeo late
   silent        takes connections and never says anything
@@ -99,52 +100,91 @@ def negotiate(client):
     client.send(b"<enabled xmlns='urn:xmpp:sm:3' id='scripted' resume='true'/>")
 
 
+ROSTER = b"<query xmlns='jabber:iq:roster'>%s</query>" % b"".join(
+    b"<item jid='contact%d@localhost' subscription='both'/>" % number for number in range(200))
+
+
 def answer_iqs(client):
-    """Answers questions for features with an error, until the client announces its presence; returns how many."""
+    """Answers the question for the roster, and other questions with an error, until the client announces its presence; returns
+    how many."""
     answered = 0
     while True:
         match = client.until(rb"<iq [^>]*>.*?</iq>|<presence[^>]*>")
         if match.group().startswith(b"<presence"):
             return answered
         identifier = re.search(rb"id=['\"]([^'\"]*)", match.group()).group(1)
-        client.send(b"<iq type='error' id='" + identifier + b"'><error type='cancel'><service-unavailable "
-                    b"xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>")
+        if b"jabber:iq:roster" in match.group():
+            client.send(b"<iq type='result' id='" + identifier + b"'>" + ROSTER + b"</iq>")
+        else:
+            client.send(b"<iq type='error' id='" + identifier + b"'><error type='cancel'><service-unavailable "
+                        b"xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>")
         answered += 1
+
+
+class Replaying:
+    """What a replay has sent and seen."""
+
+    def __init__(self, client, data, answered):
+        self.client, self.data, self.place, self.out = client, data, 0, b""
+        # The presence and the answered questions are the client's first stanzas.
+        self.handled, self.messages, self.height, self.rest = answered + 1, 0, 0, client.buffer
+        client.buffer = b""
+
+    def send(self):
+        if not self.out and self.place < len(self.data):
+            # Acknowledgements go between stanzas.
+            end = self.data.find(b"<message", self.place + 65536)
+            end = len(self.data) if end < 0 else end
+            self.out, self.place = self.data[self.place:end], end
+            if self.place == len(self.data):
+                self.out += b"<r xmlns='urn:xmpp:sm:3'/>"
+        self.out = self.out[self.client.connection.send(self.out):]
+
+    def wants(self):
+        return bool(self.out) or self.place < len(self.data)
+
+    def read(self):
+        piece = self.client.connection.recv(65536)
+        if not piece:
+            raise Closed
+        text = self.rest + piece
+        # A tag that is not whole yet waits for the rest.
+        end = text.rfind(b">") + 1
+        text, self.rest = text[:end], text[end:]
+        for tag in re.findall(rb"<(?:message|iq|presence|r|a)[ />][^>]*", text):
+            if tag.startswith(b"<a "):
+                self.height = int(re.search(rb"h=['\"](\d+)", tag).group(1))
+            elif tag.startswith(b"<r "):
+                self.out += b"<a xmlns='urn:xmpp:sm:3' h='%d'/>" % self.handled
+            else:
+                self.handled += 1
+                self.messages += tag.startswith(b"<message")
 
 
 def replay(client, path):
     data = open(path, "rb").read()
     stanzas = len(re.findall(rb"<(?:message|iq|presence)[ />]", data))
-    requests = data.count(b"<r xmlns")
+    receipts = data.count(b"<request xmlns='urn:xmpp:receipts'")
+    answered = answer_iqs(client)
     # The answers are stanzas too, so the count ends later by their number.
-    goal = stanzas + answer_iqs(client)
-    connection = client.connection
+    goal = stanzas + answered
+    state, connection = Replaying(client, data, answered), client.connection
     connection.setblocking(False)
-    start = time.monotonic()
-    sent, tail, asked = 0, b"", False
+    start, seconds = time.monotonic(), None
     while True:
-        readable, writable, _ = select.select([connection], [connection] if sent < len(data) or not asked else [], [], 30)
+        readable, writable, _ = select.select([connection], [connection] if state.wants() else [], [], 30)
         if not readable and not writable and not connection.pending():
             raise Closed
-        try:
-            if sent < len(data):
-                sent += connection.send(data[sent:sent + 65536])
-            elif not asked:
-                connection.send(b"<r xmlns='urn:xmpp:sm:3'/>")
-                asked = True
-        except (ssl.SSLWantWriteError, ssl.SSLWantReadError):
-            pass
-        try:
-            piece = connection.recv(65536)
-            if not piece:
-                raise Closed
-            tail = (tail + piece)[-4096:]
-        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
-            pass
-        heights = re.findall(rb"<a [^>]*h=['\"](\d+)", tail)
-        if heights and int(heights[-1]) >= goal:
+        for work in [state.send] * state.wants() + [state.read]:
+            try:
+                work()
+            except (ssl.SSLWantWriteError, ssl.SSLWantReadError):
+                pass
+        if seconds is None and state.height >= goal:
             seconds = time.monotonic() - start
-            say(json.dumps({"stanzas": stanzas, "seconds": round(seconds, 4), "requests": requests}))
+        if seconds is not None and state.messages >= receipts:
+            say(json.dumps({"stanzas": stanzas, "seconds": round(seconds, 4), "requests": data.count(b"<r xmlns"),
+                            "answered": round(time.monotonic() - start, 4)}))
             return
 
 
