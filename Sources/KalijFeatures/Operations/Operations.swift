@@ -37,7 +37,9 @@ struct Operations {
     @discardableResult
     func found(_ ids: [String?], in conversation: String) throws -> Bool {
         var isAny = false
-        for id in Set(ids.compactMap { $0 }) where !id.isEmpty {
+        var looked: String?
+        for case let id? in ids where !id.isEmpty && id != looked {
+            looked = id
             for row in try rows.rows(naming: id, in: conversation, of: step.account) {
                 isAny = true
                 try place(row)

@@ -58,11 +58,10 @@ enum OperationsFeature: Feature {
         guard incoming.type != "groupchat" else { return }
         var operations = Operations(step: step)
         operations.untold = message.id
-        if message.encryption == nil, let operation = Operation(incoming.element) {
+        if !incoming.isShown, message.encryption == nil, let operation = Operation(incoming.element) {
             try operations.insert(operation, of: message)
         }
-        let names = [incoming.messageID, incoming.originID]
-        guard try operations.found(names, in: message.conversation) else { return }
+        guard try operations.found([incoming.messageID, incoming.originID], in: message.conversation) else { return }
         message = try Message.load(message.id, from: step.database)?.withReactions(in: step.database) ?? message
     }
 

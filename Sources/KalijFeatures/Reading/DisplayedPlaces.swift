@@ -91,12 +91,10 @@ package struct DisplayedPlaces {
         }
     }
 
-    /// Tells the numbers of unread messages that the step may have changed.
-    func tellUnread() throws {
-        for conversation in step.effects.unread.sorted() {
-            let count = try Self.unread(in: conversation, of: step.account.id, in: database)
-            step.emit(UnreadChanged(conversation: conversation, count: count))
-        }
+    /// Tells how many messages of `conversation` are unread now.
+    func tellUnread(in conversation: String) throws {
+        let count = try Self.unread(in: conversation, of: step.account.id, in: database)
+        step.emit(UnreadChanged(conversation: conversation, count: count))
     }
 
     // MARK: Places that name messages unknown here

@@ -127,5 +127,8 @@ enum ReadingFeature: Feature {
         if let (_, conversation) = try messages.names(of: row) { step.unreadMayDiffer(in: conversation) }
     }
 
-    static func finish(_ step: Step) throws { try DisplayedPlaces(step: step).tellUnread() }
+    /// Counting takes longer with more messages, and many messages come in one transaction.
+    static func unreadMayDiffer(in conversations: Set<String>, step: Step) throws {
+        for conversation in conversations.sorted() { try DisplayedPlaces(step: step).tellUnread(in: conversation) }
+    }
 }

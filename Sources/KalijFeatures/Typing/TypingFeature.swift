@@ -23,7 +23,7 @@ enum TypingFeature: Feature {
     /// Rooms' states are not told, nor are states of the past. A message with nothing but a state is no message.
     static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
         let element = message.element
-        guard element.children.contains(where: { $0.namespace == namespace }) else { return }
+        guard element.child(in: namespace) != nil else { return }
         if element.children.allSatisfy(isNoContent) { message.isKept = false }
         guard message.type == "chat", message.direction == .incoming, message.source != .archive,
             element.child("delay", "urn:xmpp:delay") == nil, let state = state(in: element)
@@ -46,6 +46,7 @@ enum TypingFeature: Feature {
 
     /// Section 5.5: there is one state at most.
     private static func state(in message: Element) -> ChatState? {
+        guard message.child(in: namespace) != nil else { return nil }
         let names = message.children.filter { $0.namespace == namespace }.map(\.name)
         return names.count == 1 ? ChatState(rawValue: names[0]) : nil
     }

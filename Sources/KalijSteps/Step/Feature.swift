@@ -110,8 +110,12 @@ public protocol Feature: SendableMetatype {
     /// - Returns: the answer; nil if the request is not for this feature.
     static func answer(_ request: Element, in step: Step) throws -> RequestAnswer?
 
-    /// The step ends: the last call before the commit.
+    /// The step ends. More steps may follow before the commit.
     static func finish(_ step: Step) throws
+
+    /// In `conversations`, other messages may be unread than before. Called before the commit; once, if more steps than `step` are
+    /// committed together.
+    static func unreadMayDiffer(in conversations: Set<String>, step: Step) throws
 
     /// Whether the stanza-ids of a room's messages are the ids of its archive (XEP-0359 section 5).
     static func trustsStamps(of room: JID, in step: Step) throws -> Bool
@@ -151,6 +155,7 @@ extension Feature {
     public static func presence(_ presence: Element, in step: Step) throws {}
     public static func answer(_ request: Element, in step: Step) throws -> RequestAnswer? { nil }
     public static func finish(_ step: Step) throws {}
+    public static func unreadMayDiffer(in conversations: Set<String>, step: Step) throws {}
     public static func trustsStamps(of room: JID, in step: Step) throws -> Bool { false }
     public static func prepare(_ message: Element, in step: Step) throws {}
 }

@@ -127,6 +127,13 @@ public final class Step {
         self.counted = nil
     }
 
+    /// The last work in the transaction of this step, and of steps that had the effects `before`.
+    func close(after before: [Effects] = []) throws {
+        for earlier in before { effects.unread.formUnion(earlier.unread) }
+        guard !effects.unread.isEmpty else { return }
+        for feature in features.all { try feature.unreadMayDiffer(in: effects.unread, step: self) }
+    }
+
     /// Runs `body`; if `body` throws, its changes are undone, and the step can go on.
     package func undoable(_ body: () throws -> Void) throws {
         let before = (effects, delivering, counted?.stored ?? 0)
@@ -145,7 +152,8 @@ public final class Step {
         }
     }
 
-    /// Notes that other messages of `conversation` may be unread than before the step.
+    /// Notes that other messages of `conversation` may be unread than before the step. The features are told at the end of the
+    /// transaction.
     package func unreadMayDiffer(in conversation: String) { effects.unread.insert(conversation) }
 
     /// Notes that there is a new notification.

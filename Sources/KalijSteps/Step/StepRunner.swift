@@ -49,6 +49,7 @@ package final class StepRunner {
         try transaction {
             try body(step)
             try step.finish()
+            try step.close()
         }
         return effects(of: step, kind, since: start)
     }
@@ -59,7 +60,7 @@ package final class StepRunner {
     ///   - parts: afterwards what was not taken is left.
     ///   - limit: how long new steps may begin, in nanoseconds: nobody else can write meanwhile.
     ///   - body: makes the step of a part.
-    /// - Returns: what each of them had to say.
+    /// - Returns: what each of them had to say; the last of them also for all together.
     package func run<Parts: IteratorProtocol>(
         _ kind: StaticString, for account: Account, each parts: inout Parts, within limit: Int64,
         _ body: (Parts.Element, Step) throws -> Void
@@ -77,6 +78,10 @@ package final class StepRunner {
                 all.append(effects(of: step, kind, since: start))
                 start = clock.monotonic()
             }
+            guard !all.isEmpty else { return }
+            let last = step(for: account)
+            try last.close(after: all)
+            all[all.endIndex - 1].events += last.effects.events
         }
         return all
     }

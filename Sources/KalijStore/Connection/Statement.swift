@@ -50,7 +50,9 @@ public final class Statement {
 
     /// The first row, read by `body`; nil if there is none.
     public func first<Result>(_ values: [Value] = [], _ body: (Row) throws -> Result) throws -> Result? {
-        try lending(values) { try step() ? body(Row(self)) : nil }
+        var result: Result?
+        try lending(values) { if try step() { result = try body(Row(self)) } }
+        return result
     }
 
     /// All rows, read by `body`.
@@ -72,16 +74,18 @@ public final class Statement {
         guard bound == SQLITE_OK else { throw StoreError(bound, on: connection, doing: "binding to \"\(sql)\"") }
     }
 
-    private func lending<Output>(_ values: [Value], _ body: () throws -> Output) throws -> Output {
-        var result: Result<Output, any Error>?
+    /// Not generic: looking up types for each result would take as long as a short query.
+    private func lending(_ values: [Value], _ body: () throws -> Void) throws {
+        var failure: (any Error)?
         lend(values[...]) { bound in
-            result = Result {
+            do {
                 try check(bound)
-                return try body()
+                try body()
+            } catch {
+                failure = error
             }
         }
-        guard let result else { throw StoreError(.other, "binding to \"\(sql)\"") }
-        return try result.get()
+        if let failure { throw failure }
     }
 
     /// Binds `values` without copying their bytes, and calls `body` once, with SQLite's result code of binding.

@@ -103,6 +103,17 @@ public struct Element: CustomStringConvertible {
         return nil
     }
 
+    /// The first child element in the namespace `xmlns`, of any name.
+    public func child(in xmlns: String) -> Element? {
+        var child = tree.element(from: node.first)
+        while child != 0 {
+            let candidate = Element(tree: tree, index: child)
+            if candidate.isIn(xmlns, of: self) { return candidate }
+            child = tree.element(from: tree.nodes[Int(child)].next)
+        }
+        return nil
+    }
+
     /// The child elements of this name, in order; a nil namespace asks for the namespace of this element.
     public func children(_ name: String, _ xmlns: String? = nil) -> [Element] {
         children.filter { $0.isNamed(name) && $0.isIn(xmlns, of: self) }
