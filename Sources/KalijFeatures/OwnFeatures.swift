@@ -16,6 +16,7 @@ extension Features {
         PingFeature.self,
         SettingsFeature.self,
         NodesFeature.self,
+        ProfilesFeature.self,
         EncryptionFeature.self,
         OperationsFeature.self,
         ReceiptsFeature.self,

@@ -3,7 +3,7 @@ import KalijFeatures
 import KalijSteps
 import KalijStore
 
-/// Reads contacts, requests and blocked addresses; never waits for a running process.
+/// Reads contacts, their names and pictures, requests and blocked addresses; never waits for a running process.
 ///
 /// ```swift
 /// for contact in try Contacts(directory).contacts(of: account) { print(contact.jid, contact.subscription) }
@@ -31,6 +31,14 @@ public struct Contacts {
         // After a logout there is no session.
         guard try SessionRow.load(account.id, from: database).jid != nil else { return [] }
         return try PresenceRows(database: database, account: account.id).clients(of: contact)
+    }
+
+    /// What a contact, a stranger or the account itself says about itself: name, picture and vCard, as far as known.
+    /// - Parameter jid: the bare address; of an occupant of a room, the full address.
+    /// - Returns: nil if nothing is known. ``LookUp`` asks.
+    /// - Throws: `StoreError`
+    public func profile(of jid: JID, for account: Account) throws -> Profile? {
+        try ProfileRows(database: database, account: account.id).load(jid)
     }
 
     /// The requests to see the account's presence that the user has not answered, oldest first (section 3.1.3).

@@ -35,6 +35,7 @@ struct LogoutSteps {
     }
 
     private func forgetLogin(_ step: Step) throws {
+        for feature in step.features.all { try feature.accountLoggedOut(in: step) }
         try OutboundQueue(database: step.database, account: account.id).removeOthers(all: true)
         try AccountTable(step.database).forgetLogin(of: account)
         try SessionRow.end(of: account.id, in: step.database)

@@ -108,6 +108,4 @@ struct BlockChanged: ChangeRequest {
         if isBlocked { try Blocklist(step: step).add(jid) } else { try Blocklist(step: step).remove(jid) }
         return .done
     }
-
-    func refused(in step: Step) {}
 }

@@ -3,7 +3,8 @@ import KalijText
 
 extension EventKey {
     /// The bare address of a contact, or of an asker.
-    public static let contact = EventKey("contact", "the bare address of a contact, or of somebody who asks to be one")
+    public static let contact = EventKey(
+        "contact", "the bare address of a contact, of somebody who asks to be one, or of the account itself")
     /// The name given by the user.
     public static let name = EventKey("name", "the name that the user has given the contact")
     /// The user's groups with the contact.

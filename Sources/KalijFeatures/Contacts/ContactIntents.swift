@@ -173,5 +173,4 @@ struct ContactRemoved: ChangeRequest {
     }
 
     func done(_ result: Element?, in step: Step) -> IntentOutcome { .done }
-    func refused(in step: Step) {}
 }

@@ -21,9 +21,16 @@ package protocol ChangeRequest: InvalidatableHandler where Context == Step, Inpu
 
     /// The server does not make the change.
     func refused(in step: Step) throws
+
+    /// The server has answered with an error.
+    /// - Returns: the outcome of the intent; failed unless the request says otherwise.
+    func outcome(of error: StanzaError, in step: Step) throws -> IntentOutcome
 }
 
 extension ChangeRequest {
+    package func refused(in step: Step) throws {}
+    package func outcome(of error: StanzaError, in step: Step) throws -> IntentOutcome { .failed("\(error)") }
+
     package func send(in step: Step) throws {
         try step.send(request(in: step), then: self, within: Limits.archivePatience)
     }
@@ -33,7 +40,10 @@ extension ChangeRequest {
         case .result(let result): try Intents(step: step).end(intent, done(result, in: step))
         case .error(let error, _) where error.condition == .itemNotFound && attempt > 1:
             try Intents(step: step).end(intent, done(nil, in: step))
-        case .error(let error, _): try fail("\(error)", in: step)
+        case .error(let error, _):
+            let outcome = try outcome(of: error, in: step)
+            if case .failed = outcome { try refused(in: step) }
+            try Intents(step: step).end(intent, outcome)
         case .timeout where step.isForUnsent: try send(in: step)
         case .timeout where attempt < Limits.serverAttempts: try again(in: step)
         case .timeout: try fail("the server does not answer", in: step)

@@ -97,5 +97,7 @@ public enum EventValue: Sendable, Equatable {
         public let name: String
         /// The strings, in order.
         public let texts: [String]
+
+        package init(name: String, texts: [String]) { (self.name, self.texts) = (name, texts) }
     }
 }

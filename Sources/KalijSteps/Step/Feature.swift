@@ -76,6 +76,9 @@ public protocol Feature: SendableMetatype {
     /// The account is about to be removed with all rows that refer to it.
     static func accountRemoved(in step: Step) throws
 
+    /// The account is logged out, and stays stored with its messages: whatever can be had from the server again is removed.
+    static func accountLoggedOut(in step: Step) throws
+
     // MARK: Incoming
 
     /// A message has come, from any source, and is not stored yet. Called for all features in their order; later
@@ -145,6 +148,7 @@ extension Feature {
     public static func archiveRead(in step: Step) throws {}
     public static func contactsKnown(in step: Step) throws {}
     public static func accountRemoved(in step: Step) throws {}
+    public static func accountLoggedOut(in step: Step) throws {}
     public static func arrived(_ message: inout IncomingMessage, in step: Step) throws {}
     public static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {}
     public static func inserted(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {}

@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// A hash function of OpenSSL, and SCRAM's functions on top (RFC 5802, 2.2).
-enum Digest: Sendable {
+package enum Digest: Sendable {
     case sha1, sha256, sha512, sha3of256, sha3of512
 
     private var function: OpaquePointer? {
@@ -24,7 +24,7 @@ enum Digest: Sendable {
     }
 
     /// `H(str)`.
-    func hash(_ bytes: [UInt8]) throws(AuthenticationError) -> [UInt8] {
+    package func hash(_ bytes: [UInt8]) throws(AuthenticationError) -> [UInt8] {
         var output = [UInt8](repeating: 0, count: size)
         guard EVP_Digest(bytes, bytes.count, &output, nil, function, nil) == 1 else { throw .cryptography }
         return output

@@ -35,9 +35,10 @@ struct ContactRecord: Encodable {
 
     private enum CodingKeys: String, CodingKey { case clients }
 
-    init(_ contact: Contact, _ clients: [ContactPresence], of account: Account) {
+    init(_ contact: Contact, _ profile: Profile?, _ clients: [ContactPresence], of account: Account) {
+        let said: [EventField] = .present(.optional(.nick, profile?.name), .optional(.avatar, profile?.avatar))
         self.contact = EventRecord(
-            ContactChanged.name, account: account.jid.description, at: Clock.system.now(), contact.fields)
+            ContactChanged.name, account: account.jid.description, at: Clock.system.now(), contact.fields + said)
         self.clients = clients.map { EventRecord($0.fields) }
     }
 

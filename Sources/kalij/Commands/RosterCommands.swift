@@ -1,5 +1,6 @@
 import KalijAddress
 import KalijClient
+import KalijText
 
 enum RosterCommand: Command {
     static let name = "roster"
@@ -11,10 +12,11 @@ enum RosterCommand: Command {
         --blocked the blocked addresses are printed instead. Reads the database only: the list is the one that your server told
         last. Exit status 1 if the list is empty.
 
-        With --json each line is a contact:
+        With --json each line is a contact; `nick` and `avatar` are the name and the SHA-1 of the picture that the contact has
+        chosen, if known (`kalij profile`):
           {"event":"contact","account":"juliet@example.org","at":"...","contact":"romeo@example.net","name":"Romeo",
-           "groups":["Friends"],"subscription":"both","clients":[{"from":"romeo@example.net/orchard","show":"away",
-           "status":"in the garden","priority":5}]}
+           "nick":"Romeo M.","avatar":"0beec7...","groups":["Friends"],"subscription":"both",
+           "clients":[{"from":"romeo@example.net/orchard","show":"away","status":"in the garden","priority":5}]}
         or, with --blocked, {"event":"blocked","account":"...","at":"...","address":"tybalt@example.com","blocked":true}.
         """
     static let options: [Arguments.Option] = [
@@ -33,10 +35,13 @@ enum RosterCommand: Command {
         let contacts = try reader.contacts(of: account)
         for contact in contacts {
             let clients = try reader.presence(of: contact.jid, for: account)
+            let profile = try reader.profile(of: contact.jid, for: account)
             if shared.json {
-                Output.line(try JSONLine.of(ContactRecord(contact, clients, of: account)))
+                Output.line(try JSONLine.of(ContactRecord(contact, profile, clients, of: account)))
             } else {
-                Output.line(contact.line)
+                var line = contact.line
+                if let name = profile?.name { line += ", calls itself \"\(name)\"" }
+                Output.line(line)
                 for client in clients { Output.line("    \(client.line)") }
             }
         }

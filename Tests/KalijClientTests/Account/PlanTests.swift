@@ -65,6 +65,9 @@ struct PlanTests {
             "DELETE FROM asker WHERE account = ?"),
         Exception(
             "the whole roster, for a whole roster of the server's, or for the user", "RosterRows.swift", "SELECT jid"),
+        Exception(
+            "contacts and a thousand strangers, when a picture comes or goes, or another stranger", "ProfileRows.swift",
+            "SELECT avatar", "DELETE FROM profile"),
         Exception(bind, "PresenceRows.swift", "DELETE FROM presence WHERE account = ?"),
         Exception(
             "contacts that the user has added and that have not answered", "RequestRows.swift",

@@ -1,0 +1,37 @@
+import KalijSteps
+import KalijXML
+
+/// An event of a node of somebody's (XEP-0163 section 4.3).
+package struct NodeEvent {
+    package enum Change {
+        /// The newest item has this content.
+        case content(Element)
+        /// The item with this id is gone; newer items may be there.
+        case retracted(String)
+        /// All items are gone, or the node.
+        case emptied
+    }
+
+    private static let namespace = "http://jabber.org/protocol/pubsub#event"
+
+    /// The name of the node.
+    package let node: String
+    package let change: Change
+
+    /// Nil for any other message. Only a bare address has nodes.
+    package init?(_ message: IncomingMessage) {
+        guard message.source == .live, let event = message.element.child("event", Self.namespace),
+            message.sender.isBare, let part = event.children.first, let node = part["node"]
+        else { return nil }
+        self.node = node
+        if part.isNamed("purge", Self.namespace) || part.isNamed("delete", Self.namespace) {
+            change = .emptied
+        } else if let content = part.children("item").last?.children.first {
+            change = .content(content)
+        } else if let id = part.child("retract")?["id"] {
+            change = .retracted(id)
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import KalijSteps
+import KalijText
+
+extension EventKey {
+    /// A nickname that somebody has chosen.
+    public static let nick = EventKey("nick", "the nickname that the person has chosen (XEP-0172)")
+    /// The SHA-1 of a picture.
+    public static let avatar = EventKey(
+        "avatar", "the SHA-1 of the person's picture, in hexadecimal (XEP-0084, XEP-0153)")
+    /// The path of a picture.
+    public static let avatarFile = EventKey(
+        "avatar_file", "the path of the person's picture, if the picture was fetched")
+    /// The texts of a vCard.
+    public static let vcard = EventKey("vcard", "the texts of the vCard, as {element: [text, ...]} (XEP-0054)")
+}
+
+/// Somebody has another name or picture, or more is known.
+public struct ProfileChanged: EventContent {
+    public static let name = "profile"
+    public static let meaning =
+        "A person, or the account on whatever client, has another nickname, picture or vCard; or the picture was fetched."
+    public static let keys: [EventKey] = [.contact, .nick, .avatar, .avatarFile, .vcard]
+    /// What is known now.
+    public let profile: Profile
+    public var fields: [EventField] { profile.fields }
+    public var line: PrintedText? {
+        var line: PrintedText = "\(profile.jid)"
+        if let name = profile.name { line += " is called \"\(name)\"" }
+        return line + (profile.avatar == nil ? ", without a picture" : ", with a picture")
+    }
+    public var isDetail: Bool { true }
+
+    package init(_ profile: Profile) { self.profile = profile }
+}

@@ -1,0 +1,76 @@
+import KalijSteps
+import KalijXML
+
+/// Publishes the account's own nickname (XEP-0172), picture (XEP-0084) and vCard (XEP-0054). What is nil stays as it is.
+///
+/// The nickname goes into the vCard, too. Everybody can read a vCard; the nodes are for contacts, unless they are configured
+/// otherwise. Of the vCard only what is given here is changed.
+public struct SetProfile: Intent {
+    public static let name = "profile"
+    /// The nickname; empty: none any more.
+    public let nick: String?
+    /// The picture in base64: PNG, JPEG, GIF or WebP, at most 256 KiB; empty: none any more.
+    public let avatar: String?
+    /// Texts of the vCard by the names of the elements; an empty text removes the element. ``elements`` lists the names.
+    public let vcard: [String: String]?
+
+    private enum CodingKeys: String, CodingKey {
+        case nick = "name"
+        case avatar, vcard
+    }
+
+    /// The elements of a vCard that can be set: those that have a text, and no parts.
+    public static let elements = ["FN", "NICKNAME", "BDAY", "TITLE", "ROLE", "DESC", "URL", "JABBERID"]
+    /// The longest name, in bytes.
+    static let longestName = 1023
+    /// The longest text of the vCard, in bytes.
+    private static let longestText = 4096
+
+    /// - Parameters:
+    ///   - name: the nickname; empty: none any more; nil: as it is.
+    ///   - avatar: the bytes of a picture: PNG, JPEG, GIF or WebP, at most 256 KiB; empty: none any more; nil: as it is.
+    ///   - vcard: texts of the vCard by the names of the elements, which are among ``elements``; an empty text removes the element.
+    public init(name: String? = nil, avatar: [UInt8]? = nil, vcard: [String: String]? = nil) {
+        (nick, self.vcard) = (name, vcard)
+        self.avatar = avatar.map { Picture.base64($0) }
+    }
+
+    public func check() throws {
+        guard nick != nil || avatar != nil || vcard?.isEmpty == false else {
+            throw IntentFailure("nothing of the profile is given")
+        }
+        try Self.check(nick ?? "", longest: Self.longestName)
+        for (name, text) in vcard ?? [:] {
+            guard Self.elements.contains(name) else {
+                throw IntentFailure("\(name) of the vCard cannot be set, only \(Self.elements.joined(separator: ", "))")
+            }
+            try Self.check(text, longest: Self.longestText)
+        }
+        _ = try picture
+    }
+
+    private static func check(_ text: String, longest: Int) throws {
+        guard text.utf8.count <= longest else { throw IntentFailure("a name or text may have \(longest) bytes") }
+        guard text.unicodeScalars.allSatisfy(\.isXML) else {
+            throw IntentFailure("a name or text has characters that XML does not allow")
+        }
+    }
+
+    private var picture: Picture? {
+        get throws { try avatar.flatMap { $0.isEmpty ? nil : try Picture(base64: $0) } }
+    }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        try check()
+        if let picture = try picture {
+            let limit = try OutboundQueue(database: step.database, account: step.account.id).largestStanza()
+            // The stanza around the picture has fewer than 1,000 bytes, and base64 has four bytes for three.
+            let most = max(0, limit - 1000) / 4 * 3
+            guard picture.bytes.count <= most else {
+                throw IntentFailure(
+                    "the server takes pictures of at most \(most) bytes, this one has \(picture.bytes.count)")
+            }
+        }
+        return try ProfilePublished(intent: id, self).begin(in: step)
+    }
+}
