@@ -1,4 +1,5 @@
 import KalijAddress
+import KalijSteps
 import KalijStore
 
 /// The stored blocklist of an account. Reads also in no step.
@@ -22,18 +23,43 @@ package struct BlockedRows {
             .first([.integer(account)] + forms.map { .text($0) }) { _ in true } ?? false
     }
 
+    /// Whose messages in a conversation are blocked.
+    package enum Senders: Equatable {
+        case all
+        /// Of these clients, by their full addresses.
+        case clients([String])
+    }
+
+    /// Whose messages in the conversation with `contact`, a bare address, are blocked.
+    package func senders(in contact: JID) throws -> Senders {
+        let all = try all()
+        if all.contains(where: { $0 == contact || $0.description == contact.domain }) { return .all }
+        return .clients(
+            all.compactMap { jid in
+                // Of a server a client of whatever name may be blocked.
+                guard let resource = jid.resource, jid.bare == contact || jid.bare.description == contact.domain else {
+                    return nil
+                }
+                return "\(contact)/\(resource)"
+            })
+    }
+
     /// - Returns: false if `jid` was blocked before.
     func add(_ jid: JID) throws -> Bool {
         try database.run(
             "INSERT OR IGNORE INTO blocked(account, jid) VALUES (?, ?)", [.integer(account), .text(jid.description)])
-        return database.changes > 0
+        guard database.changes > 0 else { return false }
+        try SessionRow.set(isBlocking: true, of: account, in: database)
+        return true
     }
 
     /// - Returns: false if `jid` was not blocked.
     func remove(_ jid: JID) throws -> Bool {
         try database.run(
             "DELETE FROM blocked WHERE account = ? AND jid = ?", [.integer(account), .text(jid.description)])
-        return database.changes > 0
+        guard database.changes > 0 else { return false }
+        try SessionRow.set(isBlocking: !all().isEmpty, of: account, in: database)
+        return true
     }
 
     /// What the server said last of its abilities; nil if it has never said.

@@ -23,7 +23,13 @@ enum BlockingFeature: Feature {
                 account INTEGER PRIMARY KEY REFERENCES account(id) ON DELETE CASCADE,
                 offered INTEGER NOT NULL,       -- whether it blocks
                 reports INTEGER NOT NULL);      -- whether it takes reports
-            """)
+            """),
+        Migration(
+            "blocking/2",
+            """
+            ALTER TABLE session ADD COLUMN blocking INTEGER NOT NULL DEFAULT 0; -- whether any address is blocked
+            UPDATE session SET blocking = EXISTS (SELECT 1 FROM blocked b WHERE b.account = session.account);
+            """),
     ]
 
     static var handlers: [any Handler<Step>.Type] { [BlocklistTold.self, BlockChanged.self] }

@@ -52,12 +52,17 @@ package struct Blocklist {
         return true
     }
 
-    func add(_ jid: JID) throws {
-        if try rows.add(jid) { step.emit(BlockedChanged(jid: jid, isBlocked: true)) }
-    }
+    func add(_ jid: JID) throws { if try rows.add(jid) { try changed(jid, isBlocked: true) } }
+    func remove(_ jid: JID) throws { if try rows.remove(jid) { try changed(jid, isBlocked: false) } }
 
-    func remove(_ jid: JID) throws {
-        if try rows.remove(jid) { step.emit(BlockedChanged(jid: jid, isBlocked: false)) }
+    /// The messages of blocked senders are not unread.
+    private func changed(_ jid: JID, isBlocked: Bool) throws {
+        step.emit(BlockedChanged(jid: jid, isBlocked: isBlocked))
+        let conversations = try StoredMessages(database: step.database, account: step.account.id).conversations()
+        for name in conversations
+        where name == jid.bare.description || JID.received(name).domain == jid.bare.description {
+            step.unreadMayDiffer(in: name)
+        }
     }
 
     /// What the server said last of its abilities; nil if it has never said.

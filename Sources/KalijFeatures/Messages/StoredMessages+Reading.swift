@@ -55,16 +55,29 @@ extension StoredMessages {
     package static let mostUnread = 1000
 
     /// How many messages of others after the order number `position` are shown and not erased; at most ``mostUnread``.
-    package func unread(in conversation: String, after position: Int64) throws -> Int {
-        let count = try database.statement(
-            """
-            SELECT count(*) FROM (SELECT 1 FROM message WHERE account = ? AND conversation = ? AND position > ?
-                AND shown = 1 AND direction = 'in' AND erased IS NULL LIMIT ?)
-            """
-        ).first([.integer(account), .text(conversation), .integer(position), .integer(Int64(Self.mostUnread))]) {
-            $0.integer()
+    /// - Parameter clients: the full addresses of senders whose messages do not count.
+    package func unread(in conversation: String, after position: Int64, but clients: [String] = []) throws -> Int {
+        let found: [Value] = [
+            .integer(account), .text(conversation), .integer(position), .integer(Int64(Self.mostUnread)),
+        ]
+        let count =
+            try database.statement(
+                """
+                SELECT count(*) FROM (SELECT 1 FROM message WHERE account = ? AND conversation = ? AND position > ?
+                    AND shown = 1 AND direction = 'in' AND erased IS NULL LIMIT ?)
+                """
+            ).first(found) { $0.integer() } ?? 0
+        // Of the same messages.
+        let others = try clients.reduce(Int64(0)) { sum, client in
+            let count = try database.statement(
+                """
+                SELECT count(*) FROM (SELECT sender FROM message WHERE account = ? AND conversation = ? AND position > ?
+                    AND shown = 1 AND direction = 'in' AND erased IS NULL LIMIT ?) WHERE sender = ?
+                """
+            ).first(found + [.text(client)]) { $0.integer() }
+            return sum &+ (count ?? 0)
         }
-        return Int(count ?? 0)
+        return Int(max(0, count &- others))
     }
 
     /// The newest message of somebody else's that asks for a marker (XEP-0333), after the order number `first` and up to `last`,

@@ -28,21 +28,37 @@ package struct DisplayedPlaces {
 
     /// The order number of the last message that counts as displayed.
     static func position(in conversation: String, of account: Int64, in database: Database) throws -> Int64 {
+        try position(
+            in: conversation, of: account, after: SessionRow.history(of: account, in: database).position, in: database)
+    }
+
+    private static func position(
+        in conversation: String, of account: Int64, after history: Int64, in database: Database
+    ) throws -> Int64 {
         let stored = try database.statement(
             "SELECT message, position FROM displayed WHERE account = ? AND conversation = ?"
         ).first([.integer(account), .text(conversation)]) { ($0.integer("message"), $0.integer("position")) }
-        let history = try SessionRow.history(of: account, in: database)
         guard let (message, position) = stored else { return history }
         // The message may have another place by now.
         let place = try StoredMessages(database: database, account: account).place(of: message)?.position ?? position
         return max(place, history)
     }
 
-    /// How many messages of a conversation are unread: of others, after the displayed place, shown and not erased; at most
-    /// `StoredMessages.mostUnread`.
+    /// How many messages of a conversation are unread: of others who are not blocked, after the displayed place, shown and not
+    /// erased; at most `StoredMessages.mostUnread`.
     package static func unread(in conversation: String, of account: Int64, in database: Database) throws -> Int {
-        try StoredMessages(database: database, account: account)
-            .unread(in: conversation, after: try position(in: conversation, of: account, in: database))
+        let (history, isBlocking) = try SessionRow.history(of: account, in: database)
+        var clients: [String] = []
+        if isBlocking {
+            let rows = BlockedRows(database: database, account: account)
+            switch try rows.senders(in: .received(conversation)) {
+            case .all: return 0
+            case .clients(let blocked): clients = blocked
+            }
+        }
+        let position = try position(in: conversation, of: account, after: history, in: database)
+        return try StoredMessages(database: database, account: account)
+            .unread(in: conversation, after: position, but: clients)
     }
 
     /// Moves the place forward.

@@ -103,10 +103,18 @@ extension SessionRow {
             "UPDATE session SET history = max(history, ?) WHERE account = ?", [.integer(position), .integer(account)])
     }
 
-    /// The order number of the last message that is from before the account was here.
-    package static func history(of account: Int64, in database: Database) throws -> Int64 {
-        try database.statement("SELECT history FROM session WHERE account = ?")
-            .first([.integer(account)]) { $0.integer() } ?? 0
+    /// The order number of the last message that is from before the account was here, and whether any address is blocked.
+    package static func history(
+        of account: Int64, in database: Database
+    ) throws -> (position: Int64, isBlocking: Bool) {
+        try database.statement("SELECT history, blocking FROM session WHERE account = ?")
+            .first([.integer(account)]) { ($0.integer("history"), $0.bool("blocking")) } ?? (0, false)
+    }
+
+    /// Whether any address is blocked.
+    package static func set(isBlocking: Bool, of account: Int64, in database: Database) throws {
+        try database.run(
+            "UPDATE session SET blocking = ? WHERE account = ?", [.integer(isBlocking ? 1 : 0), .integer(account)])
     }
 
     /// What is known in this session of the account's contacts.

@@ -143,6 +143,45 @@ struct BlockingTests {
         #expect(try other.outcome() == .failed("juliet@example.org/phone is the account itself"))
     }
 
+    @Test("messages of blocked senders are not unread, whichever way they are blocked; afterwards they count again")
+    func unread() throws {
+        let harness = try self.harness()
+        func write(_ id: String, _ from: String) throws {
+            try harness.receive("<message from='\(from)' type='chat' id='\(id)'><body>\(id)</body></message>")
+        }
+        func unread(_ contact: String = Self.romeo) throws -> Int {
+            try DisplayedPlaces.unread(in: contact, of: harness.account.id, in: harness.database)
+        }
+        try write("1", "romeo@example.net/orchard")
+        try write("2", "romeo@example.net/orchard")
+        try write("3", "romeo@example.net/phone")
+        try write("4", "iago@example.net/x")
+        #expect(try unread() == 3)
+        for (jid, left, others) in [
+            (Self.romeo, 0, 1), ("example.net", 0, 0), ("romeo@example.net/orchard", 1, 1),
+            ("example.net/orchard", 1, 1), ("romeo@example.net/elsewhere", 3, 1), ("iago@example.net", 3, 0),
+            ("example.org", 3, 1), ("romeo@example.com", 3, 1),
+        ] {
+            let effects = try harness.receive(
+                "<iq type='set' id='p'><block xmlns='urn:xmpp:blocking'><item jid='\(jid)'/></block></iq>")
+            #expect(try unread() == left, "\(jid)")
+            #expect(try unread("iago@example.net") == others, "\(jid)")
+            if left == 0 { #expect(effects.told(UnreadChanged.self).contains("unread: romeo@example.net: 0 unread")) }
+            let after = try harness.receive(
+                "<iq type='set' id='p'><unblock xmlns='urn:xmpp:blocking'><item jid='\(jid)'/></unblock></iq>")
+            #expect(try unread() == 3, "\(jid)")
+            if left == 0 { #expect(after.told(UnreadChanged.self).contains("unread: romeo@example.net: 3 unread")) }
+        }
+        try push("block", "<item jid='romeo@example.net'/><item jid='romeo@example.net/phone'/>", harness)
+        try write("5", "romeo@example.net/phone")
+        #expect(try unread() == 0)
+        try push("unblock", "<item jid='romeo@example.net'/>", harness)
+        #expect(try unread() == 2)
+        try push("unblock", "", harness)
+        #expect(try unread() == 4)
+        #expect(try harness.number("SELECT blocking FROM session") == 0)
+    }
+
     @Test("what slips through is stored, but neither notifies nor is answered")
     func slipsThrough() throws {
         let harness = try self.harness(list: "<item jid='romeo@example.net'/>", notifies: true)
