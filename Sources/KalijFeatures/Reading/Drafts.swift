@@ -24,6 +24,36 @@ extension Draft {
     }
 }
 
+/// Keeps a text that the user has begun, instead of the former text. The text stays in this directory.
+public struct SetDraft: Intent {
+    public static let name = "draft"
+    /// The bare address of the conversation.
+    public let conversation: String
+    /// The text; empty: there is no draft any more.
+    public let body: String
+
+    /// The longest draft, in bytes: longer texts cannot be sent to most servers.
+    private static let longest = OutboundQueue.usuallyTaken
+
+    /// - Parameters:
+    ///   - body: the text; empty: there is no draft any more.
+    ///   - conversation: the recipient.
+    public init(_ body: String, for conversation: JID) {
+        (self.body, self.conversation) = (body, conversation.bare.description)
+    }
+
+    public func check() throws {
+        _ = try JID(conversation)
+        guard body.utf8.count <= Self.longest else { throw IntentFailure("a draft may have \(Self.longest) bytes") }
+    }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        try check()
+        try step.setDraft(body, for: JID(conversation))
+        return .done
+    }
+}
+
 extension Step {
     /// Stores a text that the user has begun, instead of the former text.
     /// - Parameters:

@@ -64,7 +64,7 @@ enum ReadingFeature: Feature {
         [DisplayedTold.self, DisplayedNodeReady.self, DisplayedPublished.self]
     }
     static var events: [any EventContent.Type] { [UnreadChanged.self] }
-    static var intents: [any Intent.Type] { [MarkRead.self] }
+    static var intents: [any Intent.Type] { [MarkRead.self, SetDraft.self] }
 
     // MARK: The life of a session
 

@@ -26,10 +26,14 @@ enum RunCommand: Command {
           {"command": "forget", "message": 17}
           {"command": "read", "conversation": "romeo@example.org", "through": 17}
           {"command": "typing", "conversation": "romeo@example.org", "state": "composing"}
+          {"command": "draft", "conversation": "romeo@example.org", "body": "Wherefore"}
           {"command": "settings", "conversation": "romeo@example.org", "receipts": false, "notify": "none"}
           {"command": "add", "contact": "romeo@example.org", "name": "Romeo", "groups": ["Friends"]}
           {"command": "remove", "contact": "romeo@example.org"}; so `accept`, `deny`
           {"command": "block", "address": "tybalt@example.com", "report": "spam"}; so `unblock`
+          {"command": "lookup", "contact": "romeo@example.org"}; the event `profile` has the answer
+          {"command": "profile", "name": "Juliet", "avatar": "iVBORw0K...", "vcard": {"FN": "Juliet Capulet", "URL": ""}}
+        `avatar` is a picture in base64. An empty text removes a draft, a name, a picture or an element of the vCard.
         `account` may be left out if there is only one account, `id` always. The calling program has to read the output: for a
         full pipe `kalij run` waits, and the account waits, too.
 

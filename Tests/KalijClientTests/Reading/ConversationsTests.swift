@@ -1,4 +1,6 @@
+import Foundation
 import KalijAddress
+import KalijRoles
 import KalijStore
 import KalijXML
 import Testing
@@ -38,6 +40,29 @@ struct ConversationsTests {
         #expect(all.map(\.settings.notify) == [.all, .none, .all])
         try r.harness.perform { try $0.setDraft("", for: try JID("paris@example.com")) }
         #expect(try conversations(r).all().count == 2)
+    }
+
+    @Test("a draft is kept for another process, too, and replaced or removed by a later draft")
+    func draft() throws {
+        let r = try R()
+        let decoded = try JSONDecoder().decode(
+            SetDraft.self, from: Data(#"{"command":"draft","conversation":"paris@example.com/x","body":"Dear"}"#.utf8))
+        for (number, (intent, body)) in [
+            (decoded, "Dear"), (SetDraft("Dear Paris", for: try JID("paris@example.com")), "Dear Paris"),
+            (SetDraft("", for: try JID("paris@example.com")), nil),
+        ].enumerated() {
+            try r.harness.directory.share(intent, id: "draft-\(number)")
+            let store = try ParcelStore(directory: r.harness.directory.path)
+            try Taking(runner: r.harness.runner, store: store).run { _, _ in }
+            #expect(try r.harness.outcome("draft-\(number)") == .done)
+            #expect(try conversations(r).conversation(with: .received("paris@example.com")).draft?.body == body)
+        }
+        let long = SetDraft(String(repeating: "a", count: 60_001), for: try JID("paris@example.com"))
+        #expect(throws: IntentFailure.self) { try r.harness.directory.share(long) }
+        #expect(throws: (any Error).self) {
+            try r.harness.directory.share(
+                JSONDecoder().decode(SetDraft.self, from: Data(#"{"conversation":"","body":""}"#.utf8)))
+        }
     }
 
     @Test("pages before, after and around a message")
