@@ -99,6 +99,69 @@ try engine.run()
     }
 
     // Compiled, not run.
+    private func articleChatInAnAfternoon() async throws {
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/ChatInAnAfternoon.md", line: 16)
+func logIn(
+    _ address: JID, password: String, server: ServerSettings = .init(), in folder: String
+) throws -> AccountDirectory {
+    let directory = AccountDirectory(folder)
+    if !directory.exists { try directory.logIn(address, password: password, resource: "bot", server: server) }
+    return directory
+}
+#sourceLocation()
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/ChatInAnAfternoon.md", line: 31)
+func letIn(_ engine: RunningEngine) async throws {
+    let account = try Conversations(engine.directory).account
+    for request in try Contacts(engine.directory).requests(of: account) {
+        try await engine.accept(AcceptRequest(request.jid))
+        try await engine.accept(AddContact(request.jid))
+        try await engine.accept(LookUp(request.jid))
+    }
+}
+#sourceLocation()
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/ChatInAnAfternoon.md", line: 47)
+func answerUnread(_ engine: RunningEngine) async throws {
+    let conversations = try Conversations(engine.directory)
+    let contacts = try Contacts(engine.directory)
+    for conversation in try conversations.all() where conversation.unread > 0 {
+        let contact = try JID(conversation.jid)
+        let name = try contacts.profile(of: contact, for: conversations.account)?.name ?? conversation.jid
+        let messages = try conversations.messages(with: contact, limit: 1000)
+            .filter { $0.direction == .incoming && $0.erasure == nil }
+        for message in messages.suffix(conversation.unread) {
+            try await engine.accept(React(.row(message.id), ["👀"]))
+            // Two bots would answer each other's answers for ever.
+            if let text = message.body, !message.messageID.isEmpty, message.repliesTo == nil {
+                try await engine.accept(
+                    "\(name), you wrote \(text.count) characters.", to: contact,
+                    id: message.stanzaID.map { "answer-\($0)" }, answering: .row(message.id))
+            }
+            try await engine.accept(MarkRead(contact, through: .row(message.id)))
+        }
+    }
+}
+#sourceLocation()
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/ChatInAnAfternoon.md", line: 74)
+func chat(in directory: AccountDirectory) async throws {
+    let engine = try await Engine.start(role: .main, in: directory)
+    try await letIn(engine)
+    try await answerUnread(engine)
+    for await event in engine.events {
+        switch event.content {
+        case is RequestChanged: try await letIn(engine)
+        case is UnreadChanged, is Missed: try await answerUnread(engine)
+        case let changed as MessageChanged:
+            for reaction in changed.message.reactions { print(reaction.author, reaction.emoji.joined()) }
+        case let changed as MessageStateChanged where changed.message.state == .displayed:
+            print("read:", changed.message.body ?? "")
+        default: break
+        }
+    }
+}
+#sourceLocation()
+    }
+
+    // Compiled, not run.
     private func articleKalijClient() async throws {
 #sourceLocation(file: "Sources/KalijClient/KalijClient.docc/KalijClient.md", line: 11)
 let directory = AccountDirectory("/home/juliet/.local/share/example")

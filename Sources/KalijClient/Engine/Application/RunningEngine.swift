@@ -102,17 +102,40 @@ public final class RunningEngine: Sendable {
     ///   - sender: the account; nil is the only account.
     ///   - id: the id of the message, its origin-id (XEP-0359); nil for a new id. A message accepted before under this
     ///     id is not sent again: a process that was killed during the call repeats the call with the same id.
+    ///   - answered: the message that the text answers (XEP-0461); nil if there is none.
     /// - Returns: the message in the state `queued`, on the disk. If a message was accepted before under this `id`,
     ///   that message unchanged.
     /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; then nothing was accepted.
     @discardableResult
     public func accept(
-        _ body: String, to recipient: JID, from sender: JID? = nil, id: String? = nil
+        _ body: String, to recipient: JID, from sender: JID? = nil, id: String? = nil,
+        answering answered: MessageReference? = nil
     ) async throws -> Message {
         do {
-            return try await onThread { try $0.accept(body, to: recipient, from: sender, id: id) }
+            return try await onThread {
+                try $0.accept(body, to: recipient, from: sender, id: id, answering: answered)
+            }
         } catch EngineError.notRunning {
-            return try directory.share(body, to: recipient, from: sender, id: id, clock: clock)
+            return try directory.share(
+                body, to: recipient, from: sender, id: id, answering: answered, clock: clock)
+        }
+    }
+
+    /// Accepts a change that the user wants, and performs the change once. While the engine is frozen or has ended, the change is
+    /// left for the next engine, as with ``AccountDirectory/share(_:for:id:clock:)``.
+    /// - Parameters:
+    ///   - intent: the wanted change.
+    ///   - jid: the account; nil is the only account.
+    ///   - id: the id of the intent; nil for a new id. An intent accepted before under this id is not performed again.
+    /// - Returns: the id of the intent, on the disk; the outcome is told by `IntentEnded`.
+    /// - Throws: the error of `intent`'s check; `AcceptError.badID`, `DirectoryError.whichAccount`, `StoreError`; then nothing was
+    ///   accepted.
+    @discardableResult
+    public func accept(_ intent: some Intent, for jid: JID? = nil, id: String? = nil) async throws -> String {
+        do {
+            return try await onThread { try $0.accept(intent, for: jid, id: id) }
+        } catch EngineError.notRunning {
+            return try directory.share(intent, for: jid, id: id, clock: clock)
         }
     }
 
