@@ -34,7 +34,9 @@ public struct Contacts {
     }
 
     /// What a contact, a stranger or the account itself says about itself: name, picture and vCard, as far as known.
-    /// - Parameter jid: the bare address; of an occupant of a room, the full address.
+    /// - Parameters:
+    ///   - jid: the bare address; of an occupant of a room, the full address.
+    ///   - account: the account.
     /// - Returns: nil if nothing is known. ``LookUp`` asks.
     /// - Throws: `StoreError`
     public func profile(of jid: JID, for account: Account) throws -> Profile? {
