@@ -80,6 +80,18 @@ struct ProfilePublished: ChangeRequest {
     // MARK: Answers
 
     func done(_ result: Element?, in step: Step) throws -> IntentOutcome {
+        try ending(published(result, in: step), in: step)
+    }
+
+    func refused(in step: Step) throws { try ProfileChanges(step: step).ended(intent) }
+
+    /// The next change begins when this change has an outcome.
+    private func ending(_ outcome: IntentOutcome, in step: Step) throws -> IntentOutcome {
+        if outcome != .pending { try ProfileChanges(step: step).ended(intent) }
+        return outcome
+    }
+
+    private func published(_ result: Element?, in step: Step) throws -> IntentOutcome {
         var next = self
         let (profiles, own) = (Profiles(step: step), step.account.jid)
         switch part {
@@ -100,7 +112,11 @@ struct ProfilePublished: ChangeRequest {
         let isMissing = [.serviceUnavailable, .featureNotImplemented].contains(error.condition)
         switch part {
         case .readCard where error.condition == .itemNotFound: return try done(nil, in: step)
-        case .readCard where isMissing && change.vcard == nil: return try send(following, in: step)
+        case .readCard where isMissing && change.vcard == nil:
+            let outcome = try send(following, in: step)
+            // `refused` ends a change that has failed.
+            if case .failed = outcome { return outcome }
+            return try ending(outcome, in: step)
         case .readCard, .writeCard:
             return .failed(isMissing ? "the server keeps no vCards (XEP-0054)" : "the vCard: \(error)")
         case .nick, .data, .metadata:

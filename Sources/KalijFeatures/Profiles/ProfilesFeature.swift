@@ -27,10 +27,22 @@ enum ProfilesFeature: Feature {
                 vcard BLOB);                    -- without the picture; NULL: not read yet
             CREATE UNIQUE INDEX profile_jid ON profile(account, jid);
             CREATE INDEX profile_stranger ON profile(account, id) WHERE known = 0;
+            -- Changes of the own profile: the first is under way.
+            CREATE TABLE profile_change(
+                id INTEGER PRIMARY KEY,
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                intent TEXT NOT NULL,           -- its id
+                change BLOB NOT NULL);          -- as JSON
+            CREATE INDEX profile_change_account ON profile_change(account, id);
             """)
     ]
 
     static var handlers: [any Handler<Step>.Type] { [ProfilePublished.self, ProfileTold.self] }
+
+    static func lost(_ letter: DeadLetter, in step: Step) throws {
+        if letter.name == ProfilePublished.name { try ProfileChanges(step: step).lost() }
+    }
+
     static var events: [any EventContent.Type] { [ProfileChanged.self] }
     static var intents: [any Intent.Type] { [SetProfile.self, LookUp.self] }
 

@@ -71,6 +71,6 @@ public struct SetProfile: Intent {
                     "the server takes pictures of at most \(most) bytes, this one has \(picture.bytes.count)")
             }
         }
-        return try ProfilePublished(intent: id, self).begin(in: step)
+        return try ProfileChanges(step: step).add(self, intent: id)
     }
 }

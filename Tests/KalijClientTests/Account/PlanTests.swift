@@ -17,6 +17,8 @@ struct PlanTests {
         "sqlite_schema", "sqlite_master", "event_forgotten",
         // Only the newest thousand rows are kept.
         "quarantine", "question", "intent", "dead_letter", "capability", "subscription_request",
+        // At most eight rows.
+        "profile_change",
         // Rows live for seconds.
         "letter", "reply",
     ]

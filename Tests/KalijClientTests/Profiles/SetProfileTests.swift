@@ -104,6 +104,36 @@ struct SetProfileTests {
         #expect(try harness.outcome("card") == .failed("the server keeps no vCards (XEP-0054)"))
     }
 
+    @Test("changes follow one another, so the later has the last word; a change that fails does not stop the next")
+    func order() throws {
+        let harness = try StepHarness.withRomeo()
+        let (first, second) = (try Picture.png("1"), try Picture.png("2"))
+        try harness.want(SetProfile(name: "Juliet", avatar: first.bytes), id: "1")
+        try harness.want(SetProfile(avatar: second.bytes), id: "2")
+        try harness.want(SetProfile(name: "Jule"), id: "3")
+        #expect(try harness.number("SELECT count(*) FROM request WHERE name = 'profiles.published'") == 1)
+        try harness.reply(to: Self.published, StepHarness.card("<NICKNAME>Juliet</NICKNAME><FN>J</FN>"), from: nil)
+        try harness.fulfil(Self.published)
+        #expect(try publish(harness).node == "urn:xmpp:avatar:data")
+        try harness.refuse(request: Self.published, condition: "resource-constraint")
+        guard case .failed? = try harness.outcome("1") else {
+            Issue.record("not failed")
+            return
+        }
+        #expect(try request(harness).child("publish")?.child("item")?["id"] == second.hash)
+        try harness.bind(resumeID: "session-2")
+        try harness.fulfil(Self.published)
+        try harness.fulfil(Self.published)
+        #expect(try harness.outcome("2") == .done)
+        #expect(try request(harness).isNamed("vCard", "vcard-temp"))
+        for number in 4...11 { try harness.want(SetProfile(name: "J \(number)"), id: "\(number)") }
+        #expect(try harness.outcome("11") == .failed("8 changes of the profile wait already"))
+        _ = try harness.logoutSteps.logOut(removing: false)
+        #expect(try harness.outcome("10") != .pending)
+        #expect(try harness.number("SELECT count(*) FROM profile_change") == 0)
+        #expect(try harness.number("SELECT count(*) FROM dead_letter") == 0)
+    }
+
     @Test("texts of the vCard are set and removed; an unchanged vCard is not written")
     func texts() throws {
         let harness = try StepHarness.withRomeo()

@@ -267,7 +267,7 @@ final class StepHarness {
             "question", "server_time",
             "archive_range", "archive_preference", "archive_shown", "catchup", "filling", "contact", "roster",
             "presence", "subscription_request", "subscription_owed",
-            "approval", "asker", "blocked", "blocklist",
+            "approval", "asker", "blocked", "blocklist", "profile", "profile_change",
             "quarantine", "attempt",
             "capability", "entity", "notification",
         ].flatMap { table in

@@ -106,6 +106,39 @@ import Testing
         #expect(pictures(of: world.kalij) == [])
     }
 
+    @Test(
+        "changes wait for processes that are killed again and again: the last change has the last word",
+        arguments: ServerKind.allCases)
+    func killed(_ kind: ServerKind) async throws {
+        let random = RandomChoices("profiles", part: kind == .prosody ? 0 : 1)
+        let world = try await World(kind)
+        defer { world.close() }
+        for number in 0..<4 {
+            let file = try picture("p\(number)", bytes: 10_000, in: world)
+            #expect(try world.kalij("profile", "--name", "Alice \(number)", "--queue-only").status == 0)
+            #expect(try world.kalij("profile", "--avatar", file, "--queue-only").status == 0)
+            for _ in 0..<3 {
+                let run = try world.kalij.running()
+                try await Task.sleep(for: random.milliseconds(10...400))
+                run.process.signal(SIGKILL)
+                run.process.ended(within: 10)
+            }
+        }
+        let run = try world.kalij.running()
+        let isDone = try await until(30, every: 200) {
+            try await world.sql("SELECT count(*) FROM intent WHERE problem = ''").hasPrefix("8")
+        }
+        #expect(isDone)
+        let device = try Kalij(data: world.laboratory.path("device"))
+        #expect(try device.login(world.server).status == 0)
+        let seen = try #require(try device("--json", "profile").objects().first)
+        #expect(seen["nick"] as? String == "Alice 3")
+        let file = try #require(seen["avatar_file"] as? String)
+        #expect(FileManager.default.contentsEqual(atPath: file, andPath: world.laboratory.path("p3.png")))
+        #expect(pictures(of: world.kalij).count <= 1)
+        #expect(run.end(SIGTERM).status == 0)
+    }
+
     @Test("without a connection what is known is printed, and a change waits on the disk")
     func unreached() async throws {
         let world = try await World(.prosody)

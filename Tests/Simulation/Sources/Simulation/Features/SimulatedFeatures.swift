@@ -15,5 +15,6 @@ enum SimulatedFeatures {
         SimulatedReceipts.self,
         SimulatedEvents.self,
         SimulatedSearch.self,
+        SimulatedProfiles.self,
     ]
 }
