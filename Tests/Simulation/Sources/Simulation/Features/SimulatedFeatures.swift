@@ -13,6 +13,7 @@ enum SimulatedFeatures {
         SimulatedMessages.self,
         SimulatedNotifications.self,
         SimulatedReceipts.self,
+        SimulatedOperations.self,
         SimulatedEvents.self,
         SimulatedSearch.self,
         SimulatedProfiles.self,

@@ -37,6 +37,21 @@ extension SimulatedProcess {
     /// The process's database, if the process is idle.
     var idleDatabase: Database? { isAccepting ? engine?.database : nil }
 
+    /// Has the engine perform an intent.
+    /// - Returns: whether the intent was accepted and the process lives.
+    func accept(_ intent: some Intent, _ id: String) -> Bool {
+        var isAccepted = false
+        perform { [self] in
+            do {
+                _ = try engine?.accept(intent, id: id)
+                isAccepted = !isDead && engine != nil
+            } catch {
+                world.trace("   not accepted: \(error)")
+            }
+        }
+        return isAccepted
+    }
+
     /// Runs `body` in this process, as the wish of the process's own user.
     /// - Returns: whether `body` has returned and the process lives.
     func accept(_ body: @escaping (Database) throws -> Void) -> Bool {

@@ -54,21 +54,24 @@ struct Oracle {
         return try body(try Database(path: simulation.directory.databasePath, durability: .process))
     }
 
-    /// The stored texts, with the texts set aside because three processes were killed at their stanzas.
-    private func readBodies(_ database: Database) throws -> Set<String> {
-        let stored = try database.statement("SELECT body FROM message WHERE body IS NOT NULL").all { $0.text() }
+    /// The ids of the stored messages, and of the messages set aside because three processes were killed at their stanzas.
+    private func readIDs(_ database: Database) throws -> Set<String> {
+        let stored = try database.statement("SELECT message_id FROM message").all { $0.text() }
         let setAside = try Quarantine(database).stanzas().compactMap { stanza -> String? in
             guard let bytes = try Quarantine(database).bytes(of: stanza.id) else { return nil }
-            return try Element.parse(bytes).findFirst("body#")
+            let element = try Element.parse(bytes)
+            return element.findFirst("{urn:xmpp:mam:2}result/{urn:xmpp:forward:0}forwarded/message@id")
+                ?? element.findFirst("{urn:xmpp:carbons:2}sent/{urn:xmpp:forward:0}forwarded/message@id")
+                ?? element["id"]
         }
         return Set(stored + setAside)
     }
 
-    /// The stored texts, seen from within a process.
+    /// The ids of the stored messages, seen from within a process.
     private func observe(_ database: Database) throws -> Set<String> {
         machine_observe(1)
         defer { machine_observe(0) }
-        return try readBodies(database)
+        return try readIDs(database)
     }
 
     /// At rest everything holds.
@@ -83,16 +86,26 @@ struct Oracle {
         // An idle process has the same view of the database as any other process, and has the database open.
         let idle = simulation.living.lazy.compactMap(\.idleDatabase).first
         // A process killed just now cannot read.
-        let bodies = try (try? idle.map(observe)) ?? reading(readBodies)
+        let ids = try (try? idle.map(observe)) ?? reading(readIDs)
         let server = simulation.server
         var violations: [Violation] = []
         for message in server.archive.messages
-        where server.acknowledgedMessages.contains(message.number) && message.body.map(bodies.contains) == false {
-            violations.append(Violation(.acknowledged, "\(message.text) was acknowledged and is not in the database"))
+        where server.acknowledgedMessages.contains(message.number) && isStored(message)
+            && !ids.contains(message.messageID)
+        {
+            violations.append(
+                Violation(
+                    .acknowledged, "\(message.body ?? message.messageID) was acknowledged and is not in the database"))
         }
-        for body in simulation.record.accepted where !bodies.contains(body) {
-            violations.append(Violation(.promise2, "\(body) was accepted and is not in the database"))
+        for id in simulation.record.acceptedIDs.sorted() where !ids.contains(id) {
+            violations.append(Violation(.promise2, "\(id) was accepted and is not in the database"))
         }
         return violations
+    }
+
+    /// Texts and changes of texts are stored; receipts and markers of others need not be.
+    private func isStored(_ message: ArchivedMessage) -> Bool {
+        message.body != nil
+            || simulation.server.feature(SimulatedOperations.self).operations[message.number] != nil
     }
 }

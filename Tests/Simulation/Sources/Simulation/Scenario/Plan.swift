@@ -9,6 +9,8 @@ struct Plan {
     /// How many of a hundred attempts to show a notification fail.
     let failingOutputs: Int
     var actions: [Action]
+    /// Whether messages are changed.
+    var hasChanges = false
 
     struct Action {
         /// Microseconds since the beginning.
@@ -61,6 +63,8 @@ struct Plan {
         case expireArchive(percent: Int)
         /// The archive forgets all messages, read or not.
         case purgeArchive
+        /// The user, or somebody else, changes a message.
+        case change(Change)
         /// The client reads the archive of a room, in which everything is forged.
         case readRoom
     }
@@ -70,6 +74,7 @@ extension Plan.Kind {
     fileprivate var needsArchive: Bool {
         switch self {
         case .elsewhere, .hidden, .expireArchive, .purgeArchive: true
+        case .change(let change): change.author == .phone
         default: false
         }
     }
@@ -144,6 +149,10 @@ extension Plan {
             actions.append(Action(time: archiving.pick(0...length), kind: .purgeArchive))
         }
         if archiving.chance(30) { actions.append(Action(time: archiving.pick(0...length), kind: .readRoom)) }
+        let changes = Change.all(seed: seed, beside: actions, length: length)
+            .filter { drawn.keepsAny || !$0.kind.needsArchive }
+        hasChanges = !changes.isEmpty
+        actions += changes
         self.actions = actions.enumerated().sorted { ($0.1.time, $0.0) < ($1.1.time, $1.0) }.map(\.1)
     }
 

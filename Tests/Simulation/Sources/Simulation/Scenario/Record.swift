@@ -8,10 +8,27 @@ final class Record {
     var accepted: [String] = []
     /// Messages accepted after the client had read a part of the archive.
     var acceptedLate: Set<String> = []
+    /// The ids of the accepted messages.
+    var acceptedIDs: Set<String> = []
+    /// The id of the last message accepted for each contact.
+    var last: [Int: String] = [:]
+    /// The user's changes of messages, by the intent's id.
+    var changes: [String: WantedChange] = [:]
     /// Callbacks.
     var waiting: Set<Int> = []
-    /// The last notification of each message, by the message's text.
+    /// The last notification of each text.
     private(set) var shown: [String: Shown] = [:]
+
+    /// The last notification of each message, by the text that the message had first.
+    /// - Parameter messages: the messages, and the texts that each can have had.
+    func shown(_ messages: [(message: ArchivedMessage, texts: [String])]) -> [String: Shown] {
+        var all: [String: Shown] = [:]
+        for (message, texts) in messages {
+            // A later text replaces the notification of an earlier text.
+            all[message.text] = texts.compactMap { shown[$0] }.max { !$0.isVisible && $1.isVisible }
+        }
+        return all
+    }
 
     /// The event told under each number, in short.
     private var told: [Int64: String] = [:]
@@ -31,7 +48,11 @@ final class Record {
             shown[body]?.identifier = nil
             shown[body]?.isVisible = false
         }
+        lastTexts = [:]
     }
+
+    /// The text shown last under each identifier. A withdrawn text may be gone.
+    private var lastTexts: [String: String] = [:]
 
     /// An application is told of a message: no number is given twice, whatever was forgotten meanwhile.
     func tell(_ event: EngineEvent, _ violated: (Violation) -> Void) {
@@ -39,7 +60,8 @@ final class Record {
         let text: String
         guard let content = event.content as? any MessageEvent else { return }
         let kind = content is MessageStateChanged ? content.message.state?.rawValue : nil
-        text = "\(kind ?? type(of: content).name) \(content.message.body ?? "")"
+        // The text of a message may be corrected meanwhile.
+        text = "\(kind ?? type(of: content).name) \(content.message.messageID)"
         if let before = told.updateValue(text, forKey: number), before != text {
             violated(Violation(.events, "event \(number) is \"\(before)\" and \"\(text)\""))
         }
@@ -47,15 +69,24 @@ final class Record {
 
     /// A notification appears, or disappears.
     func show(_ notification: Notification, _ violated: (Violation) -> Void) {
-        var one = shown[notification.body] ?? Shown(identifier: notification.identifier, isVisible: false, count: 0)
+        let isWithdrawn = notification.kind == .withdraw
+        let text = isWithdrawn ? lastTexts[notification.identifier] ?? notification.body : notification.body
+        // After a power failure nothing is visible.
+        if isWithdrawn && text.isEmpty { return }
+        var one = shown[text] ?? Shown(identifier: notification.identifier, isVisible: false, count: 0)
         if let identifier = one.identifier, identifier != notification.identifier {
-            violated(
-                Violation(
-                    .promise4, "\(notification.body) is shown as \(notification.identifier) and as \(identifier)"))
+            // A correction is a line of its own until its original comes.
+            if !text.hasPrefix("edit-") {
+                violated(
+                    Violation(.promise4, "\(text) is shown as \(notification.identifier) and as \(identifier)"))
+            } else if isWithdrawn {
+                return
+            }
         }
         one.identifier = notification.identifier
-        one.isVisible = notification.kind == .show
+        one.isVisible = !isWithdrawn
         if one.isVisible { one.count += 1 }
-        shown[notification.body] = one
+        shown[text] = one
+        lastTexts[notification.identifier] = text
     }
 }

@@ -42,6 +42,7 @@ extension Simulation {
         case .expireArchive(let percent): server.feature(SimulatedArchive.self).expire(percent: percent)
         case .purgeArchive: server.feature(SimulatedArchive.self).purge()
         case .readRoom: readRoom()
+        case .change(let change): self.change(change)
         }
     }
 

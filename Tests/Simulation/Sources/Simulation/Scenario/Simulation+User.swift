@@ -85,16 +85,25 @@ extension Simulation {
         machine_run_as(0)
     }
 
-    func accept(_ number: Int, _ contact: Int, _ operations: Int?) {
+    /// - Parameter answered: the answered message.
+    func accept(_ number: Int, _ contact: Int, _ operations: Int?, answering answered: MessageReference? = nil) {
         guard let account else { return }
         let body = "out-\(number)"
-        let isAccepted = accept(operations: operations) { [world] database in
+        var id = ""
+        let isAccepted = accept(operations: operations) { [world, plan] database in
             let recipient = try JID(Self.contacts[contact]).bare
-            _ = try Outgoing.accept(body, to: recipient, of: account, in: database, clock: world.clock(of: number))
+            // Where messages are changed, the id says the text.
+            let text = try OutgoingText(
+                body, to: recipient, id: plan.hasChanges ? body : nil,
+                answering: answered?.answered(by: account, in: database))
+            id = text.id
+            _ = try Step.accept(for: account, in: database, clock: world.clock(of: number), text.accept)
         }
         world.trace("   \(body) is \(isAccepted ? "accepted" : "perhaps accepted")")
         guard isAccepted else { return }
         record.accepted.append(body)
+        record.acceptedIDs.insert(id)
+        record.last[contact] = id
         if server.hasShownPage { record.acceptedLate.insert(body) }
     }
 

@@ -1,3 +1,5 @@
+import KalijXML
+
 /// The behaviour of a real server, where the servers differ (measured).
 public struct Profile: Sendable {
     public let name: String
@@ -97,6 +99,18 @@ public struct Profile: Sendable {
         case .never: false
         }
     }
+
+    /// Whether a message without a text is archived, depending on its content (measured): everything with a hint (XEP-0334).
+    func archives(_ message: Element) -> Bool {
+        if message.child("body", "jabber:client") != nil || message.child("store", "urn:xmpp:hints") != nil {
+            return true
+        }
+        let isReceipt = message.child("received", "urn:xmpp:receipts") != nil
+        return archivesReceipts && (isReceipt || message.child("displayed", "urn:xmpp:chat-markers:0") != nil)
+    }
+
+    /// Whether receipts and markers are archived without a hint.
+    private var archivesReceipts: Bool { name.hasPrefix("Prosody") }
 
     public static let all = [prosody12, ejabberd23, prosody13, ejabberd24]
 }

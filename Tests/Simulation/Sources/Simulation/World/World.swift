@@ -129,6 +129,10 @@ private final class SharedTime: Sendable {
 /// Counts of events, for the table.
 public struct Counts: Sendable, Encodable {
     public var stanzas = 0
+    /// Messages of others that change other messages.
+    public var operations = 0
+    /// Such messages of the user's.
+    public var changes = 0
     public var kills = 0
     public var freezes = 0
     /// Freezes in the middle of a call.

@@ -31,13 +31,16 @@ final class SimulatedArchive: SimulatedFeature {
     /// - Parameters:
     ///   - content: the children of the stanza, as XML.
     ///   - body: the text of the message, if any.
+    ///   - isArchivable: whether the server archives such messages.
     @discardableResult
-    func file(_ content: String, body: String?, id: String, from: String, to: String, isLive: Bool) -> ArchivedMessage {
+    func file(
+        _ content: String, body: String?, id: String, from: String, to: String, isLive: Bool, isArchivable: Bool = true
+    ) -> ArchivedMessage {
         server.moved()
         lastNumber += 1
         let previous = archive.messages.last
         let peer = from.hasPrefix(server.account) ? to : from
-        let isKept = profile.keeps(String(peer.prefix { $0 != "/" }))
+        let isKept = isArchivable && profile.keeps(String(peer.prefix { $0 != "/" }))
         let isTwin =
             isLive && isKept && previous?.isKept ?? false && world.random.pick(0...999) < profile.twins
             && previous.map { $0.from != from } ?? false
@@ -104,7 +107,7 @@ final class SimulatedArchive: SimulatedFeature {
     /// Promise 1: every archived message is in the history, once, and in the archive's order.
     func check(_ database: Database, of simulation: Simulation) throws -> [Violation] {
         var violations: [Violation] = []
-        let rows = try StoredMessage.all(in: database)
+        let rows = try StoredMessage.all(in: database, server)
         var count: [String: Int] = [:]
         for row in rows { count[row.body ?? "", default: 0] += 1 }
         let archived = simulation.expected

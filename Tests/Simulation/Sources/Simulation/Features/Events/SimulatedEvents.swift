@@ -7,14 +7,26 @@ extension Violation.Promise {
 
 /// Events about messages: each received message is in exactly one event.
 final class SimulatedEvents: SimulatedFeature {
-    init(_ server: SimulatedServer) {}
+    unowned let server: SimulatedServer
+
+    init(_ server: SimulatedServer) { self.server = server }
 
     func check(_ database: Database, of simulation: Simulation) throws -> [Violation] {
-        try database.prepare(
+        let rows = try database.prepare(
             """
-            SELECT m.body FROM message m LEFT JOIN event e ON e.message = m.id AND e.kind = 'message'
+            SELECT m.message_id, count(e.number) AS count FROM message m
+            LEFT JOIN event e ON e.message = m.id AND e.kind = 'message'
             WHERE m.received_at IS NOT NULL GROUP BY m.id HAVING count(e.number) <> 1
             """
-        ).all { Violation(.events, "\($0.text()) is not in one event") }
+        ).all { (id: $0.text("message_id"), count: Int($0.integer("count"))) }
+        let texts = Dictionary(
+            server.archive.messages.lazy.filter { $0.body != nil }.map { ($0.messageID, $0) }
+        ) { first, _ in first }
+        let model = server.feature(SimulatedOperations.self).model
+        return rows.compactMap { row in
+            // Nobody is told of a message that was retracted before it came.
+            guard let text = texts[row.id], row.count > 0 || !model.shown(text).isRetracted else { return nil }
+            return Violation(.events, "\(text.text) is in \(row.count) events")
+        }
     }
 }

@@ -4,10 +4,13 @@ extension SimulatedMessages {
     /// Promise 2: every accepted message reached the server, once, and in order. A message that was perhaps accepted did so if
     /// stored.
     func check(_ database: Database, of simulation: Simulation) throws -> [Violation] {
-        let rows = try StoredMessage.all(in: database)
+        let rows = try StoredMessage.all(in: database, server)
         // Where the archive can prove nothing, a message sent in a lost session is reported, and not sent again.
-        let unknown = Set(
-            rows.filter { $0.isUnsettled && Self.mayBeUnknown($0, in: simulation) }.compactMap(\.body))
+        let unsettled = rows.filter {
+            $0.isUnsettled
+                && Self.mayBeUnknown(isLate: simulation.record.acceptedLate.contains($0.body ?? $0.id), in: simulation)
+        }
+        let unknown = Set(unsettled.compactMap(\.body))
         simulation.world.counts.unknown += unknown.count
         // With every session resumed, no outcome may be unknown. A killed process may have told nobody of a new session, so the
         // server's count of sessions decides.
@@ -38,17 +41,20 @@ extension SimulatedMessages {
             violations.append(Violation(.promise2, "sent as \(taken), accepted as \(accepted)"))
         }
         for row in rows
-        where row.direction == "out" && ["queued", "sent"].contains(row.state) && !unknown.contains(row.body ?? "") {
-            violations.append(Violation(.promise2, "\(row.body ?? "-") is still \(row.state ?? "-")"))
+        where row.direction == "out" && ["queued", "sent"].contains(row.state)
+            && !unsettled.contains(where: { $0.id == row.id })
+        {
+            violations.append(Violation(.promise2, "\(row.body ?? row.id) is still \(row.state ?? "-")"))
         }
         return violations
     }
 
     /// Whether nothing can tell the outcome of a message. Prosody's archive can, if the archive keeps everything, says so, was
     /// never emptied, and held something known to the client when the message was accepted.
-    private static func mayBeUnknown(_ row: StoredMessage, in simulation: Simulation) -> Bool {
+    /// - Parameter isLate: whether the message was accepted after the client had read a part of the archive.
+    static func mayBeUnknown(isLate: Bool, in simulation: Simulation) -> Bool {
         let profile = simulation.plan.profile
         return !profile.hasArchive || profile.policy != .always || !profile.hasPreferences || profile.archivedLate > 0
-            || simulation.world.counts.forgotten > 0 || !simulation.record.acceptedLate.contains(row.body ?? "")
+            || simulation.world.counts.forgotten > 0 || !isLate
     }
 }

@@ -29,21 +29,29 @@ final class SimulatedMessages: SimulatedFeature {
     // MARK: To the client
 
     /// A message comes for the account, or from another resource of the account.
-    /// - Parameter isHidden: whether the message is for another resource alone.
-    func receive(_ body: String, from sender: String, isHidden: Bool = false) {
-        let isOwn = sender.hasPrefix(server.account)
-        let additions = isOwn ? "" : server.features.map { $0.additions(to: body, from: sender) }.joined()
-        receive("<body>\(body)</body>", additions, body: body, from: sender, isHidden: isHidden)
-    }
-
-    /// A contact sends a stanza that is kept as messages are, without a text for people.
-    func receive(_ content: String, from sender: String) { receive(content, "", body: nil, from: sender) }
-
-    private func receive(
-        _ content: String, _ additions: String, body: String?, from sender: String, isHidden: Bool = false
+    /// - Parameters:
+    ///   - isHidden: whether the message is for another resource alone.
+    ///   - id: nil for a new id.
+    ///   - quote: what stands in front of the text for clients that do not know replies.
+    ///   - mark: XML besides the text.
+    func receive(
+        _ body: String, from sender: String, isHidden: Bool = false, id: String? = nil, quoting quote: String = "",
+        with mark: String = ""
     ) {
         let isOwn = sender.hasPrefix(server.account)
-        let id = server.newID("m")
+        let additions = isOwn ? "" : server.features.map { $0.additions(to: body, from: sender) }.joined()
+        receive(
+            "<body>\(quote)\(body)</body>", additions + mark, body: body, id: id, from: sender, isHidden: isHidden)
+    }
+
+    /// A contact, or another resource of the account, sends a stanza that is kept as messages are, without a text for people.
+    func receive(_ content: String, from sender: String) { receive(content, "", body: nil, id: nil, from: sender) }
+
+    private func receive(
+        _ content: String, _ additions: String, body: String?, id: String?, from sender: String, isHidden: Bool = false
+    ) {
+        let isOwn = sender.hasPrefix(server.account)
+        let id = id ?? server.newID("m")
         let message = archive.file(
             content + "<origin-id xmlns='urn:xmpp:sid:0' id='\(id)'/>" + additions, body: body, id: id, from: sender,
             to: isOwn ? "romeo@example.net" : server.account, isLive: true)
@@ -81,20 +89,23 @@ final class SimulatedMessages: SimulatedFeature {
     // MARK: From the client
 
     func sent(_ message: Element, by session: ServerSession) {
-        guard let body = message.child("body", "jabber:client")?.text, let id = message["id"] else { return }
+        guard SimulatedOperation(message) == nil, let id = message["id"],
+            // In an answer the text stands after the quote.
+            let body = message.child("body", "jabber:client")?.text.split(separator: "\n").last.map(String.init)
+        else { return }
         world.counts.stanzas += 1
         taken.append(Taken(originID: id, body: body, number: archive.nextNumber))
         lastTaken = (id, message["to"] ?? "")
         if message["to"] == Self.nobody { bounce(id, to: session) }
-        file("<body>\(body)</body>", body: body, message, of: session)
+        file(message, body: body, of: session)
     }
 
-    /// Archives a message of the client's.
-    func file(_ content: String, body: String?, _ message: Element, of session: ServerSession) {
-        let id = message["id"] ?? ""
+    /// Archives a message of the client's, if the server archives such messages.
+    func file(_ message: Element, body: String?, of session: ServerSession) {
         archive.file(
-            content + "<origin-id xmlns='urn:xmpp:sid:0' id='\(id)'/>", body: body, id: id,
-            from: server.address(session), to: message["to"] ?? "", isLive: false)
+            message.children.map { $0.xml(in: "jabber:client") }.joined(), body: body, id: message["id"] ?? "",
+            from: server.address(session), to: message["to"] ?? "", isLive: false,
+            isArchivable: profile.archives(message))
     }
 
     private func bounce(_ id: String, to session: ServerSession) {
@@ -112,7 +123,7 @@ extension SimulatedServer {
     /// See ``SimulatedMessages/taken``.
     var taken: [SimulatedMessages.Taken] { messages.taken }
 
-    /// See ``SimulatedMessages/receive(_:from:isHidden:)``.
+    /// See ``SimulatedMessages/receive(_:from:isHidden:id:quoting:with:)``.
     func receive(_ body: String, from sender: String, isHidden: Bool = false) {
         messages.receive(body, from: sender, isHidden: isHidden)
     }

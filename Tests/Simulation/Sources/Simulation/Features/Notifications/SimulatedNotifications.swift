@@ -27,7 +27,7 @@ final class SimulatedNotifications: SimulatedFeature {
     }
 
     private struct Notice {
-        let body: String
+        let id: String
         let identifier: String
         let isDone: Bool
     }
@@ -35,23 +35,33 @@ final class SimulatedNotifications: SimulatedFeature {
     /// Promise 4: every notification owed was shown, and is no longer visible if the message was read elsewhere.
     func check(_ database: Database, of simulation: Simulation) throws -> [Violation] {
         let notices = try database.prepare(
-            "SELECT m.body, n.message, n.done FROM notification n JOIN message m ON m.id = n.message"
-        ).all { Notice(body: $0.text("body"), identifier: "\($0.integer("message"))", isDone: $0.bool("done")) }
-        let shown = simulation.record.shown
+            "SELECT m.message_id, n.message, n.done FROM notification n JOIN message m ON m.id = n.message"
+        ).all { Notice(id: $0.text("message_id"), identifier: "\($0.integer("message"))", isDone: $0.bool("done")) }
+        let incoming = server.archive.messages.filter { !$0.from.hasPrefix(server.account) && $0.body != nil }
+        let model = server.feature(SimulatedOperations.self).model
+        // A corrected text is shown as it is at the time.
+        let shown = simulation.record.shown(incoming.map { ($0, model.texts(of: $0)) })
+        let texts = Dictionary(incoming.map { ($0.messageID, $0.text) }) { first, _ in first }
         var violations: [Violation] = []
         for notice in notices {
+            let body = texts[notice.id] ?? notice.id
             if !notice.isDone {
-                violations.append(Violation(.promise4, "\(notice.body) waits to be shown"))
-            } else if shown[notice.body].map({ $0.identifier ?? notice.identifier }) != notice.identifier {
-                violations.append(Violation(.promise4, "\(notice.body) was never shown"))
+                violations.append(Violation(.promise4, "\(body) waits to be shown"))
+            } else if texts[notice.id] != nil,
+                shown[body].map({ $0.identifier ?? notice.identifier }) != notice.identifier
+            {
+                violations.append(Violation(.promise4, "\(body) was never shown"))
             }
         }
-        let incoming = server.archive.messages.filter { !$0.from.hasPrefix(server.account) && $0.body != nil }
+        let forgotten = Set(simulation.record.changes.values.lazy.filter { $0.kind == .forget }.map(\.target))
+        // Nobody is notified of a message that is gone.
+        let erased = Set(
+            incoming.lazy.filter { model.shown($0).isRetracted || forgotten.contains($0.messageID) }.map(\.number))
         // A message read on another device need not be shown any more.
         let gone = server.archive.gone
         for message in incoming
         where simulation.plan.mainNotifies && shown[message.text] == nil && !readings.contains(message.number)
-            && !gone.contains(message.number)
+            && !gone.contains(message.number) && !erased.contains(message.number)
         {
             violations.append(Violation(.promise4, "\(message.text) was never shown"))
         }
@@ -59,8 +69,15 @@ final class SimulatedNotifications: SimulatedFeature {
         where acknowledgedReadings.contains(message.number) && shown[message.text]?.isVisible ?? false {
             violations.append(Violation(.promise4, "\(message.text) was read elsewhere and is shown still"))
         }
+        for message in incoming where model.shown(message).isRetracted && shown[message.text]?.isVisible ?? false {
+            violations.append(Violation(.promise4, "\(message.text) was retracted and is shown still"))
+        }
         // After a power failure nothing is visible, and nobody has withdrawn the notification.
-        for message in incoming where !readings.contains(message.number) {
+        // A correction that was a line of its own was perhaps withdrawn as such.
+        for message in incoming
+        where !readings.contains(message.number) && !erased.contains(message.number)
+            && model.texts(of: message).count == 1
+        {
             if let shown = shown[message.text], !shown.isVisible, shown.identifier != nil {
                 violations.append(Violation(.promise4, "\(message.text) was withdrawn, and nobody has read it"))
             }

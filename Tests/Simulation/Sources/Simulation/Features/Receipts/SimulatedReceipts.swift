@@ -27,10 +27,9 @@ final class SimulatedReceipts: SimulatedFeature {
         guard let id = message["id"], let recipient = message["to"] else { return }
         if let received = message.child("received", Self.namespace)?["id"] {
             given["\(recipient) \(received)", default: 0] += 1
-            return server.messages.file(
-                "<received xmlns='\(Self.namespace)' id='\(received)'/>", body: nil, message, of: session)
+            return server.messages.file(message, body: nil, of: session)
         }
-        writtenTo.insert(recipient)
+        if message.child("body", "jabber:client") != nil { writtenTo.insert(recipient) }
         guard message.child("request", Self.namespace) != nil, recipient != SimulatedMessages.nobody else { return }
         let receipt = "<received xmlns='\(Self.namespace)' id='\(id)'/>"
         server.world.after(server.world.random.pick(1000...500_000)) { [weak self] in
@@ -47,10 +46,10 @@ final class SimulatedReceipts: SimulatedFeature {
     /// session, or after the loss of commits without a sync, a receipt may come again.
     private func checkGiven(_ database: Database) throws -> [Violation] {
         let isRepeated = server.begun > 1 || machine_counts().power_failures > 0
-        let messages = try StoredMessage.all(in: database)
+        let messages = try StoredMessage.all(in: database, server)
         let stored = Set(messages.lazy.filter { $0.direction == "in" }.compactMap(\.body))
         // Also a message that the server has never seen: the user has written to the contact.
-        let addressed = Set(messages.lazy.filter { $0.direction == "out" }.map(\.recipient))
+        let addressed = Set(messages.lazy.filter { $0.direction == "out" && $0.body != nil }.map(\.recipient))
         return server.archive.messages.compactMap { message in
             guard !message.from.hasPrefix(server.account), let body = message.body, stored.contains(body) else {
                 return nil
@@ -70,9 +69,9 @@ final class SimulatedReceipts: SimulatedFeature {
             """
             SELECT m.origin_id, m.body, count(e.number) AS told FROM message m
             LEFT JOIN event e ON e.message = m.id AND e.kind = 'delivered'
-            WHERE m.direction = 'out' AND m.received_at IS NULL GROUP BY m.id
+            WHERE m.direction = 'out' AND m.received_at IS NULL AND m.shown GROUP BY m.id
             """
-        ).all { (id: $0.text("origin_id"), body: $0.text("body"), told: Int($0.integer("told"))) }
+        ).all { (id: $0.text("origin_id"), body: $0.optionalText("body") ?? "-", told: Int($0.integer("told"))) }
         // A receipt forgotten by the archive before anybody asked has perhaps not come.
         let isForgotten = !server.archive.gone.isEmpty
         return rows.compactMap { row in

@@ -42,7 +42,7 @@ final class SimulatedRoom: SimulatedFeature {
 
     /// The room's forgeries change nothing outside the room.
     func check(_ database: Database, of simulation: Simulation) throws -> [Violation] {
-        try StoredMessage.all(in: database).compactMap { row in
+        try StoredMessage.all(in: database, server).compactMap { row in
             if row.body?.hasPrefix("forged-") ?? false {
                 return Violation(.promise1, "\(row.body ?? "-") is there, which a room has forged")
             }
