@@ -152,20 +152,20 @@ package struct DisplayedPlaces {
 
     /// A message was stored: perhaps another device has displayed the message before.
     func stored(_ conversation: String) throws {
-        guard let name = try early(conversation), let place = try place(of: name, in: conversation),
-            try isInOrder(place)
-        else { return }
-        try forgetEarly(conversation)
-        try advance(conversation, to: place, by: name.mover)
+        for (id, name) in try early(conversation) {
+            guard let place = try place(of: name, in: conversation), try isInOrder(place) else { continue }
+            try forgetEarly(id)
+            try advance(conversation, to: place, by: name.mover)
+        }
     }
 
     /// The archive was read to its end: a name that still names nothing is forgotten (XEP-0490 section 5.1).
     func archiveRead() throws {
-        let waiting = try database.statement("SELECT conversation FROM early_displayed WHERE account = ?")
+        let waiting = try database.statement("SELECT DISTINCT conversation FROM early_displayed WHERE account = ?")
             .all([account]) { $0.text("conversation") }
         for conversation in waiting {
             try stored(conversation)
-            try forgetEarly(conversation)
+            for (id, _) in try early(conversation) { try forgetEarly(id) }
         }
     }
 
@@ -179,13 +179,18 @@ package struct DisplayedPlaces {
         }
     }
 
-    private func early(_ conversation: String) throws -> Name? {
-        try database.statement("SELECT name, archive FROM early_displayed WHERE account = ? AND conversation = ?")
-            .first([account, .text(conversation)]) { row in
-                row.optionalText("archive").map { .archived(row.text("name"), Archive(key: $0)) }
-                    ?? .stanza(row.text("name"))
+    private func early(_ conversation: String) throws -> [(id: Int64, name: Name)] {
+        try database.statement("SELECT id, name, archive FROM early_displayed WHERE account = ? AND conversation = ?")
+            .all([account, .text(conversation)]) { row in
+                let archive = row.optionalText("archive")
+                let name: Name =
+                    archive.map { .archived(row.text("name"), Archive(key: $0)) } ?? .stanza(row.text("name"))
+                return (row.integer("id"), name)
             }
     }
+
+    /// How many names of a conversation wait. Any of them may be the last message.
+    private static let mostEarly: Int64 = 10
 
     private func keep(_ name: Name, in conversation: String) throws {
         let (id, archive): (String, String?) =
@@ -195,7 +200,14 @@ package struct DisplayedPlaces {
             }
         guard Archive.isID(id) else { return }
         try database.run(
-            "INSERT OR REPLACE INTO early_displayed(account, conversation, name, archive) VALUES (?, ?, ?, ?)",
+            """
+            DELETE FROM early_displayed WHERE account = ?1 AND conversation = ?2
+                AND (name = ?3 AND archive IS ?4 OR id <= (SELECT id FROM early_displayed
+                    WHERE account = ?1 AND conversation = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?5))
+            """,
+            [account, .text(conversation), .text(id), .optional(archive), .integer(Self.mostEarly - 1)])
+        try database.run(
+            "INSERT INTO early_displayed(account, conversation, name, archive) VALUES (?, ?, ?, ?)",
             [account, .text(conversation), .text(id), .optional(archive)])
         // Either the archive has a message that is missing here, or the name is to be forgotten soon.
         if archive != nil, try !isReading, try SessionRow.load(step.account.id, from: database).archive {
@@ -203,9 +215,8 @@ package struct DisplayedPlaces {
         }
     }
 
-    private func forgetEarly(_ conversation: String) throws {
-        try database.run(
-            "DELETE FROM early_displayed WHERE account = ? AND conversation = ?", [account, .text(conversation)])
+    private func forgetEarly(_ id: Int64) throws {
+        try database.run("DELETE FROM early_displayed WHERE id = ?", [.integer(id)])
     }
 
     /// The account's node has the order number `place`, and here it is `own`. A later place is not published any more. An earlier

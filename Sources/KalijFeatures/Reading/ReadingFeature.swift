@@ -32,11 +32,12 @@ enum ReadingFeature: Feature {
                 GROUP BY account, conversation;
             -- Messages displayed on other devices that are not here yet.
             CREATE TABLE early_displayed(
+                id INTEGER PRIMARY KEY,
                 account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
                 conversation TEXT NOT NULL,
                 name TEXT NOT NULL,             -- an archive's id of the message, or the stanza's id
-                archive TEXT,                   -- whose id; '' is the account's own archive; NULL: the stanza's id
-                PRIMARY KEY (account, conversation)) WITHOUT ROWID;
+                archive TEXT);                  -- whose id; '' is the account's own archive; NULL: the stanza's id
+            CREATE INDEX early_displayed_conversation ON early_displayed(account, conversation);
             -- How far contacts have read.
             CREATE TABLE displayed_by(
                 account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,

@@ -139,9 +139,26 @@ struct DisplayedPlaceTests {
     func bounded() throws {
         let r = try R()
         for number in 0..<50 { try r.harness.receive(R.carbon(R.ownMarker(for: "unknown-\(number)"))) }
-        #expect(try r.harness.number("SELECT count(*) FROM early_displayed") == 1)
+        #expect(try r.harness.number("SELECT count(*) FROM early_displayed") == 10)
         try r.harness.receive(R.event(R.item(String(repeating: "x", count: 5000), chat: "nurse@example.net")))
-        #expect(try r.harness.number("SELECT count(*) FROM early_displayed") == 1)
+        #expect(try r.harness.number("SELECT count(*) FROM early_displayed") == 10)
+    }
+
+    @Test("the node names a missed message, and the archive shows an older marker first: the missed message counts")
+    func olderMarker() throws {
+        let r = try R(caughtUp: false)
+        try r.harness.receive(R.message("old"))
+        try r.harness.receive(R.event(R.item("missed")))
+        for id in ["old", "missed"] {
+            try r.harness.receive(
+                try r.harness.archived("archived-\(id)", R.message(id, stamped: false), at: R.noon))
+            guard id == "old" else { continue }
+            try r.harness.receive(try r.harness.archived("marker", R.ownMarker(for: "old"), at: R.noon))
+        }
+        try r.harness.answerPage(last: "archived-missed", complete: true)
+        try r.harness.answerPage(complete: true)
+        #expect(try r.unread() == 0)
+        #expect(try r.harness.number("SELECT count(*) FROM early_displayed") == 0)
     }
 
     @Test("a place follows its message when the archive gives the message another place")
