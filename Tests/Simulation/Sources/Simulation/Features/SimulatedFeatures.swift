@@ -14,6 +14,8 @@ enum SimulatedFeatures {
         SimulatedNotifications.self,
         SimulatedReceipts.self,
         SimulatedOperations.self,
+        SimulatedNodes.self,
+        SimulatedReading.self,
         SimulatedEvents.self,
         SimulatedSearch.self,
         SimulatedProfiles.self,

@@ -65,6 +65,8 @@ struct Plan {
         case purgeArchive
         /// The user, or somebody else, changes a message.
         case change(Change)
+        /// The user, or another device of the account, reads a conversation.
+        case reading(Reading)
         /// The client reads the archive of a room, in which everything is forged.
         case readRoom
     }
@@ -75,6 +77,7 @@ extension Plan.Kind {
         switch self {
         case .elsewhere, .hidden, .expireArchive, .purgeArchive: true
         case .change(let change): change.author == .phone
+        case .reading(let reading): reading.isElsewhere
         default: false
         }
     }
@@ -109,6 +112,7 @@ extension Plan {
         var archiving = Seeded(seed &* 0x9E6C_63D0_876A_68DE &+ 3)
         var drawn = profile ?? (hasArchive ? Self.archived(server, &archiving) : server.withoutArchive)
         drawn.tellsTime = seed % 8 != 7
+        drawn.hasNodes = seed / 4 % 5 != 4
         self.profile = drawn
         latency = random.pick(weighted: [
             (5, 200...2000), (3, 1000...40_000), (1, 20_000...300_000),
@@ -152,7 +156,9 @@ extension Plan {
         let changes = Change.all(seed: seed, beside: actions, length: length)
             .filter { drawn.keepsAny || !$0.kind.needsArchive }
         hasChanges = !changes.isEmpty
+        let readings = Reading.all(seed: seed, beside: actions, length: length)
         actions += changes
+        actions += readings.filter { drawn.keepsAny || !$0.kind.needsArchive }
         self.actions = actions.enumerated().sorted { ($0.1.time, $0.0) < ($1.1.time, $1.0) }.map(\.1)
     }
 

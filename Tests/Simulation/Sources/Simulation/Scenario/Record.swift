@@ -14,6 +14,8 @@ final class Record {
     var last: [Int: String] = [:]
     /// The user's changes of messages, by the intent's id.
     var changes: [String: WantedChange] = [:]
+    /// The user's readings, by the intent's id.
+    var readings: [String: WantedReading] = [:]
     /// Callbacks.
     var waiting: Set<Int> = []
     /// The last notification of each text.

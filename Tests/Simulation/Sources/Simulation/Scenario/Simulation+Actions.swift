@@ -43,6 +43,7 @@ extension Simulation {
         case .purgeArchive: server.feature(SimulatedArchive.self).purge()
         case .readRoom: readRoom()
         case .change(let change): self.change(change)
+        case .reading(let reading): read(reading)
         }
     }
 

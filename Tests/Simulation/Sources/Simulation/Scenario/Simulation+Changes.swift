@@ -18,6 +18,15 @@ struct WantedChange {
     let isLate: Bool
 }
 
+/// A reading that the user has told of.
+struct WantedReading {
+    /// The last read message.
+    let target: ArchivedMessage
+    let contact: String
+    /// Whether the intent is known to be accepted; otherwise it may be.
+    let isAccepted: Bool
+}
+
 /// Changes of messages.
 extension Simulation {
     func change(_ change: Change) {
@@ -47,6 +56,20 @@ extension Simulation {
         world.trace("   \(id) \(change.kind) of \(target) is \(isAccepted ? "accepted" : "perhaps accepted")")
         record.changes[id] = WantedChange(
             target: target, kind: change.kind, isAccepted: isAccepted, isLate: server.hasShownPage)
+    }
+
+    /// The user, or another device, reads a conversation.
+    func read(_ reading: Reading) {
+        let feature = server.feature(SimulatedReading.self)
+        if reading.isElsewhere { return feature.perform(reading) }
+        guard let target = feature.target(of: reading) else { return }
+        let contact = SimulatedReading.contact(of: reading)
+        feature.note(target, of: contact)
+        guard let jid = try? JID(contact) else { return }
+        let id = "read-\(reading.number)"
+        let isAccepted = share(MarkRead(jid, through: .id(target.messageID)), id, reading.operations)
+        world.trace("   reading \(target.text) is \(isAccepted ? "accepted" : "perhaps accepted")")
+        record.readings[id] = WantedReading(target: target, contact: contact, isAccepted: isAccepted)
     }
 
     /// The id of a text of the conversation, whether the client has the text or not.

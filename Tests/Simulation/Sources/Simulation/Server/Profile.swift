@@ -44,6 +44,13 @@ public struct Profile: Sendable {
     /// Whether the server tells the time (XEP-0202).
     var tellsTime = true
 
+    /// Whether the account has nodes of its own (XEP-0163).
+    var hasNodes = true
+    /// How many items a node keeps that the server makes by itself; nil for any number (measured).
+    var mostItemsOfMadeNodes: Int? { name.hasPrefix("ejabberd") ? 1 : nil }
+    /// Whether the server refuses most options of publishing (measured).
+    var knowsFewOptions: Bool { name == "ejabberd 23.01" }
+
     enum StaleCount { case close, resume, fail }
 
     public static let prosody12 = Profile(

@@ -9,6 +9,8 @@ final class SimulatedServer {
     private(set) lazy var features: [any SimulatedFeature] = SimulatedFeatures.all.map { $0.init(self) }
     /// The archived messages that were delivered live and acknowledged, by their number.
     private(set) var acknowledgedMessages: Set<Int> = []
+    /// The archived messages that were delivered, perhaps into nothing, by their number.
+    private(set) var deliveredMessages: Set<Int> = []
     /// Whether the client has taken results of a page.
     private(set) var hasShownPage = false
     /// The client's breaches of the protocol.
@@ -217,6 +219,7 @@ final class SimulatedServer {
         acknowledged: (() -> Void)? = nil
     ) {
         activity += 1
+        if let message, !isPage { deliveredMessages.insert(message) }
         if session.isManaged {
             let sent = ServerSession.Sent(
                 stanza: stanza, message: message, isPage: isPage, acknowledged: acknowledged)

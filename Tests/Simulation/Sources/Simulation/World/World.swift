@@ -42,6 +42,9 @@ final class World {
             sinceBoot: { time.value - started }, boot: { boot })
     }
 
+    /// Whether the account has another device that answers: so in two of five worlds.
+    var isOther: Bool { seed % 5 < 2 }
+
     /// The machine is started again.
     func startAgain() {
         starts += 1

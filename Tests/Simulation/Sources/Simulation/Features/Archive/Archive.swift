@@ -34,7 +34,12 @@ struct Archive {
     /// The messages shown by pages.
     private var shown: Set<Int> = []
 
-    mutating func show(_ page: Page) { shown.formUnion(page.messages.lazy.map(\.number)) }
+    /// When a page has shown each message first, in microseconds of the world.
+    private(set) var firstShown: [Int: Int64] = [:]
+
+    mutating func show(_ page: Page, now: Int64) {
+        for message in page.messages where shown.insert(message.number).inserted { firstShown[message.number] = now }
+    }
 
     private var late: Set<Int> = []
 

@@ -97,7 +97,7 @@ final class SimulatedArchive: SimulatedFeature {
     private func page(_ query: Archive.Query) -> Archive.Page? {
         archive.claim(query.after)
         let page = archive.page(query, now: world.now)
-        if let page { archive.show(page) }
+        if let page { archive.show(page, now: world.now) }
         if query.after == nil, query.before == nil, let first = page?.messages.first {
             archive.begin(at: first.number, now: world.now)
         }

@@ -40,25 +40,33 @@ final class SimulatedMessages: SimulatedFeature {
     ) {
         let isOwn = sender.hasPrefix(server.account)
         let additions = isOwn ? "" : server.features.map { $0.additions(to: body, from: sender) }.joined()
-        receive(
+        let message = receive(
             "<body>\(quote)\(body)</body>", additions + mark, body: body, id: id, from: sender, isHidden: isHidden)
+        if !isOwn { server.feature(SimulatedReceipts.self).answerElsewhere(message) }
     }
 
     /// A contact, or another resource of the account, sends a stanza that is kept as messages are, without a text for people.
-    func receive(_ content: String, from sender: String) { receive(content, "", body: nil, id: nil, from: sender) }
+    @discardableResult
+    func receive(
+        _ content: String, from sender: String, to recipient: String = SimulatedContacts.subscriber
+    ) -> ArchivedMessage {
+        receive(content, "", body: nil, id: nil, from: sender, to: recipient)
+    }
 
     private func receive(
-        _ content: String, _ additions: String, body: String?, id: String?, from sender: String, isHidden: Bool = false
-    ) {
+        _ content: String, _ additions: String, body: String?, id: String?, from sender: String,
+        to recipient: String = SimulatedContacts.subscriber, isHidden: Bool = false
+    ) -> ArchivedMessage {
         let isOwn = sender.hasPrefix(server.account)
         let id = id ?? server.newID("m")
         let message = archive.file(
             content + "<origin-id xmlns='urn:xmpp:sid:0' id='\(id)'/>" + additions, body: body, id: id, from: sender,
-            to: isOwn ? "romeo@example.net" : server.account, isLive: true)
+            to: isOwn ? recipient : server.account, isLive: true)
         if body != nil { world.counts.stanzas += 1 }
-        guard !isHidden else { return }
+        guard !isHidden else { return message }
         let late = world.random.pick(0...999) < profile.deliveredLate
         world.after(late ? 30_000 : 0) { [weak self] in self?.distribute(message, isOwn: isOwn) }
+        return message
     }
 
     private func distribute(_ message: ArchivedMessage, isOwn: Bool) {

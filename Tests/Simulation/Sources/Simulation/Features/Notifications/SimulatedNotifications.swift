@@ -16,7 +16,7 @@ final class SimulatedNotifications: SimulatedFeature {
         let (archive, account) = (server.archive, server.account)
         let texts = archive.messages.filter { $0.from == sender && $0.body != nil }
         guard let message = texts.last(where: { $0.to == account }) else { return }
-        readings.formUnion(texts.lazy.map(\.number).filter { $0 <= message.number })
+        server.feature(SimulatedReading.self).note(message, of: String(sender.prefix { $0 != "/" }))
         let isKnown = server.acknowledgedMessages.contains(message.number)
         let marker = """
             <message from='\(account)/phone' to='\(sender.prefix { $0 != "/" })' type='chat' id='\(server.newID("d"))'>\
@@ -25,6 +25,15 @@ final class SimulatedNotifications: SimulatedFeature {
         server.feature(SimulatedCarbons.self).copy(
             marker, acknowledged: isKnown ? { [weak self] in self?.acknowledgedReadings.insert(message.number) } : nil)
     }
+
+    /// Somebody has read the conversation with `contact` up to `message`; the client perhaps knows.
+    func read(through message: ArchivedMessage, of contact: String) {
+        let texts = server.archive.messages.lazy.filter { $0.body != nil && $0.from.hasPrefix(contact + "/") }
+        readings.formUnion(texts.map(\.number).filter { $0 <= message.number })
+    }
+
+    /// The client had `message`, and knows that the message was read.
+    func acknowledge(_ message: ArchivedMessage) { acknowledgedReadings.insert(message.number) }
 
     private struct Notice {
         let id: String
@@ -69,14 +78,18 @@ final class SimulatedNotifications: SimulatedFeature {
         where acknowledgedReadings.contains(message.number) && shown[message.text]?.isVisible ?? false {
             violations.append(Violation(.promise4, "\(message.text) was read elsewhere and is shown still"))
         }
-        for message in incoming where model.shown(message).isRetracted && shown[message.text]?.isVisible ?? false {
+        let retracted = Set(
+            try database.prepare("SELECT message_id FROM message WHERE erased = 'retracted'").all { $0.text() })
+        for message in incoming where retracted.contains(message.messageID) && shown[message.text]?.isVisible ?? false {
             violations.append(Violation(.promise4, "\(message.text) was retracted and is shown still"))
         }
         // After a power failure nothing is visible, and nobody has withdrawn the notification.
-        // A correction that was a line of its own was perhaps withdrawn as such.
+        // A correction that was a line of its own was perhaps withdrawn as such. A message whose place nobody can tell may stand
+        // after a message that nobody has read.
+        let reading = server.feature(SimulatedReading.self)
         for message in incoming
         where !readings.contains(message.number) && !erased.contains(message.number)
-            && model.texts(of: message).count == 1
+            && model.texts(of: message).count == 1 && reading.isOrdered(model.conversation(of: message))
         {
             if let shown = shown[message.text], !shown.isVisible, shown.identifier != nil {
                 violations.append(Violation(.promise4, "\(message.text) was withdrawn, and nobody has read it"))

@@ -45,6 +45,14 @@ struct ShownModel {
         return other.kind == .correction ? self.target(of: target) : nil
     }
 
+    /// An operation, the corrections that it names one after the other, and the changed text.
+    func chain(of message: ArchivedMessage) -> [ArchivedMessage] {
+        guard let operation = operations[message.number], let next = named[key(operation.reference, message)],
+            next.number != message.number
+        else { return [message] }
+        return [message] + chain(of: next)
+    }
+
     func shown(_ text: ArchivedMessage) -> Shown {
         var shown = Shown(text: text.body)
         for change in changes[text.number] ?? [] {

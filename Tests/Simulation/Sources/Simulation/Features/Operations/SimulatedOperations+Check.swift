@@ -94,7 +94,8 @@ extension SimulatedOperations {
             else { return nil }
             if let target = model.target(of: message) {
                 // The client perhaps never had the target.
-                return stored.isShown && isCertain([target, message]) && rows[target.messageID] != nil
+                return stored.isShown && model.chain(of: message).allSatisfy({ isCertain([$0]) })
+                    && rows[target.messageID] != nil
                     ? "\(operation) is a line, and has a target" : nil
             }
             // The server has perhaps never seen a text of ours, of unknown outcome.

@@ -21,6 +21,24 @@ final class SimulatedReceipts: SimulatedFeature {
 
     init(_ server: SimulatedServer) { self.server = server }
 
+    /// The receipts of another device of the account, by the number of the message: when they can be seen in the archive.
+    private var elsewhere: [Int: Int64] = [:]
+    /// Whether another device is online, and gives receipts.
+    private lazy var isElsewhere = server.world.isOther
+
+    /// A message comes; another device, where there is one, answers.
+    func answerElsewhere(_ message: ArchivedMessage) {
+        guard isElsewhere, message.isKept else { return }
+        let contact = String(message.from.prefix { $0 != "/" })
+        server.world.after(server.world.random.pick(1000...3_000_000)) { [weak self] in
+            guard let self else { return }
+            let receipt = server.messages.receive(
+                "<received xmlns='\(Self.namespace)' id='\(message.messageID)'/><store xmlns='urn:xmpp:hints'/>",
+                from: server.account + "/phone", to: contact)
+            elsewhere[message.number] = receipt.visible
+        }
+    }
+
     func additions(to body: String, from sender: String) -> String { "<request xmlns='\(Self.namespace)'/>" }
 
     func sent(_ message: Element, by session: ServerSession) {
@@ -48,6 +66,7 @@ final class SimulatedReceipts: SimulatedFeature {
         let isRepeated = server.begun > 1 || machine_counts().power_failures > 0
         let messages = try StoredMessage.all(in: database, server)
         let stored = Set(messages.lazy.filter { $0.direction == "in" }.compactMap(\.body))
+        let archive = server.feature(SimulatedArchive.self).archive
         // Also a message that the server has never seen: the user has written to the contact.
         let addressed = Set(messages.lazy.filter { $0.direction == "out" && $0.body != nil }.map(\.recipient))
         return server.archive.messages.compactMap { message in
@@ -56,8 +75,17 @@ final class SimulatedReceipts: SimulatedFeature {
             }
             let contact = String(message.from.prefix { $0 != "/" })
             let count = given["\(contact) \(message.messageID)"] ?? 0
-            let isOwed = contact == SimulatedContacts.subscriber
-            let may = isOwed || writtenTo.contains(contact) || addressed.contains(contact)
+            // The client may have read the message in the archive together with the other device's receipt.
+            if let seen = elsewhere[message.number], let shown = archive.firstShown[message.number],
+                !server.deliveredMessages.contains(message.number), seen <= shown, archive.gone.isEmpty,
+                archive.unplaced.isEmpty,
+                count > 0
+            {
+                return Violation(.receipts, "\(body) got a receipt from here, and had one from another device")
+            }
+            let isSubscriber = contact == SimulatedContacts.subscriber
+            let isOwed = isSubscriber && elsewhere[message.number] == nil
+            let may = isSubscriber || writtenTo.contains(contact) || addressed.contains(contact)
             guard count < (isOwed ? 1 : 0) || count > (may ? 1 : 0) && !(may && isRepeated) else { return nil }
             return Violation(.receipts, "\(body) of \(contact) got \(count) receipts")
         }
