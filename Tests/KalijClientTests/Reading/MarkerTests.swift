@@ -54,6 +54,16 @@ struct MarkerTests {
         #expect(try r.markers() == ["tybalt@example.com two"])
     }
 
+    @Test("a blocked contact gets no marker, although the user has written to the contact")
+    func blocked() throws {
+        let r = try R()
+        try r.harness.accept("Stop that.", to: R.romeo)
+        try r.harness.database.run("INSERT INTO blocked(account, jid) VALUES (1, 'romeo@example.net')")
+        try r.harness.receive(R.message("one"))
+        try r.read()
+        #expect(try r.unread() == 0 && r.markers() == [])
+    }
+
     @Test("neither rooms nor messages without an id get a marker; nor what another device has read; nor history")
     func others() throws {
         let r = try R()
