@@ -16,6 +16,8 @@ enum SimulatedFeatures {
         SimulatedOperations.self,
         SimulatedNodes.self,
         SimulatedReading.self,
+        SimulatedBlocking.self,
+        SimulatedRegistration.self,
         SimulatedEvents.self,
         SimulatedSearch.self,
         SimulatedProfiles.self,

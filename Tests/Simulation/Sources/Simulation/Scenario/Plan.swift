@@ -67,6 +67,8 @@ struct Plan {
         case change(Change)
         /// The user, or another device of the account, reads a conversation.
         case reading(Reading)
+        /// The user changes the account; the user's process dies after so many operations on the disk.
+        case account(AccountChange, operations: Int?)
         /// The client reads the archive of a room, in which everything is forged.
         case readRoom
     }
@@ -158,6 +160,8 @@ extension Plan {
         hasChanges = !changes.isEmpty
         let readings = Reading.all(seed: seed, beside: actions, length: length)
         actions += changes
+        let others = AccountChange.all(seed: seed, beside: actions, length: length)
+        actions += others
         actions += readings.filter { drawn.keepsAny || !$0.kind.needsArchive }
         self.actions = actions.enumerated().sorted { ($0.1.time, $0.0) < ($1.1.time, $1.0) }.map(\.1)
     }

@@ -16,6 +16,8 @@ final class Record {
     var changes: [String: WantedChange] = [:]
     /// The user's readings, by the intent's id.
     var readings: [String: WantedReading] = [:]
+    /// The ids of the accepted changes of the blocklist.
+    var blockings: Set<String> = []
     /// Callbacks.
     var waiting: Set<Int> = []
     /// The last notification of each text.

@@ -44,6 +44,7 @@ extension Simulation {
         case .readRoom: readRoom()
         case .change(let change): self.change(change)
         case .reading(let reading): read(reading)
+        case .account(let change, let operations): self.change(change, operations)
         }
     }
 

@@ -64,9 +64,15 @@ extension Simulation {
         if reading.isElsewhere { return feature.perform(reading) }
         guard let target = feature.target(of: reading) else { return }
         let contact = SimulatedReading.contact(of: reading)
-        feature.note(target, of: contact)
         guard let jid = try? JID(contact) else { return }
         let id = "read-\(reading.number)"
+        if reading.age == 0, reading.operations == nil, let main, main.isAccepting {
+            // The client perhaps has not got the newest messages.
+            for text in feature.texts(of: contact) { feature.note(text, of: contact) }
+            let isAccepted = main.accept(MarkRead(jid), id)
+            return world.trace("   reading \(contact) is \(isAccepted ? "accepted" : "perhaps accepted")")
+        }
+        feature.note(target, of: contact)
         let isAccepted = share(MarkRead(jid, through: .id(target.messageID)), id, reading.operations)
         world.trace("   reading \(target.text) is \(isAccepted ? "accepted" : "perhaps accepted")")
         record.readings[id] = WantedReading(target: target, contact: contact, isAccepted: isAccepted)

@@ -123,6 +123,24 @@ extension Simulation {
         if isAccepted { record.waiting.insert(number) }
     }
 
+    /// The user changes the account at its server.
+    func change(_ change: AccountChange, _ operations: Int?) {
+        guard let account else { return }
+        switch change {
+        case .password(let number):
+            _ = accept(operations: operations) { [world] database in
+                try Step.accept(for: account, in: database, clock: world.clock(of: number)) { step in
+                    try step.changePassword(to: "secret-\(number)")
+                }
+            }
+        case .block(let number, let isBlocked):
+            guard let jid = try? JID("spam-\(number % 2)@example.com") else { return }
+            let id = "block-\(number)"
+            let isAccepted = isBlocked ? share(Block(jid), id, operations) : share(Unblock(jid), id, operations)
+            if isAccepted { record.blockings.insert(id) }
+        }
+    }
+
     /// The application reads the archive of a room.
     func readRoom() {
         guard let account else { return }

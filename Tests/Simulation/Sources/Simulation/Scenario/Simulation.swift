@@ -41,6 +41,7 @@ public final class Simulation {
         server = SimulatedServer(world, plan.profile)
         outputs = Seeded(~plan.seed)
         server.latency = plan.latency
+        server.feature(SimulatedRegistration.self).password = Self.password
         directory = AccountDirectory(path)
         machine_install()
         machine_reset(plan.seed)
@@ -48,6 +49,9 @@ public final class Simulation {
         server.onResume = { [weak self] in self?.checkAcknowledged() }
         watchCommits()
     }
+
+    /// The account's password at the beginning.
+    private static let password = "secret"
 
     static var timing: Timing {
         var timing = Timing()
@@ -107,7 +111,8 @@ public final class Simulation {
         let database = try directory.open(.machine, role: .main, now: World.begin)
         try AccountTable(database).store(
             jid: try JID(server.account), server: ServerSettings(),
-            login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "secret"), resource: "balcony", clock: fast)
+            login: SuccessfulLogin(mechanism: .plain, keys: nil, password: Self.password), resource: "balcony",
+            clock: fast)
         try database.execute(Calls.schema)
         _ = try Mailbox(directory: directory.path)
     }

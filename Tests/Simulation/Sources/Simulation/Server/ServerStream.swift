@@ -115,6 +115,9 @@ final class ServerStream {
     private func handle(_ element: Element) {
         switch (element.name, element.namespace) {
         case ("auth", _):
+            guard server.feature(SimulatedRegistration.self).accepts(element.text) else {
+                return send("<failure xmlns='urn:ietf:params:xml:ns:xmpp-sasl'><not-authorized/></failure>")
+            }
             isAuthenticated = true
             let names = Data(base64Encoded: element.text)?.split(separator: 0) ?? []
             let user = names.first.map { String(decoding: $0, as: UTF8.self) } ?? ""

@@ -136,6 +136,8 @@ public struct Counts: Sendable, Encodable {
     public var operations = 0
     /// Such messages of the user's.
     public var changes = 0
+    /// Passwords changed at the server.
+    public var passwords = 0
     public var kills = 0
     public var freezes = 0
     /// Freezes in the middle of a call.

@@ -17,7 +17,7 @@ final class SimulatedContacts: SimulatedFeature {
 
     unowned let server: SimulatedServer
     /// The subscriptions, by the contacts' addresses.
-    private var roster = [subscriber: "both"]
+    private var roster = [subscriber: "both", SimulatedBlocking.blocked: "both"]
     private var version = 1
     /// The sessions that have asked for the roster.
     private var interested: Set<String> = []

@@ -28,8 +28,10 @@ final class SimulatedNotifications: SimulatedFeature {
 
     /// Somebody has read the conversation with `contact` up to `message`; the client perhaps knows.
     func read(through message: ArchivedMessage, of contact: String) {
+        // Of messages delivered in another order than the archive's, a later message is perhaps taken for an earlier message.
+        let end = message.at + (server.profile.deliveredLate > 0 ? 100 : 0)
         let texts = server.archive.messages.lazy.filter { $0.body != nil && $0.from.hasPrefix(contact + "/") }
-        readings.formUnion(texts.map(\.number).filter { $0 <= message.number })
+        readings.formUnion(texts.filter { $0.number <= message.number || $0.at <= end }.map(\.number))
     }
 
     /// The client had `message`, and knows that the message was read.
@@ -46,7 +48,10 @@ final class SimulatedNotifications: SimulatedFeature {
         let notices = try database.prepare(
             "SELECT m.message_id, n.message, n.done FROM notification n JOIN message m ON m.id = n.message"
         ).all { Notice(id: $0.text("message_id"), identifier: "\($0.integer("message"))", isDone: $0.bool("done")) }
-        let incoming = server.archive.messages.filter { !$0.from.hasPrefix(server.account) && $0.body != nil }
+        // Nobody is notified of a blocked sender's messages.
+        let incoming = server.archive.messages.filter {
+            !$0.from.hasPrefix(server.account) && $0.body != nil && !$0.from.hasPrefix(SimulatedBlocking.blocked)
+        }
         let model = server.feature(SimulatedOperations.self).model
         // A corrected text is shown as it is at the time.
         let shown = simulation.record.shown(incoming.map { ($0, model.texts(of: $0)) })
