@@ -48,7 +48,9 @@ package struct Search {
         let shared = waiting.filter { recent.contains($0.id) && isWanted($0.conversation, $0.sentAt, filter) }.suffix(
             limit)
         let stored = try places.suffix(limit - shared.count)
-            .compactMap { try messages.message($0.row)?.withReactions(in: database) }
+            .compactMap {
+                try messages.message($0.row)?.withReactions(in: database).withDisplayed(by: account, in: database)
+            }
         return (stored + shared, unsearched)
     }
 

@@ -212,6 +212,22 @@ struct SearchTests {
         #expect(try file().range(of: Data("anzibar7".utf8)) == nil)
     }
 
+    @Test("a message is found in the state in which the history shows the message")
+    func displayed() throws {
+        let sent = try ["first text", "second text"].map { try harness.accept($0) }
+        _ = try harness.write()
+        try harness.acknowledgeAll()
+        try harness.receive(
+            """
+            <message from='romeo@example.net/orchard' type='chat' id='m'>\
+            <displayed xmlns='urn:xmpp:chat-markers:0' id='\(sent[1].messageID)'/></message>
+            """)
+        let reader = try HistoryReader(harness.directory)
+        let found = try reader.search(try SearchWords("text"), of: harness.account).messages
+        #expect(found.map(\.state) == [.displayed, .displayed])
+        #expect(try found == reader.messages(of: harness.account, with: nil, limit: 10))
+    }
+
     @Test("removing an account removes its words, and keeps those of others")
     func removed() throws {
         try AccountTable(harness.database).store(
