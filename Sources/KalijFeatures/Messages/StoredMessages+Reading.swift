@@ -38,9 +38,10 @@ extension StoredMessages {
         }
     }
 
-    /// The number of the reading of the archive that has shown the message in `row` last; 0 if none has.
-    func catchup(of row: Int64) throws -> Int64 {
-        try database.statement("SELECT catchup FROM message WHERE id = ?").first([.integer(row)]) { $0.integer() } ?? 0
+    /// The number of the reading of the archive that has shown the message in `row` last, 0 if none has; and the archive's key.
+    func reading(of row: Int64) throws -> (round: Int64, archive: String)? {
+        try database.statement("SELECT catchup, archive FROM message WHERE id = ?")
+            .first([.integer(row)]) { ($0.integer("catchup"), $0.text("archive")) }
     }
 
     /// The archive's id of the message in `row`, and the archive's key; nil without a trusted id.

@@ -35,13 +35,31 @@ package struct DisplayedPlaces {
     private static func position(
         in conversation: String, of account: Int64, after history: Int64, in database: Database
     ) throws -> Int64 {
+        max(try place(in: conversation, of: account, in: database)?.position ?? history, history)
+    }
+
+    /// The place of the last message displayed in `conversation`. The message may have another place than then, or be gone.
+    private static func place(
+        in conversation: String, of account: Int64, in database: Database
+    ) throws -> StoredMessages.Place? {
         let stored = try database.statement(
             "SELECT message, position FROM displayed WHERE account = ? AND conversation = ?"
-        ).first([.integer(account), .text(conversation)]) { ($0.integer("message"), $0.integer("position")) }
-        guard let (message, position) = stored else { return history }
-        // The message may have another place by now.
-        let place = try StoredMessages(database: database, account: account).place(of: message)?.position ?? position
-        return max(place, history)
+        ).first([.integer(account), .text(conversation)]) {
+            StoredMessages.Place(row: $0.integer("message"), position: $0.integer("position"))
+        }
+        return try stored.map { try StoredMessages(database: database, account: account).place(of: $0.row) ?? $0 }
+    }
+
+    /// Which is later: positive if `place` is later than the last message that counts as displayed, negative if earlier.
+    private func compare(_ place: StoredMessages.Place, in conversation: String) throws -> Int {
+        let order = ArchiveOrder(database: database, account: step.account.id)
+        let history = try SessionRow.history(of: step.account.id, in: database).position
+        let displayed = try Self.place(in: conversation, of: step.account.id, in: database).map {
+            try order.rank(of: $0)
+        }
+        let begin = ArchiveOrder.Rank(isUnshown: false, position: history)
+        let (own, new) = (max(displayed ?? begin, begin), try order.rank(of: place))
+        return new > own ? 1 : new < own ? -1 : 0
     }
 
     /// How many messages of a conversation are unread: of others who are not blocked, after the displayed place, shown and not
@@ -65,9 +83,9 @@ package struct DisplayedPlaces {
     /// - Returns: false if the place is there already, or later.
     @discardableResult
     func advance(_ conversation: String, to place: StoredMessages.Place, by mover: Mover) throws -> Bool {
-        let old = try position(in: conversation)
-        if mover == .node { try told(of: place.position, in: conversation, but: old) }
-        guard place.position > old else { return false }
+        let order = try compare(place, in: conversation)
+        if mover == .node { try told(isEarlier: order < 0, in: conversation) }
+        guard order > 0 else { return false }
         try database.run(
             """
             INSERT INTO displayed(account, conversation, message, position, is_own, unpublished) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
@@ -147,7 +165,7 @@ package struct DisplayedPlaces {
     /// messages that the reading has shown: nobody has displayed the live messages.
     private func isInOrder(_ place: StoredMessages.Place) throws -> Bool {
         guard let round = try step.catchUp.round(), round.phase != .done else { return true }
-        return try messages.catchup(of: place.row) < round.number
+        return try messages.reading(of: place.row)?.round ?? 0 < round.number
     }
 
     /// A message was stored: perhaps another device has displayed the message before.
@@ -219,13 +237,13 @@ package struct DisplayedPlaces {
         try database.run("DELETE FROM early_displayed WHERE id = ?", [.integer(id)])
     }
 
-    /// The account's node has the order number `place`, and here it is `own`. A later place is not published any more. An earlier
-    /// place is another device's that had not seen ours: the place that the user has reached here is published again.
-    private func told(of place: Int64, in conversation: String, but own: Int64) throws {
+    /// The account's node has a place. A place that is not earlier than ours is not published any more. An earlier place is another
+    /// device's that had not seen ours: the place that the user has reached here is published again.
+    private func told(isEarlier: Bool, in conversation: String) throws {
         try database.run(
             """
             UPDATE displayed SET unpublished = ?1 WHERE account = ?2 AND conversation = ?3 AND unpublished <> ?1
                 AND (?1 = 0 OR is_own)
-            """, [.integer(place < own ? 1 : 0), account, .text(conversation)])
+            """, [.integer(isEarlier ? 1 : 0), account, .text(conversation)])
     }
 }

@@ -19,10 +19,13 @@ struct Markers {
     /// - Parameter id: the id of the marker's stanza.
     /// - Returns: whether a marker is sent.
     func read(_ conversation: String, through place: StoredMessages.Place, from old: Int64, id: String) throws -> Bool {
-        let last = try marked(in: conversation).flatMap { try messages.place(of: $0) }?.position ?? .min
-        let message = try messages.newestMarkable(
-            in: conversation, after: max(old, last), through: place.position)
-        guard let message else { return false }
+        let last = try marked(in: conversation).flatMap { try messages.place(of: $0) }
+        // The message itself comes first: while the archive is read, others may have wrong places.
+        let message =
+            try messages.newestMarkable(in: conversation, after: place.position &- 1, through: place.position)
+            ?? messages.newestMarkable(
+                in: conversation, after: max(old, last?.position ?? .min), through: place.position)
+        guard let message, try isLater(message.row, than: last) else { return false }
         return try give(message.row, message.id, in: conversation, asking: true, id: id)
     }
 
@@ -34,14 +37,33 @@ struct Markers {
         ).all([account]) { ($0.text("conversation"), $0.integer("owed")) }
         for (conversation, row) in owed {
             try set(owed: nil, conversation)
-            guard let message = try Message.load(row, from: database), !message.messageID.isEmpty else { continue }
+            let last = try marked(in: conversation).flatMap { try messages.place(of: $0) }
+            guard let message = try Message.load(row, from: database), !message.messageID.isEmpty,
+                try isLater(row, than: last)
+            else { continue }
             _ = try give(row, message.messageID, in: conversation, asking: asking, id: OutgoingID(nil).text)
         }
+    }
+
+    /// Whether the account's archive is being read, and gives messages new places.
+    private var isMoving: Bool {
+        get throws { try step.catchUp.round().map { $0.phase != .done && $0.changedBehind != nil } ?? false }
+    }
+
+    private func isLater(_ row: Int64, than last: StoredMessages.Place?) throws -> Bool {
+        guard let last, let place = try messages.place(of: row) else { return true }
+        let order = ArchiveOrder(database: database, account: step.account.id)
+        return try order.rank(of: place) > order.rank(of: last)
     }
 
     private func give(
         _ row: Int64, _ message: String, in conversation: String, asking: Bool, id: String
     ) throws -> Bool {
+        // While the archive gives messages new places, nobody knows for certain which is the newest.
+        guard try !isMoving else {
+            try set(owed: row, conversation)
+            return false
+        }
         let contact = JID.received(conversation)
         switch try Disclosing(step: step).verdict(.markers, to: contact) {
         case .mayNot: return false
@@ -111,7 +133,7 @@ struct Markers {
 
     private func displayed(_ row: Int64, by contact: String) throws {
         guard let place = try messages.place(of: row) else { return }
-        if try place.position > DisplayedByContact.position(contact, of: step.account.id, in: database) {
+        if try isLater(row, than: DisplayedByContact.place(contact, of: step.account.id, in: database)) {
             try database.run(
                 "INSERT OR REPLACE INTO displayed_by(account, contact, message, position) VALUES (?, ?, ?, ?)",
                 [account, .text(contact), .integer(place.row), .integer(place.position)])
@@ -124,11 +146,20 @@ struct Markers {
 enum DisplayedByContact {
     /// The order number of the last message of the account's that `contact` has seen; the least number if there is none.
     static func position(_ contact: String, of account: Int64, in database: Database) throws -> Int64 {
+        try place(contact, of: account, in: database)?.position ?? .min
+    }
+
+    /// The place of the last message of the account's that `contact` has seen. The message may have another place than then, or be
+    /// gone.
+    static func place(
+        _ contact: String, of account: Int64, in database: Database
+    ) throws -> StoredMessages.Place? {
         let stored = try database.statement(
             "SELECT message, position FROM displayed_by WHERE account = ? AND contact = ?"
-        ).first([.integer(account), .text(contact)]) { ($0.integer("message"), $0.integer("position")) }
-        guard let (message, position) = stored else { return .min }
-        return try StoredMessages(database: database, account: account).place(of: message)?.position ?? position
+        ).first([.integer(account), .text(contact)]) {
+            StoredMessages.Place(row: $0.integer("message"), position: $0.integer("position"))
+        }
+        return try stored.map { try StoredMessages(database: database, account: account).place(of: $0.row) ?? $0 }
     }
 }
 

@@ -76,6 +76,7 @@ enum ReadingFeature: Feature {
 
     static func archiveRead(in step: Step) throws {
         try DisplayedPlaces(step: step).archiveRead()
+        try Markers(step: step).giveOwed(asking: true)
         try DisplayedNode(step: step).archiveRead()
     }
 

@@ -135,6 +135,33 @@ struct DisplayedPlaceTests {
         #expect(try r.harness.number("SELECT count(*) FROM notification WHERE kind = 'show'") == 1)
     }
 
+    @Test("while the archive moves messages, places only move forward: no message gets a marker after a later one")
+    func moving() throws {
+        let r = try R()
+        for id in ["a", "b", "c"] { try r.harness.receive(R.message(id)) }
+        try r.read(through: "b")
+        // The next session's reading finds a message before these, and moves what it shows: "b" and "c" are not shown yet.
+        try r.harness.bind()
+        try r.harness.answerFeatures(archive: true)
+        for id in ["missed", "a"] {
+            try r.harness.receive(
+                try r.harness.archived("archived-\(id)", R.message(id, stamped: false), at: R.noon))
+        }
+        #expect(try r.shown() == ["b in", "c in", "missed in", "a in"])
+        #expect(try r.read(through: "a") == .done)
+        try r.harness.receive(R.carbon(R.ownMarker(for: "a")))
+        try r.read(through: "c")
+        #expect(try r.markers() == ["\(R.romeo) b"], "the marker waits for the end of the reading")
+        for id in ["b", "c"] {
+            try r.harness.receive(
+                try r.harness.archived("archived-\(id)", R.message(id, stamped: false), at: R.noon))
+        }
+        for _ in 0..<2 { try r.harness.answerPage(last: "archived-c", complete: true) }
+        #expect(try r.shown() == ["missed in", "a in", "b in", "c in"])
+        #expect(try r.unread() == 0)
+        #expect(try r.markers() == ["\(R.romeo) b", "\(R.romeo) c"])
+    }
+
     @Test("one name a conversation is kept, however many come")
     func bounded() throws {
         let r = try R()
