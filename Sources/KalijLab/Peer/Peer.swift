@@ -78,13 +78,14 @@ public struct Peer: Sendable {
     ///   - reconnects: whether the client comes back after an end of the server, instead of giving up.
     ///   - originIDs: whether the messages have an origin-id (XEP-0359).
     ///   - receipts: whether the client requests delivery receipts, and gives them (XEP-0184).
-    ///   - operations: whether the client also corrects, retracts and reacts, at random.
+    ///   - operations: whether the client also corrects, retracts, reacts, and with `markers` gives markers, at random.
     ///   - markers: whether the messages ask for displayed markers, and markers are reported (XEP-0333).
+    ///   - seed: of the random choices; nil for any.
     /// - Throws: ``LaboratoryError`` if the client is not logged in within 30 s.
     public func chat(
         with recipient: String, label: String, rate: Double, count: Int? = nil, first: Int = 1,
         resource: String? = nil, reconnects: Bool = false, originIDs: Bool = false, receipts: Bool = false,
-        operations: Bool = false, markers: Bool = false
+        operations: Bool = false, markers: Bool = false, seed: Int? = nil
     ) async throws -> Chat {
         var arguments = ["--to", recipient, "--label", label, "--rate", "\(rate)", "--first", "\(first)"]
         if reconnects { arguments.append("--reconnect") }
@@ -93,6 +94,7 @@ public struct Peer: Sendable {
         if operations { arguments.append("--operations") }
         if markers { arguments.append("--markers") }
         if let count { arguments += ["--count", "\(count)"] }
+        if let seed { arguments += ["--seed", "\(seed)"] }
         var launch = try command("chat", arguments, resource: resource)
         let files = laboratory.path("chat-\(user)-\(UInt32.random(in: 0...UInt32.max))")
         launch.output = .file(files + ".out")

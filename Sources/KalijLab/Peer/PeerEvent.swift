@@ -1,7 +1,7 @@
 /// A line of the independent client.
 public struct PeerEvent: Codable, Sendable {
-    /// `ready`, `sent`, `received`, `stopped`, `receipt`, `marker`, `operation` (sent), `operated` (received), `asked`, `answered` or
-    /// `failed`.
+    /// `ready`, `sent`, `received`, `stopped`, `receipt`, `marker`, `operation` (sent), `operated` (received), `requested` (a receipt),
+    /// `given` (a receipt or marker), `asked`, `answered` or `failed`.
     public let event: String
     /// Seconds since 1970.
     public let at: Double
@@ -12,7 +12,7 @@ public struct PeerEvent: Codable, Sendable {
     public let id: String?
     public let body: String?
     public let reason: String?
-    /// `correction`, `retraction` or `reaction`.
+    /// `correction`, `retraction`, `reaction`; of `given`: `receipt`, `marker`.
     public let kind: String?
     /// The id of the message that is changed.
     public let target: String?

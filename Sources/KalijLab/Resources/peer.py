@@ -30,6 +30,9 @@ SID = "urn:xmpp:sid:0"
 CLIENT = "jabber:client"
 QUESTION = "urn:example:question"
 DISCO = "http://jabber.org/protocol/disco#info"
+RECEIPTS = "urn:xmpp:receipts"
+MARKERS = "urn:xmpp:chat-markers:0"
+HINTS = "urn:xmpp:hints"
 CORRECTION = "urn:xmpp:message-correct:0"
 RETRACTION = "urn:xmpp:message-retract:%d"
 FASTENING = "urn:xmpp:fasten:0"
@@ -167,19 +170,27 @@ def operation_in(message):
 
 
 class Operating:
-    """Corrects and retracts this client's messages at random, and reacts to the other side's."""
+    """Corrects and retracts this client's messages at random, reacts to the other side's, and says that they were seen."""
 
     def __init__(self, peer):
-        self.peer, self.mine, self.others = peer, [], []
+        self.peer, self.mine, self.others, self.seen = peer, [], [], None
 
     def operate(self):
         kinds = (["correction"] * 4 + ["retraction"]) * bool(self.mine) + ["reaction"] * (3 * bool(self.others))
+        if self.peer.options.markers and self.others and self.others[-1] != self.seen:
+            kinds.append("marker")
         if kinds and random.random() < 0.5:
             getattr(self, random.choice(kinds))()
 
+    def marker(self):
+        self.seen = self.others[-1]
+        message = self.peer.make_message(mto=self.peer.options.to, mtype="chat")
+        message.xml.append(ElementTree.Element("{%s}displayed" % MARKERS, id=self.seen))
+        message.send()
+
     def message(self, kind, target, content):
         message = self.peer.make_message(mto=self.peer.options.to, mtype="chat")
-        message.xml.append(ElementTree.Element("{urn:xmpp:hints}store"))
+        message.xml.append(ElementTree.Element("{%s}store" % HINTS))
         say("operation", id=message["id"], kind=kind, target=target, body=content)
         return message
 
@@ -210,6 +221,21 @@ class Operating:
         for one in emoji:
             ElementTree.SubElement(reactions, "{%s}reaction" % REACTIONS).text = one
         message.send()
+
+
+def note_given(stanza):
+    """Reports receipts and markers that this client gives, and messages that ask for a receipt. What is given is archived: ejabberd
+    archives nothing without a text."""
+    if stanza.name == "message":
+        for kind, name in (("receipt", "{%s}received" % RECEIPTS), ("marker", "{%s}displayed" % MARKERS)):
+            given = stanza.xml.find(name)
+            if given is not None:
+                if stanza.xml.find("{%s}store" % HINTS) is None:
+                    stanza.xml.append(ElementTree.Element("{%s}store" % HINTS))
+                say("given", id=stanza["id"], kind=kind, target=given.get("id"))
+        if stanza.xml.find("{%s}request" % RECEIPTS) is not None:
+            say("requested", id=stanza["id"])
+    return stanza
 
 
 async def lines_of_standard_input():
@@ -263,12 +289,16 @@ async def chat(peer):
         peer.register_plugin("xep_0184", {"auto_request": True})
         peer.add_event_handler(
             "receipt_received",
-            lambda message: say("receipt", sender=str(message["from"]), id=message["receipt"]))
+            lambda message: say("receipt", sender=str(message["from"]), id=message["receipt"], stanza=message["id"]))
     if options.markers:
         peer.register_plugin("xep_0333")
         peer.add_event_handler(
             "marker_displayed",
-            lambda message: say("marker", sender=str(message["from"]), id=message["displayed"]["id"]))
+            lambda message: say("marker", sender=str(message["from"]), id=message["displayed"]["id"], stanza=message["id"]))
+    if options.markers:
+        # After the filter that asks for receipts.
+        peer.add_filter("out", note_given)
+    random.seed(options.seed)
     peer.send_presence()
     await peer.barrier()
     listening = asyncio.ensure_future(commands())
@@ -433,6 +463,7 @@ def main():
             command.add_argument("--receipts", action="store_true")
             command.add_argument("--operations", action="store_true")
             command.add_argument("--markers", action="store_true")
+            command.add_argument("--seed", type=int)
         if name == "push":
             command.add_argument("--service", required=True)
             command.add_argument("--node", required=True)

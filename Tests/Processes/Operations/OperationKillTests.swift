@@ -3,133 +3,211 @@ import Glibc
 import KalijLab
 import Testing
 
-/// Corrections, retractions and reactions of both sides under kills. An independent client has the last word: what the client has
-/// sent is what is shown here, and what was accepted here has reached the client once.
+/// All that the two sides of a conversation say to each other, under kills: texts, corrections, reactions, retractions, receipts and
+/// markers. The log of an independent client has the last word: what the client has sent is what is shown here, and what was accepted
+/// here has reached the client once.
+///
+/// `OPERATION_KILLS=1000` gives the long form: so many kills at each server, both at the same time.
 @Suite(.serialized) struct OperationKillTests {
-    /// `OPERATION_KILLS=1000` gives the long form.
-    private let kills = Int(ProcessInfo.processInfo.environment["OPERATION_KILLS"] ?? "") ?? 40
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let kills = Int(environment["OPERATION_KILLS"] ?? "") ?? 40
+    private static let servers =
+        environment["OPERATION_SERVER"].flatMap { ServerKind(rawValue: $0) }.map { [$0] } ?? ServerKind.allCases
 
     @Test(
-        "a client is killed again and again while both sides correct, retract and react: none lost, doubled or misplaced",
-        arguments: [ServerKind.prosody, .ejabberd])
-    func killed(_ kind: ServerKind) async throws {
-        let random = RandomChoices("operations")
-        let world = try await World(kind)
-        defer { world.close() }
-        try await world.online()
-        let chat = try await world.peer("bob").chat(
-            with: "alice@localhost", label: "question", rate: 12, originIDs: true, operations: true)
-        var accepted: [String: Set<String>] = ["correction": [], "retraction": [], "reaction": []]
-        var texts: [String] = []
-        for number in 0..<kills {
-            let run = try world.kalij.running()
-            let text = "answer-\(number)"
-            #expect(try world.kalij("send", "bob@localhost", text, "--id", text, "--queue-only").status == 0)
-            texts.append(text)
-            let target = texts[max(0, texts.count - random.number(1...5))]
-            let (operation, words) = try #require(
-                random.one(of: [
-                    ("correction", ["correct", target, "corrected \(number)"]), ("reaction", ["react", target, "👍"]),
-                    ("reaction", ["react", target]), ("retraction", ["retract", target]),
-                ]))
-            let result = try world.kalij.run(["--json"] + words + ["--queue-only"])
-            #expect(result.status == 0, "\(result)")
-            let id = try #require(try result.objects().first?["origin_id"] as? String)
-            accepted[operation]?.insert(id)
-            try await Task.sleep(for: random.milliseconds(30...700))
-            run.process.signal(SIGKILL)
-            run.process.ended(within: 10)
+        "a client is killed again and again while both sides send, correct, retract, react and read: none lost, doubled or misplaced"
+    )
+    func killed() async throws {
+        // At the same time: most of the time is waiting.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for kind in Self.servers {
+                group.addTask {
+                    let conversation = try await KilledConversation(kind)
+                    defer { conversation.world.close() }
+                    try await conversation.run(kills: Self.kills)
+                    try await conversation.settle()
+                }
+            }
+            try await group.waitForAll()
         }
+    }
+}
+
+/// A conversation of bob, who uses slixmpp, with alice, whose `kalij` is killed.
+private actor KilledConversation {
+    nonisolated let world: World
+    private let kind: ServerKind
+    private let chat: Chat
+    private let random: RandomChoices
+    private let start = Date()
+    /// The ids of what `kalij` has accepted, in order.
+    private var accepted: [String] = []
+    private var texts: [String] = []
+    private var (kills, losses) = (0, 0)
+
+    /// A session without a connection ends after so many seconds.
+    private static let patience = 3
+
+    init(_ kind: ServerKind) async throws {
+        self.kind = kind
+        random = RandomChoices("operations", part: kind == .prosody ? 0 : 1)
+        world = try await World(kind, options: ServerOptions(resumeSeconds: Self.patience))
+        try await world.online()
+        // Only the newest outcomes are kept.
+        _ = try await world.sql(
+            """
+            CREATE TABLE refused(id TEXT, problem TEXT);
+            CREATE TRIGGER refused AFTER UPDATE OF problem ON intent WHEN new.problem <> '' BEGIN
+                INSERT INTO refused VALUES (new.id, new.problem); END;
+            """)
+        // From now on bob may know what alice has got and read.
+        #expect(try world.kalij("send", "bob@localhost", "answer", "--id", "answer", "--queue-only").status == 0)
+        (accepted, texts) = (["answer"], ["answer"])
+        chat = try await world.peer("bob").chat(
+            with: "alice@localhost", label: "question", rate: 12, originIDs: true, receipts: true, operations: true,
+            markers: true, seed: random.number(0...999_999))
+    }
+
+    func run(kills: Int) async throws {
+        while self.kills < kills {
+            let run = try world.kalij.running()
+            try say()
+            let read = try world.kalij.begun(["read", "bob@localhost"])
+            try await Task.sleep(for: random.milliseconds(30...700))
+            // A command that reads may die between its commit and the socket.
+            for process in [run, read] {
+                process.process.signal(SIGKILL)
+                process.process.ended(within: 10)
+            }
+            self.kills += 1
+            if random.number(1...25) == 1 {
+                losses += 1
+                try await Task.sleep(for: .seconds(Double(Self.patience) + 1.2))
+            }
+        }
+    }
+
+    /// A text and an operation are accepted.
+    private func say() throws {
+        let text = "answer-\(kills)"
+        let target = texts[max(0, texts.count - random.number(1...5))]
+        try accept(["send", "bob@localhost", text, "--id", text])
+        texts.append(text)
+        let question = random.one(of: try chat.events().filter { $0.event == "sent" }.compactMap(\.id).suffix(30))
+        let emoji = random.one(of: [["👍"], ["❤️", "🎉"], []]) ?? []
+        let operations =
+            [["correct", target, "corrected \(kills)"], ["react", target] + emoji, ["retract", target]]
+            + (question.map { [["react", $0] + emoji] } ?? [])
+        try accept(random.one(of: operations) ?? [])
+    }
+
+    private func accept(_ words: [String]) throws {
+        let result = try world.kalij.run(["--json"] + words + ["--queue-only"])
+        #expect(result.status == 0, "\(result)")
+        accepted.append(try #require(try result.objects().first?["origin_id"] as? String))
+    }
+
+    // MARK: The end
+
+    /// Waits until all is quiet, and compares the books.
+    func settle() async throws {
         _ = try await chat.stopSending()
         let run = try world.kalij.running()
-        let expected = Expected(try chat.events())
-        var shown: [String: Record] = [:]
-        let isSame = try await until(60, every: 200) {
-            shown = try Record.all(try world.kalij("--json", "history", "bob@localhost", "--limit", "100000"))
-            return expected.differences(from: shown).isEmpty
+        try await run.event("caught_up", seconds: 60)
+        // After so many kills there may be a lot to send again.
+        let hasLeft = try await until(300, every: 500) {
+            try await world.sql("SELECT count(*) FROM message WHERE state IN ('queued', 'sent')") == "0\n"
         }
-        #expect(isSame, "\(expected.differences(from: shown).prefix(5))")
-        try await check(accepted, at: chat, in: world)
+        #expect(hasLeft, "\(kind)")
+        let read = try world.kalij("read", "bob@localhost", "--wait")
+        #expect(read.status == 0, "\(read)")
+        let isSame = try await until(60, every: 300) { try await differences(isLast: false).isEmpty }
+        // What comes twice may come a little later.
+        try await Task.sleep(for: .seconds(2))
+        let books = OperationBooks(try chat.events())
+        let refused = try await refusals()
+        print(
+            """
+            operations at \(kind): \(kills) kills, \(losses) lost sessions, \(Int(Date().timeIntervalSince(start))) s; bob: \
+            \(books.bobs.count) texts, \(books.receipts.count) receipts, \(books.markers.count) markers; alice: \
+            \(books.alices.count) texts, \(books.delivered.count) receipts; \(books.changes.count) operations, \(refused.count) \
+            more refused
+            """)
+        let problems = try await differences(isLast: true)
+        #expect(isSame && problems.isEmpty, "\(kind): \(problems.count), \(problems.prefix(8))")
         #expect(run.end(SIGTERM).status == 0)
         await chat.quit()
     }
 
-    /// Each accepted operation has reached the other side once, unless it was refused here: of a message that was retracted.
-    private func check(_ accepted: [String: Set<String>], at chat: Chat, in world: World) async throws {
-        let failed = Set(
-            try await world.sql("SELECT id FROM intent WHERE problem <> ''").split(separator: "\n").map(String.init))
-        var came: [String: [String]] = [:]
-        let isThere = try await until(60, every: 200) {
-            came = Dictionary(grouping: try chat.events().filter { $0.event == "operated" }) { $0.kind ?? "" }
-                .mapValues { $0.compactMap(\.id) }
-            return accepted.allSatisfy { kind, ids in Set(came[kind] ?? []).isSuperset(of: ids.subtracting(failed)) }
-        }
-        try await Task.sleep(for: .seconds(2))
-        let all = accepted.values.reduce(0) { $0 + $1.count }
-        print("operations: \(kills) kills, \(all) accepted, \(failed.count) refused here as their messages were gone")
-        #expect(isThere)
-        for (kind, ids) in accepted {
-            #expect((came[kind] ?? []).sorted() == ids.subtracting(failed).sorted(), "\(kind)")
-        }
-    }
-}
-
-/// A message as `kalij history --json` shows it.
-private struct Record: Decodable, Equatable {
-    let id: String
-    let body: String?
-    let retracted: Bool
-    let reactions: String
-
-    private enum CodingKeys: String, CodingKey { case originID = "origin_id", body, retracted, reactions }
-
-    init(from decoder: any Decoder) throws {
-        let object = try decoder.container(keyedBy: CodingKeys.self)
-        id = try object.decodeIfPresent(String.self, forKey: .originID) ?? ""
-        body = try object.decodeIfPresent(String.self, forKey: .body)
-        retracted = try object.decodeIfPresent(Bool.self, forKey: .retracted) ?? false
-        reactions =
-            try object.decodeIfPresent([String: [String]].self, forKey: .reactions)?["bob@localhost"]?
-            .joined(separator: " ") ?? ""
+    /// The ids of refused operations, and why.
+    private func refusals() async throws -> [String: String] {
+        let lines = try await world.sql("SELECT id, problem FROM refused").split(separator: "\n")
+        return Dictionary(
+            lines.map { $0.split(separator: "|", maxSplits: 1).map(String.init) }.map { ($0[0], $0.last ?? "") }
+        ) { $1 }
     }
 
-    static func all(_ outcome: Kalij.Outcome) throws -> [String: Record] {
-        let records = try outcome.lines.map {
-            try JSONDecoder().decode(Record.self, from: Data($0.utf8))
+    /// Everything that is not as bob's log says.
+    /// - Parameter isLast: also looks for things that may take a little longer; they are expected then.
+    private func differences(isLast: Bool) async throws -> [String] {
+        let books = OperationBooks(try chat.events())
+        let records = try MessageRecord.all(try world.kalij("--json", "history", "bob@localhost", "--limit", "1000000"))
+        var problems = books.errors + books.differences(from: records)
+        let refused = try await refusals()
+        if books.received != accepted.filter({ refused[$0] == nil }) {
+            problems.append(Self.difference("accepted", books.received, accepted.filter { refused[$0] == nil }))
         }
-        return Dictionary(records.map { ($0.id, $0) }) { $1 }
-    }
-}
-
-/// What has to be shown, by the reports of the other side in the order of sending.
-private struct Expected {
-    private var bodies: [String: String] = [:]
-    private var retracted: Set<String> = []
-    private var reactions: [String: String] = [:]
-
-    init(_ events: [PeerEvent]) {
-        for event in events {
-            switch (event.event, event.kind) {
-            case ("sent", _): if let id = event.id, let number = event.number { bodies[id] = "question \(number)" }
-            case ("operation", "correction"): if let target = event.target { bodies[target] = event.body }
-            case ("operation", "retraction"): if let target = event.target { retracted.insert(target) }
-            case ("operation", "reaction"): if let target = event.target { reactions[target] = event.body ?? "" }
-            default: break
-            }
+        if books.receipts.sorted() != books.asking.sorted() {
+            problems.append(Self.difference("receipts", books.receipts.sorted(), books.asking.sorted()))
         }
+        problems += markerProblems(books)
+        guard isLast || problems.isEmpty else { return problems }
+        problems += try await rowProblems(books) + eventProblems(books)
+        let reasons = Set(refused.values).subtracting(["the message is gone", "there is no such message"])
+        return problems + reasons.map { "refused: \($0)" }
     }
 
-    func differences(from shown: [String: Record]) -> [String] {
-        let texts = bodies.compactMap { id, body -> String? in
-            let record = shown[id]
-            let isRight =
-                retracted.contains(id) ? record?.retracted == true && record?.body == nil : record?.body == body
-            return isRight ? nil : "\(id) is \(record.map { "\($0)" } ?? "missing"), not \(body)"
-        }
-        return texts
-            + reactions.compactMap { id, emoji in
-                guard let record = shown[id] else { return "\(id) is missing" }
-                return record.retracted || record.reactions == emoji ? nil : "\(record) has not \(emoji)"
-            }
+    /// At most one marker for a text, each later than the one before, the last behind all that is to be read.
+    private func markerProblems(_ books: OperationBooks) -> [String] {
+        let places = Dictionary(books.bobs.enumerated().map { ($1, $0) }) { $1 }
+        let marked = books.markers.map { places[$0] ?? -1 }
+        let last = books.bobs.lastIndex { books.texts[$0]?.isRetracted == false } ?? -1
+        return (zip(marked, marked.dropFirst()).allSatisfy { $0 < $1 } ? [] : ["markers out of order: \(marked)"])
+            + ((marked.last ?? -1) >= last ? [] : ["the last marker is for \(marked.last ?? -1), not \(last)"])
+    }
+
+    /// The stored operations: each once, on the message that it names.
+    private func rowProblems(_ books: OperationBooks) async throws -> [String] {
+        let rows = try await world.sql(
+            """
+            SELECT m.message_id, o.kind, coalesce(t.message_id, 'nothing') FROM operation o
+            JOIN message m ON m.id = o.message LEFT JOIN message t ON t.id = o.target
+            """
+        ).split(separator: "\n").map(String.init).sorted()
+        let expected = books.changes.map { "\($0.id)|\($0.kind)|\($0.target)" }.sorted()
+        return rows == expected ? [] : [Self.difference("rows of operations", rows, expected)]
+    }
+
+    /// The application is told of each receipt once, and nothing is unread.
+    private func eventProblems(_ books: OperationBooks) async throws -> [String] {
+        let told = try await world.sql(
+            """
+            SELECT m.message_id FROM event e JOIN message m ON m.id = e.message WHERE e.kind = 'delivered' AND m.shown = 1
+            """
+        ).split(separator: "\n").map(String.init)
+        // A text may be displayed before its receipt is here.
+        let twice = Dictionary(grouping: told) { $0 }.filter { $1.count > 1 }.keys
+        let unread = try world.kalij("--json", "chats").objects().compactMap { $0["unread"] as? Int }
+        return twice.map { "told twice of the receipt for \($0)" } + (unread == [0] ? [] : ["unread: \(unread)"])
+    }
+
+    private static func difference(_ what: String, _ mine: [String], _ expected: [String]) -> String {
+        let twice = Dictionary(grouping: mine) { $0 }.filter { $1.count > 1 }.keys
+        let place = zip(mine, expected).enumerated().first { $1.0 != $1.1 }
+        return """
+            \(what): \(mine.count), not \(expected.count); missing \(Set(expected).subtracting(mine).sorted().prefix(5)), not \
+            expected \(Set(mine).subtracting(expected).sorted().prefix(5)), twice \(twice.sorted().prefix(5)), first difference \
+            \(place.map { "\($0.offset): \($0.element)" } ?? "none")
+            """
     }
 }

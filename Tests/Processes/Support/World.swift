@@ -8,14 +8,33 @@ struct World {
     let server: any XMPPServer
     let kalij: Kalij
 
-    init(_ kind: ServerKind = .prosody) async throws {
+    init(
+        _ kind: ServerKind = .prosody, options: ServerOptions = ServerOptions(), users: [String] = ["alice", "bob"]
+    ) async throws {
         laboratory = try Laboratory()
-        server = try await startedServer(kind, in: laboratory)
+        server = try await startedServer(kind, in: laboratory, options: options, users: users)
         kalij = try Kalij(data: laboratory.path("data"))
         #expect(try kalij.login(server).status == 0)
     }
 
     func close() { laboratory.close() }
+
+    /// Runs `body` with each server, at the same time: most of the time is waiting.
+    static func atEachServer(
+        options: ServerOptions = ServerOptions(), users: [String] = ["alice", "bob"],
+        _ body: @Sendable @escaping (World) async throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for kind in ServerKind.allCases {
+                group.addTask {
+                    let world = try await World(kind, options: options, users: users)
+                    defer { world.close() }
+                    try await body(world)
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
 
     /// Another client, of slixmpp.
     func peer(_ user: String) -> Peer { Peer(user, password: "secret", server: server, laboratory: laboratory) }
