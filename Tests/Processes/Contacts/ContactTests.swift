@@ -41,11 +41,11 @@ import Testing
     }
 
     @Test(
-        "case 23: a request that the server repeats at each login asks the user once; who was added is approved",
-        arguments: ServerKind.allCases)
-    func both(_ kind: ServerKind) async throws {
-        let world = try await World(kind)
-        defer { world.close() }
+        "cases 23, 24: a request that the server repeats at each login asks the user once; who was added is approved; presence outlives a resume, and no bind"
+    )
+    func both() async throws { try await World.atEachServer { try await both($0) } }
+
+    private func both(_ world: World) async throws {
         let (alice, bob) = (world.kalij, try bob(world))
         #expect(try alice("roster").status == 1)
         #expect(try alice("add", Self.bob, "--name", "Bob", "--group", "Friends", "--wait").status == 0)
@@ -99,12 +99,12 @@ import Testing
     }
 
     @Test(
-        "a contact is added and accepted by processes that are killed again and again: in the end both sides have what the server has",
-        arguments: ServerKind.allCases)
-    func killed(_ kind: ServerKind) async throws {
-        let random = RandomChoices("contacts", part: kind == .prosody ? 0 : 1)
-        let world = try await World(kind)
-        defer { world.close() }
+        "a contact is added and accepted by processes that are killed again and again: in the end both sides have what the server has"
+    )
+    func killed() async throws { try await World.atEachServer { try await killed($0) } }
+
+    private func killed(_ world: World) async throws {
+        let random = RandomChoices("contacts", part: world.server.kind == .prosody ? 0 : 1)
         let (alice, bob) = (world.kalij, try bob(world))
         #expect(try alice("add", Self.bob, "--name", "Bob", "--queue-only").status == 0)
         _ = try await kill(alice, random)
@@ -155,10 +155,10 @@ import Testing
         return told
     }
 
-    @Test("a blocked sender reaches nobody; another device of the account knows", arguments: ServerKind.allCases)
-    func blocked(_ kind: ServerKind) async throws {
-        let world = try await World(kind)
-        defer { world.close() }
+    @Test("a blocked sender reaches nobody; another device of the account knows")
+    func blocked() async throws { try await World.atEachServer { try await blocked($0) } }
+
+    private func blocked(_ world: World) async throws {
         #expect(try world.kalij("roster", "--blocked").status == 1)
         #expect(try world.kalij("block", Self.bob, "--report", "nonsense").status == 64)
         #expect(try world.kalij("block", Self.bob, "--report", "spam", "--wait").status == 0)

@@ -21,17 +21,17 @@ import Testing
     }
 
     @Test(
-        "two devices read in turn: the unread counts are the same in the end; the node keeps an item a conversation",
-        arguments: ServerKind.allCases)
-    func inTurn(kind: ServerKind) async throws {
-        let laboratory = try Laboratory()
-        defer { laboratory.close() }
-        let server = try await startedServer(kind, in: laboratory, users: ["alice", "bob", "carol", "dave"])
-        let devices = [try Kalij(data: laboratory.path("one")), try Kalij(data: laboratory.path("two"))]
-        for device in devices {
-            #expect(try device.login(server).status == 0)
-            try await online(device)
-        }
+        "cases 17, 19: two devices read in turn: the unread counts are the same in the end; the node keeps an item a conversation"
+    )
+    func inTurn() async throws {
+        try await World.atEachServer(users: ["alice", "bob", "carol", "dave"]) { try await inTurn($0) }
+    }
+
+    private func inTurn(_ world: World) async throws {
+        let (laboratory, server) = (world.laboratory, world.server)
+        let devices = [world.kalij, try Kalij(data: laboratory.path("two"))]
+        #expect(try devices[1].login(server).status == 0)
+        for device in devices { try await online(device) }
         let contacts = ["bob", "carol", "dave"]
         for round in 1...2 {
             for contact in contacts {

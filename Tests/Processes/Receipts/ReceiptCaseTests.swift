@@ -1,0 +1,105 @@
+import Foundation
+import Glibc
+import KalijLab
+import Testing
+
+/// Receipts with real servers: cases that a random run hardly meets.
+@Suite(.serialized) struct ReceiptCaseTests {
+    private static let (bob, mallory) = ("bob@localhost", "mallory@localhost")
+
+    @Test(
+        "cases 13, 15: what our other device has answered gets no second receipt; a stranger gets neither receipt nor marker"
+    )
+    func answered() async throws {
+        try await World.atEachServer(options: ServerOptions(resumeSeconds: 2), users: ["alice", "bob", "mallory"]) {
+            world in
+            // From now on bob may know what alice has got and read.
+            #expect(try world.kalij("send", Self.bob, "before").status == 0)
+            let away = try Kalij(data: world.laboratory.path("away"))
+            #expect(try away.login(world.server).status == 0)
+            let first = try away.running()
+            try await first.event("caught_up")
+            #expect(first.end(SIGTERM).status == 0)
+            // The session of the device that is away is lost.
+            try await Task.sleep(for: .seconds(3.2))
+            let run = try world.kalij.running()
+            try await run.event("caught_up")
+            var chats: [Chat] = []
+            for user in ["bob", "mallory"] {
+                chats.append(
+                    try await world.peer(user).chat(
+                        with: "alice@localhost", label: "text", rate: 0, count: 1, originIDs: true, receipts: true,
+                        markers: true))
+            }
+            for contact in [Self.bob, Self.mallory] {
+                #expect(
+                    try await until(10, every: 50) { try world.kalij("history", contact).output.contains("text 1") })
+                #expect(try world.kalij("read", contact, "--wait").status == 0)
+            }
+            func given(_ kind: String, _ chat: Chat) throws -> Int { try chat.events().count { $0.event == kind } }
+            #expect(
+                try await until(10, every: 50) { try given("receipt", chats[0]) == 1 && given("marker", chats[0]) == 1 }
+            )
+            let second = try away.running()
+            try await second.event("caught_up")
+            #expect(try away("history", Self.bob).output.contains("text 1"))
+            #expect(try away("read", Self.bob).status == 0)
+            try await Task.sleep(for: .seconds(1.5))
+            #expect(try given("receipt", chats[0]) == 1 && given("marker", chats[0]) == 1, "\(world.server.kind)")
+            #expect(try given("receipt", chats[1]) == 0 && given("marker", chats[1]) == 0)
+            // Nor does a stranger hear anything else.
+            #expect(try chats[1].events().allSatisfy { $0.event != "received" })
+            for process in [run, second] { #expect(process.end(SIGTERM).status == 0) }
+            for chat in chats { await chat.quit() }
+        }
+    }
+
+    @Test(
+        "case 20: without an archive nobody knows the outcome of a message whose session is lost; its receipt settles the message"
+    )
+    func unknownOutcome() async throws {
+        var options = ServerOptions()
+        options.archive = .never
+        try await World.atEachServer(options: options) { world in
+            var run = try world.kalij.running()
+            try await run.event("caught_up")
+            try await Task.sleep(for: .milliseconds(300))
+            // The message leaves, and no answer comes.
+            let server = try #require(try await Self.process(of: world))
+            #expect(kill(server, SIGSTOP) == 0)
+            #expect(try world.kalij("send", Self.bob, "whatever", "--id", "m", "--queue-only").status == 0)
+            let hasLeft = try await until(10, every: 20) {
+                try await world.sql("SELECT state FROM message") == "sent\n"
+            }
+            #expect(hasLeft)
+            try await Task.sleep(for: .milliseconds(300))
+            run.process.signal(SIGKILL)
+            run.process.ended(within: 10)
+            // A server that ends in order tells later how much of the lost session was handled.
+            #expect(kill(server, SIGKILL) == 0)
+            try await world.server.restart()
+            run = try world.kalij.running()
+            let isReported = try await until(20, every: 100) {
+                try run.events().contains { $0["event"] as? String == "unsettled" }
+            }
+            let told = try run.lines
+            #expect(isReported, "\(world.server.kind): \(told)")
+            func record() throws -> [String: Any]? { try world.kalij("--json", "history").objects().first }
+            #expect(try record()?["settled"] as? Bool == false, "\(world.server.kind)")
+            try await world.peer("bob").send(
+                raw:
+                    "<message to='alice@localhost' type='chat' id='r'><received xmlns='urn:xmpp:receipts' id='m'/></message>"
+            )
+            #expect(try await until(10, every: 50) { try record()?["state"] as? String == "delivered" })
+            #expect(try record()?["settled"] == nil)
+            #expect(run.end(SIGTERM).status == 0)
+        }
+    }
+
+    /// The server's process.
+    private static func process(of world: World) async throws -> pid_t? {
+        let pattern = world.laboratory.path(world.server.kind.rawValue)
+        let pids = try await world.laboratory.run("/usr/bin/pgrep", ["-f", "^[^ ]*(lua|beam|erl)[^ ]* .*" + pattern])
+        return pids.split(separator: "\n").first.flatMap { pid_t($0) }
+    }
+}
