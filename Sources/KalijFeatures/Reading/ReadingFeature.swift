@@ -32,12 +32,11 @@ enum ReadingFeature: Feature {
                 GROUP BY account, conversation;
             -- Messages displayed on other devices that are not here yet.
             CREATE TABLE early_displayed(
-                id INTEGER PRIMARY KEY,
                 account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
                 conversation TEXT NOT NULL,
                 name TEXT NOT NULL,             -- an archive's id of the message, or the stanza's id
-                archive TEXT);                  -- whose id; '' is the account's own archive; NULL: the stanza's id
-            CREATE INDEX early_displayed_conversation ON early_displayed(account, conversation);
+                archive TEXT,                   -- whose id; '' is the account's own archive; NULL: the stanza's id
+                PRIMARY KEY (account, conversation)) WITHOUT ROWID;
             -- How far contacts have read.
             CREATE TABLE displayed_by(
                 account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
@@ -59,7 +58,23 @@ enum ReadingFeature: Feature {
                 body TEXT NOT NULL,
                 at INTEGER NOT NULL,            -- milliseconds since 1970
                 PRIMARY KEY (account, conversation)) WITHOUT ROWID;
-            """)
+            """),
+        Migration(
+            "reading/2",
+            """
+            -- Several names of a conversation wait.
+            ALTER TABLE early_displayed RENAME TO last_early_displayed;
+            CREATE TABLE early_displayed(
+                id INTEGER PRIMARY KEY,
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                conversation TEXT NOT NULL,
+                name TEXT NOT NULL,             -- an archive's id of the message, or the stanza's id
+                archive TEXT);                  -- whose id; '' is the account's own archive; NULL: the stanza's id
+            CREATE INDEX early_displayed_conversation ON early_displayed(account, conversation);
+            INSERT INTO early_displayed(account, conversation, name, archive)
+                SELECT account, conversation, name, archive FROM last_early_displayed;
+            DROP TABLE last_early_displayed;
+            """),
     ]
     static var handlers: [any Handler<Step>.Type] {
         [DisplayedTold.self, DisplayedNodeReady.self, DisplayedPublished.self]
