@@ -70,7 +70,7 @@ import Testing
     func killed() async throws {
         try await World.atEachServer { world in
             let random = RandomChoices("roster", part: world.server.kind == .prosody ? 0 : 1)
-            let devices = try (0..<6).map { try Self.device("device-\($0)", in: world) }
+            let devices = try (0..<4).map { try Self.device("device-\($0)", in: world) }
             var seen: [String] = []
             for name in ["old", "new"] {
                 try await Self.give(5000, named: name, in: world)
