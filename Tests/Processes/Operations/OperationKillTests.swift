@@ -44,6 +44,8 @@ private actor KilledConversation {
     private var accepted: [String] = []
     private var texts: [String] = []
     private var (kills, losses) = (0, 0)
+    /// The longest life of a process, in milliseconds: a process that is never online on a busy machine says nothing.
+    private let longest: Int
 
     /// A session without a connection ends after so many seconds.
     private static let patience = 3
@@ -53,6 +55,11 @@ private actor KilledConversation {
         random = RandomChoices("operations", part: kind == .prosody ? 0 : 1)
         world = try await World(kind, options: ServerOptions(resumeSeconds: Self.patience))
         try await world.online()
+        let begin = Date()
+        let run = try world.kalij.running()
+        try await run.event("online")
+        longest = 600 + Int(Date().timeIntervalSince(begin) * 3000)
+        #expect(run.end(SIGTERM).status == 0)
         // Only the newest outcomes are kept.
         _ = try await world.sql(
             """
@@ -73,7 +80,7 @@ private actor KilledConversation {
             let run = try world.kalij.running()
             try say()
             let read = try world.kalij.begun(["read", "bob@localhost"])
-            try await Task.sleep(for: random.milliseconds(30...900))
+            try await Task.sleep(for: random.milliseconds(30...longest))
             // A command that reads may die between its commit and the socket.
             for process in [run, read] {
                 process.process.signal(SIGKILL)
@@ -130,7 +137,7 @@ private actor KilledConversation {
         let refused = try await refusals()
         print(
             """
-            operations at \(kind): \(kills) kills, \(losses) lost sessions, \(Int(Date().timeIntervalSince(start))) s; bob: \
+            operations at \(kind): \(kills) kills within \(longest) ms, \(losses) lost sessions, \(Int(Date().timeIntervalSince(start))) s; bob: \
             \(books.bobs.count) texts, \(books.receipts.count) receipts, \(books.markers.count) markers; alice: \
             \(books.alices.count) texts, \(books.delivered.count) receipts; \(books.changes.count) operations, \(refused.count) \
             more refused
