@@ -19,8 +19,9 @@ struct PasswordChange {
         guard try accounts.logins(of: step.account.id)?.new.map({ $0 == .password(password) }) ?? true else {
             throw PasswordError.underWay
         }
-        // A second wish for the same password says the same.
-        try Requests(step: step).forget(PasswordAnswered.name, unqueueing: true)
+        // A second wish for the same password says the same. The first request stays in the queue: the server perhaps counts the
+        // request, and acknowledges by the count.
+        try Requests(step: step).forget(PasswordAnswered.name)
         try accounts.begin(newPassword: password, of: step.account.id)
         let query = Element(
             "query", xmlns: RegistrationFeature.namespace,

@@ -26,7 +26,8 @@ extension Step {
     /// (``AccountTable/lastChange(of:)``).
     /// - Throws: `StoreError`
     public func unregister() throws {
-        try Requests(step: self).forget(RemovalAnswered.name, unqueueing: true)
+        // An earlier request stays in the queue: the server perhaps counts the request, and acknowledges by the count.
+        try Requests(step: self).forget(RemovalAnswered.name)
         try AccountTable(database).beginUnregistering(account.id)
         let remove = Element("remove", xmlns: RegistrationFeature.namespace)
         let query = Element("query", xmlns: RegistrationFeature.namespace, children: [remove])
