@@ -42,6 +42,7 @@ public final class Simulation {
         outputs = Seeded(~plan.seed)
         server.latency = plan.latency
         server.feature(SimulatedRegistration.self).password = Self.password
+        server.feature(SimulatedReceipts.self).isElsewhere = world.isOther
         directory = AccountDirectory(path)
         machine_install()
         machine_reset(plan.seed)

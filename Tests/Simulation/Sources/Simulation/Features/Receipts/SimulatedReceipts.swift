@@ -24,7 +24,7 @@ final class SimulatedReceipts: SimulatedFeature {
     /// The receipts of another device of the account, by the number of the message: when they can be seen in the archive.
     private var elsewhere: [Int: Int64] = [:]
     /// Whether another device is online, and gives receipts.
-    private lazy var isElsewhere = server.world.isOther
+    var isElsewhere = false
 
     /// A message comes; another device, where there is one, answers.
     func answerElsewhere(_ message: ArchivedMessage) {
