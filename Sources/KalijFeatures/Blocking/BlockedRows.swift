@@ -17,6 +17,7 @@ package struct BlockedRows {
 
     /// Whether `jid` is blocked: the client, the person, or the server (XEP-0191 section 6).
     package func isBlocked(_ jid: JID) throws -> Bool {
+        guard try SessionRow.history(of: account, in: database).isBlocking else { return false }
         let domain = jid.domain
         let forms = [jid.description, jid.bare.description, jid.resource.map { "\(domain)/\($0)" } ?? domain, domain]
         return try database.statement("SELECT 1 FROM blocked WHERE account = ? AND jid IN (?, ?, ?, ?) LIMIT 1")

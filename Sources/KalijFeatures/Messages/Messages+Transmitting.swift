@@ -6,22 +6,25 @@ extension Messages {
     /// time.
     /// - Parameter end: the end of the part of the archive read so far; nil if nothing was read.
     package func transmit(_ messages: [Int64], after end: (id: String, position: Int64)?) throws {
+        let newest = try newest(after: end?.position) ?? end?.id
         for id in messages {
             try database.run(
-                """
-                UPDATE message SET state = ?3, anchor = coalesce(
-                    (SELECT m.stanza_id FROM message m NOT INDEXED
-                        WHERE m.account = ?1 AND m.archive = ?4 AND m.stanza_id IS NOT NULL
-                            -- A bounded search of the tail. Messages that were filled in lately are older than the tail.
-                            AND m.id > (SELECT max(id) FROM message) - 200 AND m.position >= coalesce(?5, m.position)
-                        ORDER BY m.id DESC LIMIT 1), ?6)
-                WHERE id = ?2 AND state = ?7
-                """,
-                [
-                    account, .integer(id), .state(MessageState.sent), .text(Archive.own.key), .optional(end?.position),
-                    .optional(end?.id), .state(MessageState.queued),
-                ])
+                "UPDATE message SET state = ?, anchor = ? WHERE id = ? AND state = ?",
+                [.state(MessageState.sent), .optional(newest), .integer(id), .state(MessageState.queued)])
             if database.changes > 0 { try emitState(of: id) }
         }
+    }
+
+    /// The id of the last stored message of the archive at or after the order number `position`. The search of the tail is bounded.
+    /// Messages that were filled in lately are older than the tail.
+    private func newest(after position: Int64?) throws -> String? {
+        try database.statement(
+            """
+            SELECT stanza_id FROM message NOT INDEXED
+            WHERE account = ?1 AND archive = ?2 AND stanza_id IS NOT NULL
+                AND id > (SELECT max(id) FROM message) - 200 AND position >= coalesce(?3, position)
+            ORDER BY id DESC LIMIT 1
+            """
+        ).first([account, .text(Archive.own.key), .optional(position)]) { $0.text() }
     }
 }

@@ -6,8 +6,8 @@ import KalijSteps
 struct Disclosing {
     let step: Step
 
-    /// Whether `contact` may be told: unless the user has blocked the contact or switched that off, as a subscriber of the account's presence, or
-    /// because the account has written to `contact`.
+    /// Whether `contact` may be told: unless the user has blocked the contact or switched that off, as a subscriber of the
+    /// account's presence, or because the account has written to `contact`.
     func verdict(_ disclosure: Disclosure, to contact: JID) throws -> Subscribers.Verdict {
         let conversation = contact.bare.description
         if try Blocklist(step: step).isBlocked(contact) { return .mayNot }

@@ -56,10 +56,13 @@ package struct StoredSettings {
     /// The settings for `conversation`; nil for the account's own.
     package func settings(for conversation: String?, now: Int64) throws -> ChatSettings {
         let rows = try database.statement(
-            "SELECT name, value FROM setting WHERE account = ? AND conversation IN ('', ?) ORDER BY conversation"
-        ).all([.integer(account), .text(conversation ?? "")]) { ($0.text("name"), $0.text("value")) }
-        // The conversation's own choice comes last.
-        let values = Dictionary(rows, uniquingKeysWith: { $1 })
+            "SELECT name, value, conversation <> '' AS is_own FROM setting WHERE account = ? AND conversation IN ('', ?)"
+        ).all([.integer(account), .text(conversation ?? "")]) {
+            (name: $0.text("name"), value: $0.text("value"), isOwn: $0.bool("is_own"))
+        }
+        guard !rows.isEmpty else { return ChatSettings(off: [], notify: .all, mutedUntil: nil) }
+        // The conversation's own choice counts.
+        let values = Dictionary((rows.filter { !$0.isOwn } + rows.filter(\.isOwn)).map { ($0.name, $0.value) }) { $1 }
         let notify: NotifyChoice =
             switch values[Self.notify] {
             case "mentions": .mentions

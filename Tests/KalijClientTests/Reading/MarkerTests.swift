@@ -58,7 +58,7 @@ struct MarkerTests {
     func blocked() throws {
         let r = try R()
         try r.harness.accept("Stop that.", to: R.romeo)
-        try r.harness.database.run("INSERT INTO blocked(account, jid) VALUES (1, 'romeo@example.net')")
+        #expect(try BlockedRows(database: r.harness.database, account: 1).add(.received(R.romeo)))
         try r.harness.receive(R.message("one"))
         try r.read()
         #expect(try r.unread() == 0 && r.markers() == [])

@@ -17,6 +17,8 @@ final class SimulatedBlocking: SimulatedFeature {
     unowned let server: SimulatedServer
     let announced = [namespace]
     private var list: Set<String> = []
+    /// The sessions that have asked for the list, and so get the changes (section 3.2).
+    private var interested: [ServerSession] = []
     /// Whether the client knows that the contact is blocked.
     private var isKnown = false
     private var messages = 0
@@ -25,6 +27,7 @@ final class SimulatedBlocking: SimulatedFeature {
 
     func answer(_ request: Element, of session: ServerSession) -> SimulatedAnswer? {
         if request.child("blocklist", Self.namespace) != nil {
+            interested.append(session)
             return .result("<blocklist xmlns='\(Self.namespace)'>\(Self.items(list.sorted()))</blocklist>")
         }
         if let block = request.child("block", Self.namespace) {
@@ -43,7 +46,7 @@ final class SimulatedBlocking: SimulatedFeature {
     private static func items(_ jids: [String]) -> String { jids.map { "<item jid='\($0)'/>" }.joined() }
 
     private func push(_ change: String, _ jids: [String], acknowledged: (() -> Void)? = nil) {
-        for session in server.sessions where session.isAvailable {
+        for session in server.sessions where interested.contains(where: { $0 === session }) {
             server.send(
                 """
                 <iq type='set' id='\(server.newID("push"))'><\(change) xmlns='\(Self.namespace)'>\(Self.items(jids))\
