@@ -20,10 +20,10 @@ def free_ports(count):
 
 
 class Prosody:
-    def __init__(self, folder, users=("alice", "bob")):
+    def __init__(self, folder, users=("alice", "bob"), resumable=600):
         self.folder = folder
         self.port = free_ports(3)
-        self.environment = {**os.environ, "SERVER_DIR": folder, "SERVER_PORT": str(self.port), "SMACKS_TTL": "600"}
+        self.environment = {**os.environ, "SERVER_DIR": folder, "SERVER_PORT": str(self.port), "SMACKS_TTL": str(resumable)}
         os.makedirs(folder + "/data")
         os.makedirs(folder + "/certs")
         # Prosody's debug log would cost more than its work.

@@ -238,5 +238,17 @@ public final class Step {
         package var notified = false
         /// How many handlers could not be called.
         package var deadLetters = 0
+
+        /// Adds what happened later in the same transaction.
+        mutating func add(_ later: Effects) {
+            events += later.events
+            (queued, archiveAgain) = (queued || later.queued, archiveAgain || later.archiveAgain)
+            (handled, texts, notified) = (handled || later.handled, texts || later.texts, notified || later.notified)
+            (tail, deadLetters) = (tail + later.tail, deadLetters + later.deadLetters)
+            deadline = [deadline, later.deadline].compactMap { $0 }.min()
+            timer = [timer, later.timer].compactMap { $0 }.min()
+            settled.merge(later.settled) { $1 }
+            unread.formUnion(later.unread)
+        }
     }
 }

@@ -81,7 +81,7 @@ package final class StepRunner {
             guard !all.isEmpty else { return }
             let last = step(for: account)
             try last.close(after: all)
-            all[all.endIndex - 1].events += last.effects.events
+            all[all.endIndex - 1].add(last.effects)
         }
         return all
     }
