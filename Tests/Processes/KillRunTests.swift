@@ -58,8 +58,8 @@ import Testing
         defer { laboratory.close() }
         var options = KillOptions(kalij: try kalijBinary(), server: kind)
         options.archive = archive
-        options.kills = 20
-        options.messages = 100
+        options.kills = 12
+        options.messages = 60
         options.seed = 22
         options.failedResumes = 0.3
         let (result, _) = try await KillRun.prepare(options, laboratory: laboratory).run()

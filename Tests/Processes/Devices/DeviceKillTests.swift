@@ -7,7 +7,7 @@ import Testing
 ///
 /// `DEVICE_KILLS=200` gives the long form: so many kills of the two devices together, at each server, both at the same time.
 @Suite(.serialized) struct DeviceKillTests {
-    private static let kills = Int(ProcessInfo.processInfo.environment["DEVICE_KILLS"] ?? "") ?? 20
+    private static let kills = Int(ProcessInfo.processInfo.environment["DEVICE_KILLS"] ?? "") ?? 14
 
     @Test(
         "two devices of an account are killed while both send, change, read, add and block: in the end both show the same"

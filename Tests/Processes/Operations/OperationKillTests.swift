@@ -10,7 +10,7 @@ import Testing
 /// `OPERATION_KILLS=1000` gives the long form: so many kills at each server, both at the same time.
 @Suite(.serialized) struct OperationKillTests {
     private static let environment = ProcessInfo.processInfo.environment
-    private static let kills = Int(environment["OPERATION_KILLS"] ?? "") ?? 40
+    private static let kills = Int(environment["OPERATION_KILLS"] ?? "") ?? 25
     private static let servers =
         environment["OPERATION_SERVER"].flatMap { ServerKind(rawValue: $0) }.map { [$0] } ?? ServerKind.allCases
 

@@ -6,7 +6,7 @@ import Testing
 /// Receipts under kills: the other side has one for each message, and the application is told of each once.
 @Suite(.serialized) struct ReceiptKillTests {
     /// `RECEIPT_KILLS=1000` gives the long form.
-    private let kills = Int(ProcessInfo.processInfo.environment["RECEIPT_KILLS"] ?? "") ?? 40
+    private let kills = Int(ProcessInfo.processInfo.environment["RECEIPT_KILLS"] ?? "") ?? 20
 
     @Test(
         "XEP-0184: a client is killed again and again while both sides ask for receipts; each is given once, and told once"
