@@ -110,8 +110,8 @@ extension MachineTests {
             let id = try client.session()
             server.receive("one", from: "romeo@example.net/o")
             _ = client.hear()
-            // Its own presence, a request, presence of two contacts, a contact's name, and the message.
-            client.say("<a xmlns='urn:xmpp:sm:3' h='6'/>")
+            // Its own presence, a request, presence of two contacts, names of contacts, and the message.
+            client.say("<a xmlns='urn:xmpp:sm:3' h='7'/>")
             client.link.cut(silently: false)
             client.pass(3)
             let next = try Client(server, resource: nil)
