@@ -158,12 +158,6 @@ struct Notifying {
         if !shown.isEmpty { step.notified() }
     }
 
-    /// The conversations of notifications that are shown, or to be shown.
-    func conversations() throws -> [String] {
-        try step.database.statement("SELECT DISTINCT conversation FROM notification WHERE account = ? AND kind = ?")
-            .all([account, .state(Notification.Kind.show)]) { $0.text("conversation") }
-    }
-
     /// The message in `row` has no text any more.
     func withdraw(_ row: Int64) throws {
         let shown = try step.database.statement(

@@ -185,10 +185,6 @@ package struct DisplayedPlaces {
             try stored(conversation)
             for (id, _) in try early(conversation) { try forgetEarly(id) }
         }
-        // The reading has given messages new places.
-        for conversation in try Notifying(step: step).conversations() {
-            try Notifying(step: step).withdraw(through: position(in: conversation), in: conversation)
-        }
     }
 
     private func place(of name: Name, in conversation: String) throws -> StoredMessages.Place? {
