@@ -1,4 +1,4 @@
-"""A Prosody on loopback and an obedient client, for benchmarks."""
+"""A Prosody on loopback, an obedient client, and the CPU time of a process, for benchmarks."""
 import base64, os, socket, ssl, subprocess, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -85,3 +85,15 @@ class Client:
         self.say(b"<iq type='get' id='" + identifier + b"' to='" + recipient.encode() + b"'><ping xmlns='urn:xmpp:ping'/></iq>",
                  identifier)
         return time.monotonic() - start
+
+
+def usage(pid):
+    """CPU seconds."""
+    fields = open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()
+    ticks = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    try:
+        # In nanoseconds, for a process of one thread.
+        return sum(int(open("/proc/%d/task/%s/schedstat" % (pid, task)).read().split()[0])
+                   for task in os.listdir("/proc/%d/task" % pid)) / 1e9
+    except OSError:
+        return ticks

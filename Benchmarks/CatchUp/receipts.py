@@ -8,7 +8,7 @@ the archive's end (in the output of `kalij -v run`); until then the receipts are
 until the last receipt has left is shown, too. Exit status 1 if reading with receipts owed takes more than 1.3 times the time.
 """
 import argparse, json, os, re, shutil, signal, sqlite3, statistics, subprocess, sys, tempfile, time
-from laboratory import Client, Prosody
+from laboratory import Client, Prosody, usage
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RECORDING = os.path.join(HERE, "../Receive/recording.py")
@@ -32,15 +32,10 @@ def running(folder, user):
                            stdin=subprocess.DEVNULL, text=True)
     for line in run.stderr:
         if "online as" in line:
-            start, cpu = time.monotonic(), used(run.pid)
+            start, cpu = time.monotonic(), usage(run.pid)
         if "caught up" in line:
-            return run, time.monotonic() - start, used(run.pid) - cpu
+            return run, time.monotonic() - start, usage(run.pid) - cpu
     raise SystemExit("kalij ended before it was caught up")
-
-
-def used(pid):
-    return sum(int(open("/proc/%d/task/%s/schedstat" % (pid, task)).read().split()[0])
-               for task in os.listdir("/proc/%d/task" % pid)) / 1e9
 
 
 def end(run):

@@ -11,7 +11,7 @@ program does not take, so they do not count for the rest. Exit status 1 over a b
 MB, 200 ms at the 99th percentile.
 """
 import argparse, json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, threading, time
-from laboratory import Client, Prosody
+from laboratory import Client, Prosody, usage
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RECORDING = os.path.join(HERE, "../Receive/recording.py")
@@ -36,17 +36,6 @@ def fill(server):
         else:
             bob.connection.sendall(message)
     print(file=sys.stderr)
-
-
-def usage(pid):
-    fields = open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()
-    ticks = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    try:
-        # In nanoseconds, for a process of one thread.
-        return sum(int(open("/proc/%d/task/%s/schedstat" % (pid, task)).read().split()[0])
-                   for task in os.listdir("/proc/%d/task" % pid)) / 1e9
-    except OSError:
-        return ticks
 
 
 def peak(pid):

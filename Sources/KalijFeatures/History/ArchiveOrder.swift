@@ -1,8 +1,8 @@
 import KalijSteps
 import KalijStore
 
-/// Which of two messages is later, also while a reading of the archive gives messages new places: the messages that the reading has
-/// not shown yet are later than those that it has, whatever their places.
+/// Which of two messages is later, also while a reading of the archive gives messages new places: a message that the reading has
+/// not shown yet is later than every message that the reading has shown.
 struct ArchiveOrder {
     /// Compares messages of a conversation.
     struct Rank: Comparable {

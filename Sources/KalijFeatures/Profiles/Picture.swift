@@ -12,8 +12,7 @@ struct Picture {
     /// The media type.
     let type: String
 
-    /// The largest picture, in bytes.
-    static let largest = 262_144
+    static let largest = SetProfile.largestAvatar
     static let types: Set = ["image/png", "image/jpeg", "image/gif", "image/webp"]
 
     /// - Throws: `IntentFailure` if the bytes are no such picture.

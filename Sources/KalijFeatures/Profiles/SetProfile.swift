@@ -21,6 +21,8 @@ public struct SetProfile: Intent {
 
     /// The elements of a vCard that can be set: those that have a text, and no parts.
     public static let elements = ["FN", "NICKNAME", "BDAY", "TITLE", "ROLE", "DESC", "URL", "JABBERID"]
+    /// The largest picture, in bytes.
+    public static let largestAvatar = 262_144
     /// The longest name, in bytes.
     static let longestName = 1023
     /// The longest text of the vCard, in bytes.

@@ -40,13 +40,10 @@ enum ProfileCommand: Command {
         }
         guard jid == nil else { throw Failure(.usage, "nobody but \(jid?.description ?? "") can change that profile") }
         let avatar = try arguments.value("--avatar").map { path in
-            try path.isEmpty ? [] : Files.contents(path, limit: largestPicture)
+            try path.isEmpty ? [] : Files.contents(path, limit: SetProfile.largestAvatar)
         }
         return try Acting(arguments, shared).run(SetProfile(name: arguments.value("--name"), avatar: avatar))
     }
-
-    /// Larger pictures are refused anyway.
-    private static let largestPicture = 262_144
 
     private static func show(_ jid: JID?, _ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         let (_, account) = try ContactReading(arguments, shared).open()

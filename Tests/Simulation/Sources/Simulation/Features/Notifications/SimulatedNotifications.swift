@@ -89,7 +89,7 @@ final class SimulatedNotifications: SimulatedFeature {
             violations.append(Violation(.promise4, "\(message.text) was retracted and is shown still"))
         }
         // After a power failure nothing is visible, and nobody has withdrawn the notification.
-        // A correction that was a line of its own was perhaps withdrawn as such. A message whose place nobody can tell may stand
+        // A correction without its original is a line, and the notification of this line is perhaps withdrawn. A message whose place nobody can tell may stand
         // after a message that nobody has read.
         let reading = server.feature(SimulatedReading.self)
         for message in incoming

@@ -45,7 +45,7 @@ struct ShownModel {
         return other.kind == .correction ? self.target(of: target) : nil
     }
 
-    /// An operation, the corrections that it names one after the other, and the changed text.
+    /// An operation, the chain of named corrections, and the changed text.
     func chain(of message: ArchivedMessage) -> [ArchivedMessage] {
         guard let operation = operations[message.number], let next = named[key(operation.reference, message)],
             next.number != message.number
