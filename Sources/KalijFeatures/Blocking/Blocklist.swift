@@ -21,9 +21,14 @@ package struct Blocklist {
     /// The server's abilities are known in this session: the list is read (section 3.2).
     func serverKnown(isOffered: Bool, takesReports: Bool) throws {
         try rows.set(isOffered: isOffered, takesReports: takesReports)
-        guard isOffered else { return }
+        if isOffered { try ask(attempt: 1) }
+    }
+
+    /// Asks for the list. The server pushes changes only to a client that has asked in the session (section 3.2).
+    fileprivate func ask(attempt: Int) throws {
+        guard attempt <= Limits.serverAttempts else { return }
         try step.send(
-            .request(.get, Element("blocklist", xmlns: BlockingFeature.namespace)), then: BlocklistTold(),
+            .request(.get, Element("blocklist", xmlns: BlockingFeature.namespace)), then: BlocklistTold(attempt: attempt),
             within: Limits.archivePatience)
     }
 
@@ -76,10 +81,16 @@ package struct Blocklist {
 /// The blocklist has arrived, or does not.
 struct BlocklistTold: InvalidatableHandler {
     static let name = "blocking.list"
+    /// nil in a database of an earlier release.
+    var attempt: Int?
 
-    /// After an error the rows stay as they are.
+    /// After an error the rows stay as they are. A request may also time out before leaving, while no process runs.
     func call(_ reply: IQReply, in step: Step) throws {
-        if case .result(let iq) = reply { try Blocklist(step: step).told(iq) }
+        switch reply {
+        case .result(let iq): try Blocklist(step: step).told(iq)
+        case .error: break
+        case .timeout: try Blocklist(step: step).ask(attempt: (attempt ?? 1) + 1)
+        }
     }
 
     /// The next session asks again.
