@@ -85,7 +85,13 @@ package struct DisplayedPlaces {
     func advance(_ conversation: String, to place: StoredMessages.Place, by mover: Mover) throws -> Bool {
         let order = try compare(place, in: conversation)
         if mover == .node { try told(isEarlier: order < 0, in: conversation) }
-        guard order > 0 else { return false }
+        guard order > 0 else {
+            // The displayed message may stand at the end because the archive has not shown it: newer messages may be notified of.
+            if mover != .history {
+                try Notifying(step: step).withdraw(through: place.position, in: conversation)
+            }
+            return false
+        }
         try database.run(
             """
             INSERT INTO displayed(account, conversation, message, position, is_own, unpublished) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
