@@ -86,10 +86,8 @@ package struct DisplayedPlaces {
         let order = try compare(place, in: conversation)
         if mover == .node { try told(isEarlier: order < 0, in: conversation) }
         guard order > 0 else {
-            // The displayed message may stand at the end because the archive has not shown it: newer messages may be notified of.
-            if mover != .history {
-                try Notifying(step: step).withdraw(through: place.position, in: conversation)
-            }
+            // The displayed message may stand at the end because the archive has not shown it: then this message may be notified of.
+            if mover != .history { try Notifying(step: step).withdraw(place.row) }
             return false
         }
         try database.run(
