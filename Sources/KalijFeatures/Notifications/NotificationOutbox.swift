@@ -141,8 +141,17 @@ struct Notifying {
         step.notified()
     }
 
-    /// The user has seen the messages of `conversation` up to the order number `position`, on whatever device.
-    func withdraw(through position: Int64, in conversation: String) throws {
+    /// The conversations of notifications that are shown, or to be shown.
+    func conversations() throws -> [String] {
+        try step.database.statement("SELECT DISTINCT conversation FROM notification WHERE account = ? AND kind = ?")
+            .all([account, .state(Notification.Kind.show)]) { $0.text("conversation") }
+    }
+
+    /// The user has seen the messages of `conversation` up to `last`, on whatever device.
+    func withdraw(through last: StoredMessages.Place, in conversation: String) throws {
+        let order = ArchiveOrder(database: step.database, account: step.account.id)
+        let end = try order.rank(of: last)
+
         let shown = try step.database.statement(
             """
             SELECT id, message, begun OR done AS seen FROM notification
@@ -152,7 +161,7 @@ struct Notifying {
             ($0.integer("id"), $0.integer("message"), $0.bool("seen"))
         }
         for (id, message, mayBeSeen) in shown {
-            guard let place = try messages.position(of: message), place <= position else { continue }
+            guard let place = try messages.place(of: message), try order.rank(of: place) <= end else { continue }
             try withdraw(id, mayBeSeen: mayBeSeen)
         }
         if !shown.isEmpty { step.notified() }

@@ -102,7 +102,7 @@ package struct DisplayedPlaces {
             ])
         if mover != .history {
             step.unreadMayDiffer(in: conversation)
-            try Notifying(step: step).withdraw(through: place.position, in: conversation)
+            try Notifying(step: step).withdraw(through: place, in: conversation)
         }
         return true
     }
@@ -116,7 +116,7 @@ package struct DisplayedPlaces {
         step.unreadMayDiffer(in: message.conversation)
         // Notifications have had their turn.
         guard step.notifies, try place.position <= position(in: message.conversation) else { return }
-        try Notifying(step: step).withdraw(through: place.position, in: message.conversation)
+        try Notifying(step: step).withdraw(through: place, in: message.conversation)
     }
 
     /// Whatever is from before the account was here counts as read. Messages of the first reading of the account's own archive are
@@ -188,6 +188,19 @@ package struct DisplayedPlaces {
         for conversation in waiting {
             try stored(conversation)
             for (id, _) in try early(conversation) { try forgetEarly(id) }
+        }
+        try withdrawRead()
+    }
+
+    /// The reading has given messages new places: messages in front of the displayed message were read. That is certain only if the
+    /// reading has shown the displayed message: otherwise the message stands at the end, and proves nothing.
+    private func withdrawRead() throws {
+        guard let round = try step.catchUp.round(), round.changedBehind != nil else { return }
+        for conversation in try Notifying(step: step).conversations() {
+            guard let place = try Self.place(in: conversation, of: step.account.id, in: database),
+                try messages.reading(of: place.row)?.round == round.number
+            else { continue }
+            try Notifying(step: step).withdraw(through: place, in: conversation)
         }
     }
 
