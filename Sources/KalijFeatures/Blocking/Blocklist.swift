@@ -28,8 +28,8 @@ package struct Blocklist {
     fileprivate func ask(attempt: Int) throws {
         guard attempt <= Limits.serverAttempts else { return }
         try step.send(
-            .request(.get, Element("blocklist", xmlns: BlockingFeature.namespace)), then: BlocklistTold(attempt: attempt),
-            within: Limits.archivePatience)
+            .request(.get, Element("blocklist", xmlns: BlockingFeature.namespace)),
+            then: BlocklistTold(attempt: attempt), within: Limits.archivePatience)
     }
 
     /// The list has arrived.

@@ -48,6 +48,19 @@ struct BlockingTests {
         try Contacts(harness.database).blocked(of: harness.account).map(\.description)
     }
 
+    @Test("3.2: a question for the list that expires is repeated twice: who does not ask gets no pushes")
+    func repeated() throws {
+        let harness = try self.harness(list: nil)
+        var open = Set([try harness.open("blocking.list")])
+        for _ in 0..<2 {
+            try harness.letExpire()
+            open.insert(try harness.open("blocking.list"))
+        }
+        #expect(open.count == 3)
+        try answerList("<item jid='romeo@example.net'/>", harness)
+        #expect(try blocked(harness) == ["romeo@example.net"])
+    }
+
     @Test("3.2: the list is read where the server announces it, and only differences are told")
     func list() throws {
         let without = try self.harness([], list: nil)

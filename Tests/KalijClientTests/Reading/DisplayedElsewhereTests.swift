@@ -67,6 +67,17 @@ import Testing
         #expect(try harness.history().count == 4, "the event itself is no message")
     }
 
+    @Test("a displayed message that the archive did not show stands at the end: others are withdrawn when named")
+    func displaced() throws {
+        for id in ["one", "two", "three"] { try message(id) }
+        try event(item("one"))
+        #expect(try shown() == ["show two", "show three"])
+        // As after a reading that has shown all but the first.
+        try harness.database.run("UPDATE message SET position = position + 1000 WHERE message_id = 'one'")
+        try event(item("two"))
+        #expect(try shown() == ["withdraw two"], "and the third is not known to be read")
+    }
+
     @Test("the displayed place only moves forward, and an id unknown in that chat is ignored")
     func ignored() throws {
         try message("one")
