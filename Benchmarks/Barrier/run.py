@@ -119,11 +119,8 @@ def measure(folder):
 
 
 def main():
-    folder = tempfile.mkdtemp(prefix="kalij-bench-")
-    try:
+    with tempfile.TemporaryDirectory(prefix="kalij-bench-", ignore_cleanup_errors=True) as folder:
         result = measure(folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     if options.json:
         print(json.dumps(result))
     else:

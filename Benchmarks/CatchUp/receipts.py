@@ -7,7 +7,7 @@ Each round has two accounts of its own: a given receipt stands in the archive. T
 the archive's end (in the output of `kalij -v run`); until then the receipts are owed. Then the receipts leave; the time
 until the last receipt has left is shown, too. Exit status 1 if reading with receipts owed takes more than 1.3 times the time.
 """
-import argparse, json, os, re, shutil, signal, sqlite3, statistics, subprocess, sys, tempfile, time
+import argparse, json, os, re, signal, sqlite3, statistics, subprocess, sys, tempfile, time
 from laboratory import Client, Prosody, usage
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -115,11 +115,8 @@ def measure(folder):
 
 
 def main():
-    folder = tempfile.mkdtemp(prefix="kalij-bench-")
-    try:
+    with tempfile.TemporaryDirectory(prefix="kalij-bench-", ignore_cleanup_errors=True) as folder:
         result = measure(folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     if options.json:
         print(json.dumps(result))
     else:

@@ -7,7 +7,7 @@ usage: run.py KALIJ [--rounds N] [--waiting N] [--json]
 Times are from before exec to the first printed line: the first notification, or "resumed". Exit status 1 over a bound:
 peak resident memory 24 MB with one waiting message and 28 MB with many, 1.5 times the time of the C program.
 """
-import argparse, hashlib, json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, time
+import argparse, hashlib, json, os, re, signal, statistics, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../CatchUp"))
@@ -118,11 +118,8 @@ def measure(folder):
 
 
 def main():
-    folder = tempfile.mkdtemp(prefix="kalij-bench-")
-    try:
+    with tempfile.TemporaryDirectory(prefix="kalij-bench-", ignore_cleanup_errors=True) as folder:
         result = measure(folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     if options.json:
         print(json.dumps(result))
     else:
