@@ -14,14 +14,29 @@ struct ArchiveOrder {
         }
     }
 
-    let database: Database
-    let account: Int64
+    private let database: Database
+    private let account: Int64
+    /// The readings that give messages new places, by the archive's key; nil for an archive without such a reading.
+    private var moving: [String: (number: Int64, changedBehind: Int64)?] = [:]
 
-    func rank(of place: StoredMessages.Place) throws -> Rank {
+    init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
+
+    mutating func rank(of place: StoredMessages.Place) throws -> Rank {
         let reading = try StoredMessages(database: database, account: account).reading(of: place.row)
-        guard let reading, let round = try Round.load(Archive(key: reading.archive), of: account, from: database),
-            round.phase != .done, let changed = round.changedBehind
-        else { return Rank(isUnshown: false, position: place.position) }
-        return Rank(isUnshown: place.position > changed && reading.round < round.number, position: place.position)
+        guard let reading, let round = try moving(reading.archive) else {
+            return Rank(isUnshown: false, position: place.position)
+        }
+        return Rank(
+            isUnshown: place.position > round.changedBehind && reading.round < round.number, position: place.position)
+    }
+
+    private mutating func moving(_ archive: String) throws -> (number: Int64, changedBehind: Int64)? {
+        if let known = moving[archive] { return known }
+        let round = try Round.load(Archive(key: archive), of: account, from: database)
+        let found = round.flatMap { round in
+            round.phase == .done ? nil : round.changedBehind.map { (number: round.number, changedBehind: $0) }
+        }
+        moving[archive] = .some(found)
+        return found
     }
 }

@@ -149,9 +149,6 @@ struct Notifying {
 
     /// The user has seen the messages of `conversation` up to `last`, on whatever device.
     func withdraw(through last: StoredMessages.Place, in conversation: String) throws {
-        let order = ArchiveOrder(database: step.database, account: step.account.id)
-        let end = try order.rank(of: last)
-
         let shown = try step.database.statement(
             """
             SELECT id, message, begun OR done AS seen FROM notification
@@ -160,11 +157,14 @@ struct Notifying {
         ).all([account, .text(conversation), .state(Notification.Kind.show)]) {
             ($0.integer("id"), $0.integer("message"), $0.bool("seen"))
         }
+        guard !shown.isEmpty else { return }
+        var order = ArchiveOrder(database: step.database, account: step.account.id)
+        let end = try order.rank(of: last)
         for (id, message, mayBeSeen) in shown {
             guard let place = try messages.place(of: message), try order.rank(of: place) <= end else { continue }
             try withdraw(id, mayBeSeen: mayBeSeen)
         }
-        if !shown.isEmpty { step.notified() }
+        step.notified()
     }
 
     /// The message in `row` has no text any more.

@@ -52,7 +52,7 @@ package struct DisplayedPlaces {
 
     /// Which is later: positive if `place` is later than the last message that counts as displayed, negative if earlier.
     private func compare(_ place: StoredMessages.Place, in conversation: String) throws -> Int {
-        let order = ArchiveOrder(database: database, account: step.account.id)
+        var order = ArchiveOrder(database: database, account: step.account.id)
         let history = try SessionRow.history(of: step.account.id, in: database).position
         let displayed = try Self.place(in: conversation, of: step.account.id, in: database).map {
             try order.rank(of: $0)

@@ -52,7 +52,7 @@ struct Markers {
 
     private func isLater(_ row: Int64, than last: StoredMessages.Place?) throws -> Bool {
         guard let last, let place = try messages.place(of: row) else { return true }
-        let order = ArchiveOrder(database: database, account: step.account.id)
+        var order = ArchiveOrder(database: database, account: step.account.id)
         return try order.rank(of: place) > order.rank(of: last)
     }
 
