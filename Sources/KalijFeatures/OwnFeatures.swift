@@ -18,6 +18,8 @@ extension Features {
         NodesFeature.self,
         ProfilesFeature.self,
         EncryptionFeature.self,
+        PushFeature.self,
+        RoomsFeature.self,
         OperationsFeature.self,
         ReceiptsFeature.self,
         TypingFeature.self,

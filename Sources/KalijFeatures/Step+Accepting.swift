@@ -62,6 +62,6 @@ extension Step {
     /// message is new.
     /// - Throws: `StoreError`
     public func isHistory(_ message: IncomingMessage) throws -> Bool {
-        try message.source == .archive && message.sentAt < ServerTime(step: self).since
+        try message.isHistory || message.source == .archive && message.sentAt < ServerTime(step: self).since
     }
 }

@@ -34,7 +34,8 @@ extension AccountDirectory {
         // A message that still waits in the mailbox is recognized when it is taken over.
         if id != nil, let known = try Message.accepted(text.id, by: account, in: database) { return known }
         let parcel = try leave(SharedMessage(text).payload, named: SharedMessage.name, for: account, clock)
-        return text.message(of: account, row: -parcel.id, sentAt: parcel.at)
+        let isForRoom = try RoomRows(database: database, account: account.id).isRoom(recipient) && recipient.isBare
+        return text.message(of: account, row: -parcel.id, isForRoom: isForRoom, sentAt: parcel.at)
     }
 
     /// Accepts an intent in a process that need not drive. The intent is on the disk once this function returns, and is performed
@@ -154,13 +155,15 @@ struct SharedReader {
         let place = try Taking.place(in: database)
         let last = place?.mailbox == mailbox ? place?.last ?? 0 : 0
         var ids: Set<String> = []
+        let rooms = Set(try RoomRows(database: database, account: account.id).all().map(\.jid))
         return parcels.compactMap { parcel in
             guard parcel.id > last, parcel.sender == account.jid.description,
                 let text = try? SharedMessage(parcel).text,
                 // A message accepted twice under one id is sent once.
                 ids.insert(text.id).inserted
             else { return nil }
-            return text.message(of: account, row: -parcel.id, sentAt: parcel.at)
+            return text.message(
+                of: account, row: -parcel.id, isForRoom: rooms.contains(text.recipient), sentAt: parcel.at)
         }
     }
 }

@@ -370,6 +370,13 @@ public final class Engine {
     /// Whether anything waits to be sent or acknowledged, as far as the databases can tell.
     var hasQueued: Bool {
         (try? drivers.values.contains { try QueueSteps(runner: $0.context.runner, account: $0.account).isAny() }
-            || hasShared) ?? true
+            || isOwed() || hasShared) ?? true
+    }
+
+    /// Whether a feature has work left.
+    private func isOwed() throws -> Bool {
+        try drivers.values.contains { driver in
+            try driver.context.runner.features.all.contains { try $0.isOwed(by: driver.account, in: database) }
+        }
     }
 }

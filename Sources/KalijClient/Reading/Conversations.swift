@@ -59,7 +59,7 @@ public struct Conversations {
     /// The conversation with `jid`.
     /// - Throws: `StoreError`
     public func conversation(with jid: JID) throws -> Conversation {
-        try database.reading { try conversation(jid.bare.description) }
+        try database.reading { try conversation(name(jid)) }
     }
 
     private func conversation(_ name: String) throws -> Conversation {
@@ -109,7 +109,9 @@ public struct Conversations {
         try database.reading { try messages.message(id).map { try reader.view($0, of: account) } }
     }
 
-    private func name(_ jid: JID) -> String { jid.bare.description }
+    private func name(_ jid: JID) throws -> String {
+        try RoomRows(database: database, account: account.id).conversation(with: jid)
+    }
     private func position(_ id: Int64) throws -> Int64? { try messages.place(of: id)?.position }
 
     private func shown(_ placed: [StoredMessages.Placed]) throws -> [Message] {

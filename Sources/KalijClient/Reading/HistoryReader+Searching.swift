@@ -26,8 +26,9 @@ extension HistoryReader {
         before: Int64? = nil, limit: Int = 100
     ) throws -> Found {
         let (first, last) = (after ?? .min, before ?? .max)
+        let rooms = RoomRows(database: database, account: account.id)
         let filter = Search.Filter(
-            conversation: conversation?.bare.description, times: first..<max(first, last))
+            conversation: try conversation.map { try rooms.conversation(with: $0) }, times: first..<max(first, last))
         // A single read transaction, so that everything is of the same moment.
         return try database.reading {
             let (messages, unsearched) = try Search(database: database, account: account.id).newest(

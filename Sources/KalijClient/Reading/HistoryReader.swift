@@ -44,12 +44,15 @@ public struct HistoryReader {
         guard let shared else { return [] }
         let messages = try shared.messages(of: account, besides: database)
         guard let conversation else { return messages }
-        return try messages.filter { try JID($0.to).bare == conversation.bare }
+        let rooms = RoomRows(database: database, account: account.id)
+        let name = try rooms.conversation(with: conversation)
+        return try messages.filter { try rooms.conversation(with: JID($0.to)) == name }
     }
 
     private func placed(of account: Account, with conversation: JID?, limit: Int) throws -> [StoredMessages.Placed] {
-        try StoredMessages(database: database, account: account.id)
-            .newest(limit, with: conversation?.bare.description)
+        let rooms = RoomRows(database: database, account: account.id)
+        return try StoredMessages(database: database, account: account.id)
+            .newest(limit, with: conversation.map { try rooms.conversation(with: $0) })
             .map { (try view($0.message, of: account), $0.position) }
     }
 

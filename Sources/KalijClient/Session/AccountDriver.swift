@@ -117,6 +117,8 @@ final class AccountDriver {
         alarms.cancel(.negotiation)
         alarms.set(.stable, after: context.timing.stable) { [weak self] in self?.reconnecting.lasted() }
         session.keepAlive()
+        // A server may remember that nobody looked at the former stream.
+        if isResumed { session.tell(isWatched: true) }
         due.watch()
         context.emit(Online(jid: jid, resumed: isResumed), for: account)
         guard stage.session === session else { return }
@@ -162,6 +164,7 @@ final class AccountDriver {
         if effects.queued { stage.session?.queueChanged() }
         due.plan(effects)
         context.settled(effects.settled)
+        logout?.stepped()
         // In the loop's next turn, so that the present work is finished first.
         if effects.handled { context.loop.enqueue { [weak self] in self?.context.mayHaveEnded() } }
     }

@@ -6,6 +6,8 @@ final class Logout {
     private let isRemoving: Bool
     /// Called when everything has left, with the reason if the session was not ended at the server.
     private let finished: (String?) -> Void
+    /// The handlers whose answers are waited for; nil as long as the server was told nothing.
+    private var awaited: [String]?
 
     init(_ driver: AccountDriver, removing: Bool, _ finished: @escaping (String?) -> Void) {
         (self.driver, isRemoving, self.finished) = (driver, removing, finished)
@@ -14,20 +16,51 @@ final class Logout {
     /// Ends the session at the server first, with a connection made for the purpose if there is none.
     func begin(within seconds: Double) throws {
         guard let driver else { return }
+        let isOnline = driver.stage.session != nil
         // A session that cannot be resumed has ended with its connection.
-        guard driver.stage.session == nil, try driver.steps.load().resumeID != nil else { return finish() }
+        guard try isOnline || driver.steps.load().resumeID != nil else { return finish(without: try leftover(driver)) }
         guard seconds > 0 else { return finish(without: "it was not to be connected to") }
         if let refusal = driver.stage.refusal { return finish(without: refusal) }
         driver.alarms.set(.logout, after: seconds) { [weak self] in
             self?.finish(without: "no answer within \(Int(seconds)) s")
         }
-        driver.connect()
+        if isOnline { leave() } else { driver.connect() }
+    }
+
+    /// What the server cannot be told without a session; nil if there is nothing to tell.
+    private func leftover(_ driver: AccountDriver) throws -> String? {
+        try steps(driver).leave().awaited.isEmpty ? nil : "there was no session in which to end pushes"
+    }
+
+    private func steps(_ driver: AccountDriver) -> LogoutSteps {
+        LogoutSteps(runner: driver.context.runner, account: driver.account)
     }
 
     /// The session was resumed for its end, and all stanzas that the server had kept are here.
     func caughtUp() {
         // In the loop's next turn, so that the present work is finished first.
-        driver?.context.loop.enqueue { [weak self] in self?.finish() }
+        driver?.context.loop.enqueue { [weak self] in self?.leave() }
+    }
+
+    /// The features tell the server what has to be told.
+    private func leave() {
+        guard let driver, driver.logout === self, awaited == nil else { return }
+        driver.attempt {
+            let (awaited, effects) = try steps(driver).leave()
+            self.awaited = awaited
+            driver.release(effects)
+            if awaited.isEmpty { finish() } else { driver.queueChanged() }
+        }
+    }
+
+    /// Something was handled: perhaps the last answer.
+    func stepped() {
+        guard let driver, driver.logout === self, let awaited, !awaited.isEmpty else { return }
+        driver.attempt {
+            guard try !steps(driver).isWaiting(for: awaited) else { return }
+            self.awaited = []
+            driver.context.loop.enqueue { [weak self] in self?.finish() }
+        }
     }
 
     /// Does now whatever the logout asked for.
@@ -37,8 +70,7 @@ final class Logout {
         driver.logout = nil
         driver.alarms.cancel(.logout)
         driver.attempt {
-            let steps = LogoutSteps(runner: driver.context.runner, account: driver.account)
-            let effects = try steps.logOut(removing: isRemoving)
+            let effects = try steps(driver).logOut(removing: isRemoving)
             driver.context.emit(effects.events)
             driver.context.settled(effects.settled)
             driver.letGo(endingSession: true) { [finished] in finished(problem) }

@@ -8,6 +8,24 @@ struct LogoutSteps {
     let runner: StepRunner
     let account: Account
 
+    /// Has the features tell the server what has to be told before the end.
+    /// - Returns: the names of the handlers whose answers are waited for.
+    func leave() throws -> (awaited: [String], Step.Effects) {
+        var awaited: [String] = []
+        let effects = try runner.run("leave", for: account) { step in
+            for feature in step.features.all { awaited += try feature.leave(in: step) }
+            step.flush()
+        }
+        return (awaited, effects)
+    }
+
+    /// Whether answers of the server are missing.
+    func isWaiting(for handlers: [String]) throws -> Bool {
+        var isWaiting = false
+        _ = try runner.run("leaving", for: account) { isWaiting = try Requests(step: $0).isWaiting(handlers) }
+        return isWaiting
+    }
+
     /// Ends all waiting, and forgets how to log in. An account that is to be removed loses everything.
     func logOut(removing: Bool) throws -> Step.Effects {
         try runner.run("logout", for: account) { step in

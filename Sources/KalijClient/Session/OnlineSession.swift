@@ -199,6 +199,17 @@ final class OnlineSession {
         driver?.attempt { driver?.release(try queue.blamed(through: acknowledging.writer.position, for: error)) }
     }
 
+    /// Tells the server whether somebody looks (XEP-0352), if it wants to know: a server pushes less to whoever does not
+    /// look. Every process that is connected looks: a server may hold back from the others what it takes for unimportant,
+    /// such as the events that withdraw notifications.
+    func tell(isWatched: Bool) {
+        // Without pushes nobody is spared anything.
+        guard (try? PushRow.load(steps.account.id, from: context.runner.database)?.isEnabled) ?? false else { return }
+        let isOffered = try? SessionRow.offers(
+            "csi", ClientState.namespace, to: steps.account.id, in: context.runner.database)
+        if isOffered ?? false { line.send(isWatched ? ClientState.active : ClientState.inactive) }
+    }
+
     /// Writes the queue, and acknowledges the handled stanzas.
     /// - Parameter endingSession: whether the session ends, and not only the connection; then nothing new is written.
     func letGo(endingSession: Bool) {
@@ -210,6 +221,11 @@ final class OnlineSession {
         } else if !endingSession {
             line.send(StreamManagement.end)
         }
-        if endingSession { line.send(Self.unavailable) }
+        if endingSession {
+            line.send(Self.unavailable)
+        } else if management != nil {
+            // Without stream management the stream has just ended.
+            tell(isWatched: false)
+        }
     }
 }

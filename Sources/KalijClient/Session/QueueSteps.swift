@@ -40,10 +40,13 @@ struct QueueSteps {
 
     /// Commits that the messages and requests in `entries` are about to leave for the first time.
     func transmitting(_ entries: [OutboundQueue.Entry]) throws -> Step.Effects {
-        let messages = entries.compactMap(\.message)
-        guard !messages.isEmpty || entries.contains(where: { $0.request != nil }) else { return Step.Effects() }
+        let (messages, groupchats) = (entries.compactMap(\.message), entries.compactMap(\.groupchat))
+        guard !messages.isEmpty || !groupchats.isEmpty || entries.contains(where: { $0.request != nil }) else {
+            return Step.Effects()
+        }
         return try runner.run("leaving", for: account) { step in
             try Requests.transmit(entries, in: step)
+            try Messages(step: step).transmit(groupchats: groupchats)
             guard !messages.isEmpty else { return }
             let end = try ArchiveRanges(database: step.database, account: account.id, archive: .own).end()
             try Messages(step: step).transmit(messages, after: end)
@@ -85,7 +88,7 @@ struct QueueSteps {
     /// a request is told after the deadline of the request.
     private func setAside(_ entry: OutboundQueue.Entry, _ reason: String, in step: Step) throws {
         try queue(step.database).remove(entry.id)
-        if let message = entry.message { return try Messages(step: step).fail(message, reason) }
+        if let message = entry.message ?? entry.groupchat { return try Messages(step: step).fail(message, reason) }
         try DeadLetters(step: step).bury(entry.stanza, named: "stanza", because: reason, from: .queue)
     }
 

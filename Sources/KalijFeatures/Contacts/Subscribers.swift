@@ -22,6 +22,7 @@ struct Subscribers {
         guard let sender else { return .may }
         if sender.bare == step.account.jid || sender.description == step.account.jid.domain { return .may }
         if try Blocklist(step: step).isBlocked(sender) { return .mayNot }
+        if try step.features.all.contains(where: { try $0.isVisible(to: sender, in: step) }) { return .may }
         switch try SessionRow.roster(of: step.account.id, in: database) {
         case .unknown: return .unknown
         case .unavailable: return .mayNot

@@ -11,7 +11,10 @@ struct Announcements {
     /// A presence has arrived. A presence without a hash changes nothing: a server may leave out an unchanged hash
     /// (XEP-0390 section 5.2).
     package func received(_ presence: Element) throws {
-        guard let from = presence["from"], let jid = try? JID(from) else { return }
+        // A room may have thousands of occupants; nobody asks what their clients can do.
+        guard let from = presence["from"], let jid = try? JID(from),
+            presence.child("x", "http://jabber.org/protocol/muc#user") == nil
+        else { return }
         switch presence["type"] {
         case nil:
             if let announced = Announced(presence, by: jid), try !isOurselves(jid) { try learn(announced, of: jid) }

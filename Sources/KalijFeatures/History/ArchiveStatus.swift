@@ -23,10 +23,13 @@ package struct ArchiveStatus {
             }
     }
 
-    /// Whether the end of some account's archive is being read.
+    /// Whether the end of some account's archive is being read, or of a room's: that of a room which the account has left
+    /// is not gone on with.
     package static func isReading(in database: Database) throws -> Bool {
-        try database.statement("SELECT 1 FROM catchup WHERE phase <> ? LIMIT 1")
-            .first([.state(Round.Phase.done)]) { _ in true } ?? false
+        try database.statement(
+            "SELECT 1 FROM catchup WHERE phase <> ? AND (archive = ? OR request IS NOT NULL) LIMIT 1"
+        )
+        .first([.state(Round.Phase.done), .text(Archive.own.key)]) { _ in true } ?? false
     }
 
     /// What became of the last fetching of older history from the account's own archive; nil if there was none.

@@ -7,6 +7,9 @@ import KalijXML
 /// before the first range. Backfill begins after the end of the archive was read, and goes on after an interruption, in
 /// any process.
 struct Backfill {
+    /// How many messages of a room are fetched from before the first reading.
+    static let firstPage = 50
+
     package let step: Step
     package let archive: Archive
     private var database: Database { step.database }

@@ -83,10 +83,14 @@ package struct CatchUp {
         try askPage()
     }
 
-    /// Reads a room's archive from the point of the last complete reading; `trusted` says whether the room's stanza-ids
-    /// are the archive's ids.
-    func beginRoom(trusted: Bool) throws {
-        try newRound(.afterPresence)
+    /// Reads a room's archive from the point of the last complete reading.
+    /// - Parameters:
+    ///   - trusted: whether the room's stanza-ids are the archive's ids.
+    ///   - anchor: a message where the reading begins, if it is further back.
+    func beginRoom(trusted: Bool, from anchor: String? = nil) throws {
+        let isFirst = try round() == nil
+        try newRound(.afterPresence, from: anchor)
+        if isFirst { try Backfill(step: step, archive: archive).want(older: Backfill.firstPage, gaps: false) }
         try database.run(
             "UPDATE catchup SET trusted = ?3 WHERE account = ?1 AND archive = ?2", key + [.integer(trusted ? 1 : 0)])
         try askPage()
@@ -132,10 +136,11 @@ package struct CatchUp {
 
     // MARK: Rounds
 
-    private func newRound(_ phase: Round.Phase) throws {
+    /// - Parameter anchor: a message of a room where the round begins, if it is further back.
+    private func newRound(_ phase: Round.Phase, from anchor: String? = nil) throws {
         let range = try ranges.newest()
         let unfinished = try moving()
-        let begin = try range.map { try self.begin($0, at: cursor($0, unfinished)) }
+        let begin = try range.map { try self.begin($0, at: cursor($0, unfinished, anchor)) }
         try database.run(
             """
             INSERT INTO catchup(account, archive, number, phase, since, range, cursor, start, placed, again_id, again_next,
@@ -157,12 +162,12 @@ package struct CatchUp {
     }
 
     /// Where the first reading begins, in the server's time: the account's days of history before the account was
-    /// added, or, for a room, before now.
+    /// added, or, for a room, now: a page of older history is fetched backwards.
     private var since: Int64 {
         get throws {
             let time = ServerTime(step: step)
-            let begin = try archive.isOwn ? min(time.since, time.now) : time.now
-            return max(1, begin - step.account.historyDays * Self.day)
+            guard archive.isOwn else { return try max(1, time.now) }
+            return try max(1, min(time.since, time.now) - step.account.historyDays * Self.day)
         }
     }
 
@@ -193,18 +198,24 @@ package struct CatchUp {
     /// the archive, the round begins at the first such message's anchor instead, where the anchor is further back
     /// (Rules.md, durability 6).
     private func cursor(
-        _ range: ArchiveRange, _ unfinished: (cursor: String?, changedBehind: Int64)?
+        _ range: ArchiveRange, _ unfinished: (cursor: String?, changedBehind: Int64)?, _ anchor: String?
     ) throws -> Cursor {
         let id = unfinished?.cursor ?? range.againID
         let begin = (id: id, position: try ranges.place(of: id)?.position ?? range.lastPosition)
-        guard archive.isOwn, try queue.holding() != .none, let anchor = try queue.firstSent()?.anchor,
-            let place = try ranges.place(of: anchor),
+        guard let anchor = try anchor ?? ownAnchor(), let place = try ranges.place(of: anchor),
             // Messages shown by the unfinished round have their places already.
             try place.position <= unfinished?.changedBehind ?? .max || place.catchup == round()?.number,
-            place.position < begin.position, place.position >= range.firstPosition
+            // A room's anchor is to be shown again: that proves that the room has not forgotten what came later.
+            place.position < begin.position + (archive.isOwn ? 0 : 1), place.position >= range.firstPosition
         else { return begin }
         // The archive may have lost the anchor.
         return try ranges.place(before: anchor, in: range) ?? (anchor, place.position)
+    }
+
+    /// The anchor of the first message that waits for the account's archive; nil if none waits.
+    private func ownAnchor() throws -> String? {
+        guard archive.isOwn, try queue.holding() != .none else { return nil }
+        return try queue.firstSent()?.anchor
     }
 
     /// The open page is requested again: messages shown by the page keep their places.
@@ -263,14 +274,15 @@ package struct CatchUp {
 
     /// The archive could not answer now: the question is repeated after a while.
     func postponed(_ round: Round, problem: String) throws {
+        // A room's feature asks again; and a process that a push has started waits for no reading that nobody goes on with.
+        guard archive.isOwn else { return try finish(problem: problem) }
         try database.run(
             """
             UPDATE catchup SET phase = ?3, query_id = NULL, request = NULL, problem = ?4
             WHERE account = ?1 AND archive = ?2
             """, key + [.state(Round.Phase.afterPresence), .text(problem)])
-        if archive.isOwn { try step.announcePresence() }
+        try step.announcePresence()
         tell(problem: problem)
-        guard archive.isOwn else { return }
         // A lost session's messages wait, because only the archive can tell their outcome.
         if try queue.holding() == .resumed { try release(problem: problem) }
         step.tryArchiveAgain()
@@ -312,6 +324,9 @@ package struct CatchUp {
         if archive.isOwn { try release(problem: problem) }
         if archive.isOwn, problem == nil {
             for feature in step.features.all { try feature.archiveRead(in: step) }
+        }
+        if let room = archive.recipient {
+            for feature in step.features.all { try feature.roomRead(room, problem: problem, in: step) }
         }
         if problem == nil { try ArchiveBegin(step: step, archive: archive).findOut() }
         try Backfill.goOn(step)

@@ -3,8 +3,8 @@ import KalijSteps
 import KalijText
 
 extension EventKey {
-    /// The room with the archive; missing for the account's own archive.
-    public static let room = EventKey("room", "the room with the archive; missing for the account's own archive")
+    /// The bare address of the room; missing for the account's own archive.
+    public static let room = EventKey("room", "the bare address of the room; missing for the account's own archive")
     /// How many messages are new.
     public static let messages = EventKey("messages", "how many messages are new")
 }

@@ -15,7 +15,10 @@ struct MessagePath {
     /// A delivered message, without its wrapper; `position` is the order number reserved for the message, if any.
     func deliver(_ message: Element, _ source: IncomingMessage.Source, at position: Int64? = nil) throws {
         let messages = Messages(step: step)
-        if message["type"] == "error" { return try messages.refused(message) }
+        if message["type"] == "error" {
+            for feature in step.features.all { if try feature.takesError(message, in: step) { return } }
+            return try messages.refused(message)
+        }
         var incoming = IncomingMessage(
             message, source, account: step.account.jid, stampedBy: try trusted(message), now: step.now)
         try arrive(&incoming)

@@ -15,8 +15,23 @@ extension Messages {
         }
     }
 
-    /// The id of the last stored message of the archive at or after the order number `position`. The search of the tail is bounded.
-    /// Messages that were filled in lately are older than the tail.
+    /// Messages to rooms are about to leave. The anchor is the newest known message of the room's archive.
+    package func transmit(groupchats messages: [Int64]) throws {
+        for id in messages {
+            try database.run(
+                """
+                UPDATE message SET state = ?1, anchor = (SELECT stanza_id FROM (
+                    SELECT a.stanza_id FROM message a
+                    WHERE a.account = message.account AND a.conversation = message.conversation AND a.shown = 1
+                    ORDER BY a.position DESC LIMIT 200) WHERE stanza_id IS NOT NULL LIMIT 1)
+                WHERE id = ?2 AND state = ?3
+                """, [.state(MessageState.sent), .integer(id), .state(MessageState.queued)])
+            if database.changes > 0 { try emitState(of: id) }
+        }
+    }
+
+    /// The id of the last stored message of the archive at or after the order number `position`. The search of the tail
+    /// is bounded. Messages that were filled in lately are older than the tail.
     private func newest(after position: Int64?) throws -> String? {
         try database.statement(
             """

@@ -21,6 +21,7 @@ package struct Messages {
     /// The server has the messages.
     package func acknowledged(_ messages: [Int64]) throws {
         for id in messages {
+            for feature in step.features.all { try feature.acknowledged(id, in: step) }
             try database.run(
                 "UPDATE message SET state = ? WHERE id = ? AND state IN (?, ?)",
                 [
@@ -34,7 +35,9 @@ package struct Messages {
 
     /// Stores a message in a new row; false if the message has a row already.
     package func insert(_ received: IncomingMessage, position: Int64, catchup: Int64) throws -> Bool {
-        let state: MessageState? = received.direction == .outgoing ? .acked : nil
+        // A room shows what has arrived.
+        let state: MessageState? =
+            received.direction == .outgoing ? received.type == "groupchat" ? .delivered : .acked : nil
         try database.run(
             """
             INSERT INTO message(account, direction, conversation, position, archive, stanza_id, message_id, origin_id,
@@ -104,16 +107,20 @@ package struct Messages {
             """
             UPDATE OR IGNORE message SET archive = ?, stanza_id = coalesce(?, stanza_id), position = coalesce(?, position),
                 catchup = coalesce(?, catchup), sent_at = coalesce(?, sent_at), settled = 1,
-                state = CASE WHEN state IN (?, ?) THEN ? ELSE state END
+                state = CASE WHEN state IN (?, ?) OR type = 'groupchat' AND state = ? THEN
+                    CASE type WHEN 'groupchat' THEN ? ELSE ? END ELSE state END
             WHERE id = ?
             """,
             [
                 .text(received.archive), .optional(received.stanzaID), .optional(place?.position),
                 .optional(place?.catchup), .optional(own.isConfirmed ? nil : received.archivedAt),
-                .state(MessageState.queued), .state(MessageState.sent), .state(MessageState.acked), .integer(own.row),
+                .state(MessageState.queued), .state(MessageState.sent), .state(MessageState.acked),
+                .state(MessageState.delivered), .state(MessageState.acked), .integer(own.row),
             ])
         if let place, place.position != own.position { try moved(own.row) }
-        if own.state == .queued || own.state == .sent { try emitState(of: own.row) }
+        if own.state == .queued || own.state == .sent || own.state == .acked && received.type == "groupchat" {
+            try emitState(of: own.row)
+        }
     }
 
     /// An error in answer to one of our messages (RFC 6120 8.3). The error counts only from the recipient, from a

@@ -1,6 +1,7 @@
 import KalijAddress
 import KalijSteps
 import KalijStore
+import KalijStream
 import KalijXML
 
 /// A stanza of the user's that has to arrive exactly once: a text, or a stanza that is not shown, such as a correction or a
@@ -37,28 +38,43 @@ package struct OutgoingStanza {
     }
 
     /// The stanza as accepted; features add more (``Feature/prepare(_:in:)``).
-    package var element: Element {
+    package func element(_ kind: MessageKind = .chat) -> Element {
         Element(
-            "message", xmlns: "jabber:client", attributes: ["type": "chat", "to": recipient.description, "id": id],
+            "message", xmlns: "jabber:client",
+            attributes: ["type": kind.rawValue, "to": recipient.description, "id": id],
             children: content + [Element("origin-id", xmlns: "urn:xmpp:sid:0", attributes: ["id": id])])
+    }
+
+    private func isRoom(in step: Step) throws -> Bool {
+        try step.features.all.contains { try $0.isRoom(recipient.bare, in: step) }
+    }
+
+    /// Whether the stanza is for all occupants of a room, or for an occupant alone: then the conversation is with the
+    /// occupant.
+    private func way(in step: Step) throws -> (kind: MessageKind, conversation: String) {
+        let isRoom = try isRoom(in: step)
+        let name = isRoom ? recipient.description : recipient.bare.description
+        return (isRoom && recipient.isBare ? .groupchat : .chat, name)
     }
 
     /// Stores and queues the stanza.
     package func store(in step: Step, sentAt: Int64) throws -> Message {
-        let row = try insert(in: step, sentAt: sentAt)
-        try queue(row, in: step)
-        return message(of: step.account, row: row, sentAt: sentAt)
+        let (kind, conversation) = try way(in: step)
+        let row = try insert(kind, conversation, in: step, sentAt: sentAt)
+        try queue(row, kind, in: step)
+        return message(of: step.account, row: row, kind, in: conversation, sentAt: sentAt)
     }
 
     /// Stores, queues and reports a stanza that was accepted before. The stanza fails if the server no longer takes stanzas of
     /// its size.
     @discardableResult
     package func storeOrFail(in step: Step, sentAt: Int64) throws -> Message {
-        let row = try insert(in: step, sentAt: sentAt)
-        let message = message(of: step.account, row: row, sentAt: sentAt)
+        let (kind, conversation) = try way(in: step)
+        let row = try insert(kind, conversation, in: step, sentAt: sentAt)
+        let message = message(of: step.account, row: row, kind, in: conversation, sentAt: sentAt)
         do {
-            try queue(row, in: step)
-        } catch let error as StanzaTooLong {
+            try queue(row, kind, in: step)
+        } catch let error where error is StanzaTooLong || error is IntentFailure {
             try Messages(step: step).fail(row, "\(error)")
             return try Message.load(row, from: step.database) ?? message
         }
@@ -67,33 +83,46 @@ package struct OutgoingStanza {
         return message
     }
 
-    package func message(of account: Account, row: Int64, sentAt: Int64) -> Message {
+    package func message(
+        of account: Account, row: Int64, _ kind: MessageKind = .chat, in conversation: String? = nil, sentAt: Int64
+    ) -> Message {
         Message(
-            id: row, direction: .outgoing, conversation: recipient.bare.description, messageID: id, stanzaID: nil,
+            id: row, direction: .outgoing, conversation: conversation ?? recipient.bare.description,
+            messageID: id, stanzaID: nil,
             originID: id,
-            from: account.jid.description, to: recipient.description, type: "chat", body: body, isShown: body != nil,
+            from: account.jid.description, to: recipient.description, type: kind.rawValue, body: body,
+            isShown: body != nil,
             repliesTo: repliesTo, sentAt: sentAt, state: .queued)
     }
 
-    private func queue(_ row: Int64, in step: Step) throws {
-        let stanza = element
-        if body != nil { for feature in step.features.all { try feature.prepare(stanza, in: step) } }
+    private func queue(_ row: Int64, _ kind: MessageKind, in step: Step) throws {
+        let stanza = element(kind)
+        if kind == .chat, !recipient.isBare, try isRoom(in: step) {
+            stanza.add(Element("x", xmlns: "http://jabber.org/protocol/muc#user"))
+        }
+        if body != nil, kind == .chat { for feature in step.features.all { try feature.prepare(stanza, in: step) } }
+        if kind == .groupchat {
+            for feature in step.features.all where try feature.keeps(stanza, of: row, to: recipient, in: step) {
+                return
+            }
+        }
         try OutboundQueue(database: step.database, account: step.account.id)
             .append(stanza.bytes(in: "jabber:client"), message: row, isRepeatable: isRepeatable)
     }
 
-    private func insert(in step: Step, sentAt: Int64) throws -> Int64 {
+    private func insert(_ kind: MessageKind, _ conversation: String, in step: Step, sentAt: Int64) throws -> Int64 {
         let account = step.account
         try step.database.run(
             """
             INSERT INTO message(account, direction, conversation, position, archive, message_id, origin_id, sender,
                 recipient, type, body, shown, reply_to, sent_at, state)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'chat', ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                .integer(account.id), .state(Direction.outgoing), .text(recipient.bare.description),
-                .integer(try step.nextPosition()), .text(Archive.own.key), .text(id), .text(id),
-                .text(account.jid.description), .text(recipient.description), .optional(body),
+                .integer(account.id), .state(Direction.outgoing), .text(conversation),
+                .integer(try step.nextPosition()),
+                .text(kind == .groupchat ? Archive(room: recipient).key : Archive.own.key), .text(id), .text(id),
+                .text(account.jid.description), .text(recipient.description), .text(kind.rawValue), .optional(body),
                 .integer(body == nil ? 0 : 1), .optional(repliesTo), .integer(sentAt), .state(MessageState.queued),
             ])
         let row = step.database.lastInsertedRow

@@ -42,7 +42,7 @@ package struct OutgoingText {
 
     /// - Throws: `AcceptError.tooLong`
     static func checkLength(of stanza: OutgoingStanza) throws(AcceptError) {
-        let bytes = stanza.element.bytes(in: "jabber:client").count
+        let bytes = stanza.element().bytes(in: "jabber:client").count
         guard bytes <= Outgoing.largestStanza else { throw .tooLong(bytes) }
     }
 
@@ -62,7 +62,8 @@ package struct OutgoingText {
         try stanza.storeOrFail(in: step, sentAt: sentAt)
     }
 
-    package func message(of account: Account, row: Int64, sentAt: Int64) -> Message {
-        stanza.message(of: account, row: row, sentAt: sentAt)
+    /// - Parameter isForRoom: whether the recipient is a room of the account.
+    package func message(of account: Account, row: Int64, isForRoom: Bool, sentAt: Int64) -> Message {
+        stanza.message(of: account, row: row, isForRoom ? .groupchat : .chat, sentAt: sentAt)
     }
 }

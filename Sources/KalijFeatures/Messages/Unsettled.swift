@@ -12,14 +12,14 @@ package struct Unsettled {
 
     // The index `message_unfinished` is used only if the statement names the states of the index.
 
-    /// Reports all messages that were sent and not acknowledged; the messages leave the queue. Messages whose repetition says the
-    /// same are sent again instead.
+    /// Reports all messages to people that were sent and not acknowledged; the messages leave the queue. Messages whose
+    /// repetition says the same are sent again instead.
     package func reportAll() throws {
         try report(
             try step.database.statement(
                 """
                 SELECT id FROM message
-                WHERE account = ?1 AND state IN ('queued', 'sent', 'failed') AND state = ?2 AND settled = 1
+                WHERE account = ?1 AND state IN ('queued', 'sent', 'failed') AND state = ?2 AND settled = 1 AND type <> 'groupchat'
                     AND id NOT IN (SELECT message FROM queue WHERE account = ?1 AND message IS NOT NULL AND lasting)
                 ORDER BY id
                 """))
@@ -33,7 +33,7 @@ package struct Unsettled {
             try step.database.statement(
                 """
                 SELECT id FROM message
-                WHERE account = ?1 AND state IN ('queued', 'sent', 'failed') AND state = ?2 AND settled = 1
+                WHERE account = ?1 AND state IN ('queued', 'sent', 'failed') AND state = ?2 AND settled = 1 AND type <> 'groupchat'
                     AND id NOT IN (SELECT message FROM queue WHERE account = ?1 AND message IS NOT NULL) ORDER BY id
                 """))
     }

@@ -129,9 +129,9 @@ struct Notifying {
     /// The message in `row` is shown from now on. Archived messages from before the account was added cause no notification.
     package func shown(_ received: IncomingMessage, row: Int64) throws {
         guard step.notifies, received.direction == .incoming, received.body != nil,
-            received.type == "chat" || received.type == "normal",
-            try !step.isHistory(received), try !Blocklist(step: step).isBlocked(received.sender),
-            try step.settings(for: received.conversation).notifies(isMeant: true)
+            try isConversation(received), try !step.isHistory(received),
+            try !Blocklist(step: step).isBlocked(received.sender),
+            try step.settings(for: received.conversation).notifies(isMeant: isMeant(received))
         else { return }
         try step.database.run(
             """
@@ -139,6 +139,34 @@ struct Notifying {
             VALUES (?, ?, ?, ?)
             """, [account, .integer(row), .text(received.conversation), .state(Notification.Kind.show)])
         step.notified()
+    }
+
+    /// Whether somebody talks to the account, in person or in a room of the account.
+    private func isConversation(_ received: IncomingMessage) throws -> Bool {
+        switch received.type {
+        case "chat", "normal": return true
+        case "groupchat": return try room(of: received) != nil && isWanted(received)
+        default: return false
+        }
+    }
+
+    private func room(of received: IncomingMessage) throws -> RoomRow? {
+        try RoomRows(database: step.database, account: step.account.id).room(received.sender)
+    }
+
+    /// In a group every message is for everybody. In a channel, without a choice of the user's, a message is for the
+    /// user if it mentions the user.
+    private func isWanted(_ received: IncomingMessage) throws -> Bool {
+        guard let room = try room(of: received), !room.info.isGroup else { return true }
+        let choice = try StoredSettings(database: step.database, account: step.account.id)
+            .hasChoice(for: received.conversation)
+        return try choice || isMeant(received)
+    }
+
+    /// Whether a message is for the user: in a room, if the message names the user's nickname there.
+    private func isMeant(_ received: IncomingMessage) throws -> Bool {
+        guard received.type == "groupchat", let room = try room(of: received) else { return true }
+        return Mention.names(room.held ?? room.nick, in: received.body ?? "")
     }
 
     /// The conversations of notifications that are shown, or to be shown.

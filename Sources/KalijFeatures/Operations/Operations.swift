@@ -150,8 +150,18 @@ struct Operations {
     }
 
     /// The user removes the message in `row` from this directory.
-    func forget(_ row: Int64) throws {
-        try Messages(step: step).rewrite(row, body: nil, editedAt: nil, erasure: .forgotten)
+    func forget(_ row: Int64) throws { try end(row, .forgotten) }
+
+    /// A room has taken the message in `row` back.
+    func moderated(_ row: Int64) throws {
+        guard let message = try Message.load(row, from: step.database), message.erasure != .forgotten,
+            message.erasure != .moderated
+        else { return }
+        try end(row, .moderated)
+    }
+
+    private func end(_ row: Int64, _ erasure: Erasure) throws {
+        try Messages(step: step).rewrite(row, body: nil, editedAt: nil, erasure: erasure)
         try erase(row)
         if let message = try view(row) { try Telling(step: step).tell(MessageChanged(message)) }
     }

@@ -3,7 +3,8 @@ import KalijText
 
 extension EventKey {
     /// A nickname that somebody has chosen.
-    public static let nick = EventKey("nick", "the nickname that the person has chosen (XEP-0172)")
+    public static let nick = EventKey(
+        "nick", "the nickname that the person has chosen (XEP-0172); in a room, the nickname there")
     /// The SHA-1 of a picture.
     public static let avatar = EventKey(
         "avatar", "the SHA-1 of the person's picture, in hexadecimal (XEP-0084, XEP-0153)")

@@ -39,7 +39,7 @@ public struct SetDraft: Intent {
     ///   - body: the text; empty: there is no draft any more.
     ///   - conversation: the recipient.
     public init(_ body: String, for conversation: JID) {
-        (self.body, self.conversation) = (body, conversation.bare.description)
+        (self.body, self.conversation) = (body, conversation.description)
     }
 
     public func check() throws {
@@ -61,7 +61,8 @@ extension Step {
     ///   - conversation: the recipient.
     /// - Throws: `StoreError`
     public func setDraft(_ body: String, for conversation: JID) throws {
-        let key: [Value] = [.integer(account.id), .text(conversation.bare.description)]
+        let name = try RoomRows(database: database, account: account.id).conversation(with: conversation)
+        let key: [Value] = [.integer(account.id), .text(name)]
         guard !body.isEmpty else {
             return try database.run("DELETE FROM draft WHERE account = ? AND conversation = ?", key)
         }

@@ -4,7 +4,7 @@ import KalijSteps
 /// The user has read a conversation: up to a message, or all of it.
 public struct MarkRead: Intent {
     public static let name = "read"
-    /// The bare address of the conversation.
+    /// The address of the conversation: a bare address; for an occupant of a room the full address.
     public let conversation: String
     /// The last read message; nil for the newest message at the time of the performing.
     public let through: MessageReference?
@@ -13,13 +13,14 @@ public struct MarkRead: Intent {
     ///   - conversation: the conversation.
     ///   - through: the last read message; nil for the newest message at the time of the performing.
     public init(_ conversation: JID, through: MessageReference? = nil) {
-        (self.conversation, self.through) = (conversation.bare.description, through)
+        (self.conversation, self.through) = (conversation.description, through)
     }
 
     public func check() throws { _ = try JID(conversation) }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
-        let conversation = try JID(conversation).bare.description
+        let conversation = try RoomRows(database: step.database, account: step.account.id)
+            .conversation(with: JID(conversation))
         let messages = StoredMessages(database: step.database, account: step.account.id)
         var last = Int64.max
         if let through {

@@ -86,7 +86,13 @@ enum ReadingFeature: Feature {
 
     static func sessionBegan(in step: Step) throws { try Markers(step: step).giveOwed(asking: true) }
     static func becameAvailable(in step: Step) throws { try DisplayedNode(step: step).ask() }
-    static func sessionResumed(in step: Step) throws { try DisplayedNode(step: step).publish() }
+    static func sessionResumed(in step: Step) throws {
+        // While nobody looked, a server may have dropped events of the node (measured: places of other conversations).
+        guard try PushRow.load(step.account.id, from: step.database)?.isEnabled ?? false else {
+            return try DisplayedNode(step: step).publish()
+        }
+        try DisplayedNode(step: step).ask()
+    }
     static func contactsKnown(in step: Step) throws { try Markers(step: step).giveOwed(asking: false) }
 
     static func archiveRead(in step: Step) throws {

@@ -74,6 +74,13 @@ package struct StoredSettings {
             mutedUntil: values[Self.muted].flatMap { Int64($0) }.flatMap { $0 > now ? $0 : nil })
     }
 
+    /// Whether the user has chosen what notifies in `conversation`.
+    func hasChoice(for conversation: String) throws -> Bool {
+        try database.statement(
+            "SELECT 1 FROM setting WHERE account = ? AND conversation = ? AND name = ? LIMIT 1"
+        ).first([.integer(account), .text(conversation), .text(Self.notify)]) { _ in true } ?? false
+    }
+
     func set(_ disclosure: Disclosure, _ isOn: Bool, for conversation: String?) throws {
         try set(disclosure.rawValue, isOn ? "on" : "off", for: conversation)
     }

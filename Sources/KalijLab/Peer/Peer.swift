@@ -81,11 +81,15 @@ public struct Peer: Sendable {
     ///   - operations: whether the client also corrects, retracts, reacts, and with `markers` gives markers, at random.
     ///   - markers: whether the messages ask for displayed markers, and markers are reported (XEP-0333).
     ///   - seed: of the random choices; nil for any.
+    ///   - nick: the recipient is a room that the client enters under this nickname, and makes if there is none; nil
+    ///     for a person.
+    ///   - fields: the configuration of a new room.
     /// - Throws: ``LaboratoryError`` if the client is not logged in within 30 s.
     public func chat(
         with recipient: String, label: String, rate: Double, count: Int? = nil, first: Int = 1,
         resource: String? = nil, reconnects: Bool = false, originIDs: Bool = false, receipts: Bool = false,
-        operations: Bool = false, markers: Bool = false, seed: Int? = nil
+        operations: Bool = false, markers: Bool = false, seed: Int? = nil, nick: String? = nil,
+        fields: [String: String] = [:]
     ) async throws -> Chat {
         var arguments = ["--to", recipient, "--label", label, "--rate", "\(rate)", "--first", "\(first)"]
         if reconnects { arguments.append("--reconnect") }
@@ -95,6 +99,8 @@ public struct Peer: Sendable {
         if markers { arguments.append("--markers") }
         if let count { arguments += ["--count", "\(count)"] }
         if let seed { arguments += ["--seed", "\(seed)"] }
+        if let nick { arguments += ["--nick", nick] }
+        for (name, value) in fields { arguments += ["--field", "\(name)=\(value)"] }
         var launch = try command("chat", arguments, resource: resource)
         let files = laboratory.path("chat-\(user)-\(UInt32.random(in: 0...UInt32.max))")
         launch.output = .file(files + ".out")
@@ -185,6 +191,9 @@ public final class Chat: Sendable {
     func burst(_ count: Int) throws {
         try process.write(line: "burst \(count)")
     }
+
+    /// Sends a stanza unchanged; without line breaks.
+    public func send(raw stanza: String) throws { try process.write(line: "raw \(stanza)") }
 
     /// Stops sending; the client goes on receiving.
     /// - Returns: how many messages were sent, all taken by the server.

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """An independent XMPP client for the laboratory: slixmpp, none of Kalij's code.
 
-peer.py chat      numbered messages without pause, everything received is reported
+peer.py chat      numbered messages without pause, everything received is reported; with --nick in a room, which is made if
+                  there is none
 peer.py archive   the whole archive of an account, in the server's order
 peer.py raw       the bytes of standard input, sent unchanged
 peer.py push      has the server push to a device (XEP-0357), and goes away
@@ -37,6 +38,7 @@ CORRECTION = "urn:xmpp:message-correct:0"
 RETRACTION = "urn:xmpp:message-retract:%d"
 FASTENING = "urn:xmpp:fasten:0"
 REACTIONS = "urn:xmpp:reactions:0"
+MUC = "http://jabber.org/protocol/muc"
 EMOJI = ["\U0001F44D", "\U0001F389", "\u2764\uFE0F", "\U0001F602"]
 
 
@@ -245,9 +247,40 @@ async def lines_of_standard_input():
     return reader, transport
 
 
+async def enter(peer, room, nick):
+    """Enters a room (XEP-0045); a new room is configured with the fields of --field."""
+    entered = asyncio.get_running_loop().create_future()
+
+    def presence(stanza):
+        x = stanza.xml.find("{%s#user}x" % MUC)
+        codes = [] if x is None else [status.get("code") for status in x.findall("{%s#user}status" % MUC)]
+        say("presence", sender=str(stanza["from"]), type=stanza.xml.get("type"), body=",".join(codes))
+        if "110" in codes and stanza.xml.get("type") is None and not entered.done():
+            entered.set_result("201" in codes)
+
+    peer.register_handler(slixmpp.xmlstream.handler.Callback(
+        "room", slixmpp.xmlstream.matcher.MatchXPath("{%s}presence" % CLIENT),
+        lambda stanza: presence(stanza) if stanza["from"].bare == room else None))
+    joining = peer.make_presence(pto="%s/%s" % (room, nick))
+    x = ElementTree.SubElement(joining.xml, "{%s}x" % MUC)
+    ElementTree.SubElement(x, "{%s}history" % MUC, maxstanzas="0")
+    joining.send()
+    if await asyncio.wait_for(entered, 20):
+        iq = peer.make_iq_set(ito=room)
+        query = ElementTree.SubElement(iq.xml, "{%s#owner}query" % MUC)
+        form = ElementTree.SubElement(query, "{jabber:x:data}x", type="submit")
+        fields = dict(field.split("=", 1) for field in peer.options.field)
+        if fields:
+            fields["FORM_TYPE"] = "%s#roomconfig" % MUC
+        for name, value in fields.items():
+            field = ElementTree.SubElement(form, "{jabber:x:data}field", var=name)
+            ElementTree.SubElement(field, "{jabber:x:data}value").text = value
+        await iq.send(timeout=20)
+
+
 async def chat(peer):
     """Sends "LABEL 1", "LABEL 2", ... until "stop" (or the end of input), stays to receive until "quit". After "burst N"
-    the next N messages are sent as fast as the server takes them."""
+    the next N messages are sent as fast as the server takes them; "raw XML" sends the stanza XML."""
     options = peer.options
     stop = asyncio.Event()
     quit_ = asyncio.Event()
@@ -272,6 +305,8 @@ async def chat(peer):
                 stop.set()
             elif line.startswith("burst "):
                 peer.burst += int(line.split()[1])
+            elif line.startswith("raw "):
+                peer.send_raw(line[4:])
             elif line in ("", "quit"):
                 stop.set()
                 quit_.set()
@@ -300,6 +335,8 @@ async def chat(peer):
         peer.add_filter("out", note_given)
     random.seed(options.seed)
     peer.send_presence()
+    if options.nick:
+        await enter(peer, options.to, options.nick)
     await peer.barrier()
     listening = asyncio.ensure_future(commands())
     say("ready")
@@ -309,7 +346,8 @@ async def chat(peer):
         await peer.online.wait()
         peer.sent += 1
         number = options.first + peer.sent - 1
-        message = peer.make_message(mto=options.to, mbody="%s %d" % (options.label, number), mtype="chat")
+        message = peer.make_message(mto=options.to, mbody="%s %d" % (options.label, number),
+                                    mtype="groupchat" if options.nick else "chat")
         if options.markers:
             message.enable("markable")
         message.send()
@@ -454,6 +492,8 @@ def main():
         command.add_argument("--ca", required=True)
         if name == "chat":
             command.add_argument("--to", required=True)
+            command.add_argument("--nick")
+            command.add_argument("--field", action="append", default=[])
             command.add_argument("--label", default="m")
             command.add_argument("--rate", type=float, default=0.0)
             command.add_argument("--count", type=int)

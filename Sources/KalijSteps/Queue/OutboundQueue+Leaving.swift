@@ -6,14 +6,15 @@ extension OutboundQueue {
     package func entries(after id: Int64, limit: Int) throws -> [Entry] {
         try database.statement(
             """
-            SELECT id, message, request, stanza, blamed FROM queue WHERE account = ?1 AND id > ?2
+            SELECT id, message, groupchat, request, stanza, blamed FROM queue WHERE account = ?1 AND id > ?2
                 AND (message IS NULL OR NOT (SELECT holding FROM session WHERE account = ?1))
             ORDER BY id LIMIT ?3
             """
         ).all([.integer(account), .integer(id), .integer(Int64(limit))]) {
             Entry(
-                id: $0.integer("id"), message: $0.optionalInteger("message"), request: $0.optionalText("request"),
-                stanza: $0.blob("stanza"),
+                id: $0.integer("id"), message: $0.optionalInteger("message"),
+                groupchat: $0.optionalInteger("groupchat"),
+                request: $0.optionalText("request"), stanza: $0.blob("stanza"),
                 isBlamed: $0.bool("blamed"))
         }
     }

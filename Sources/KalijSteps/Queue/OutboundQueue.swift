@@ -12,8 +12,10 @@ package struct OutboundQueue {
 
     package struct Entry {
         package let id: Int64
-        /// The message in the stanza, if the user wrote the stanza.
+        /// The message to a contact in the stanza, if the user wrote the stanza.
         package let message: Int64?
+        /// The message to a room in the stanza.
+        package let groupchat: Int64?
         /// The id of the request in the stanza, if a handler waits for the answer.
         package let request: String?
         /// The bytes for the wire; sent again unchanged.
@@ -37,6 +39,15 @@ package struct OutboundQueue {
             ])
     }
 
+    /// A message to a room; the account is in the room.
+    /// - Throws: `StanzaTooLong`, `StoreError`.
+    package func append(_ stanza: [UInt8], groupchat: Int64) throws {
+        try check(stanza)
+        try database.run(
+            "INSERT INTO queue(account, groupchat, stanza) VALUES (?, ?, ?)",
+            [.integer(account), .integer(groupchat), .blob(stanza)])
+    }
+
     /// Whether there are entries.
     package func isAny() throws -> Bool {
         try database.statement("SELECT 1 FROM queue WHERE account = ? LIMIT 1").first([.integer(account)]) { _ in true }
@@ -52,7 +63,7 @@ package struct OutboundQueue {
         var messages: [Int64] = []
         try database.statement(
             """
-            SELECT id, message FROM queue WHERE account = ?1
+            SELECT id, coalesce(message, groupchat) AS message FROM queue WHERE account = ?1
                 AND (message IS NULL OR NOT (SELECT holding FROM session WHERE account = ?1))
             ORDER BY id LIMIT ?2
             """

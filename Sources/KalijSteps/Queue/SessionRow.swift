@@ -63,6 +63,12 @@ extension SessionRow {
         try database.run("UPDATE session SET resume_id = NULL, jid = NULL WHERE account = ?", [.integer(account)])
     }
 
+    /// Whether presence was sent in this session.
+    package static func isAvailable(_ account: Int64, in database: Database) throws -> Bool {
+        try database.statement("SELECT available FROM session WHERE account = ?")
+            .first([.integer(account)]) { $0.bool() } ?? false
+    }
+
     /// How many bytes of a stanza the server takes (XEP-0478); nil if the server has not said.
     package static func largestStanza(of account: Int64, in database: Database) throws -> Int64? {
         try database.statement("SELECT largest_stanza FROM session WHERE account = ?")

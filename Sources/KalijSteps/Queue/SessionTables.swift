@@ -57,5 +57,12 @@ package enum SessionTables {
             "session/5",
             "ALTER TABLE session ADD COLUMN offers TEXT NOT NULL DEFAULT ''; -- the server's stream features, a line each"
         ),
+        Migration(
+            "session/6",
+            """
+            -- The message to a room in the stanza. The room's archive decides, and not the account's: the stanza is never held back.
+            ALTER TABLE queue ADD COLUMN groupchat INTEGER REFERENCES message(id) ON DELETE SET NULL;
+            CREATE INDEX queue_groupchat ON queue(groupchat) WHERE groupchat IS NOT NULL;
+            """),
     ]
 }

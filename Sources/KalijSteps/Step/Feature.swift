@@ -73,6 +73,10 @@ public protocol Feature: SendableMetatype {
     /// The contacts that may know whether the account is online are known, or will not be known in this session.
     static func contactsKnown(in step: Step) throws
 
+    /// The account is about to be logged out, in a session: what the server has to be told before is sent here.
+    /// - Returns: the names of the handlers whose answers the logout waits for.
+    static func leave(in step: Step) throws -> [String]
+
     /// The account is about to be removed with all rows that refer to it.
     static func accountRemoved(in step: Step) throws
 
@@ -102,8 +106,11 @@ public protocol Feature: SendableMetatype {
     /// A message of the user's has another state, or its outcome is unknown from now on.
     static func stateChanged(_ message: Message, in step: Step) throws
 
-    /// The text of the message in `row` was `old` and is `text` from now on; `text` is nil if the message lost its text, or was
-    /// removed. Not called for a message that is stored with its text.
+    /// The account's server has the user's message in the row `message`; again, if the message was sent again.
+    static func acknowledged(_ message: Int64, in step: Step) throws
+
+    /// The text of the message in `row` was `old` and is `text` from now on; `text` is nil if the message lost its
+    /// text, or was removed. Not called for a message that is stored with its text.
     static func textChanged(of row: Int64, from old: String?, to text: String?, in step: Step) throws
 
     /// A presence has come.
@@ -123,9 +130,30 @@ public protocol Feature: SendableMetatype {
     /// Whether the stanza-ids of a room's messages are the ids of its archive (XEP-0359 section 5).
     static func trustsStamps(of room: JID, in step: Step) throws -> Bool
 
+    /// The archive of `room` was read to its end, or not, for the reason `problem`.
+    static func roomRead(_ room: JID, problem: String?, in step: Step) throws
+
+    /// An error has come in answer to a message.
+    /// - Returns: whether the feature has dealt with the error; if no feature has, the message has failed.
+    static func takesError(_ message: Element, in step: Step) throws -> Bool
+
+    /// Whether `jid` sees that the account is online though it is no contact.
+    static func isVisible(to jid: JID, in step: Step) throws -> Bool
+
     // MARK: Outgoing
 
-    /// A user's message is about to be queued: adds the feature's elements to the stanza, 100 bytes at most.
+    /// Whether messages to `jid` are for all occupants of a room (XEP-0045 section 7.4).
+    static func isRoom(_ jid: JID, in step: Step) throws -> Bool
+
+    /// The stanza of a user's message in the row `message` is about to be queued.
+    /// - Returns: whether the feature keeps the stanza, and queues the stanza itself when it may leave.
+    static func keeps(_ stanza: Element, of message: Int64, to recipient: JID, in step: Step) throws -> Bool
+
+    /// Whether work is left that a process does before it ends by itself, besides the queue.
+    static func isOwed(by account: Account, in database: Database) throws -> Bool
+
+    /// A user's message to a person is about to be queued: adds the feature's elements to the stanza, 100 bytes at
+    /// most.
     static func prepare(_ message: Element, in step: Step) throws
 }
 
@@ -147,6 +175,7 @@ extension Feature {
     public static func becameAvailable(in step: Step) throws {}
     public static func archiveRead(in step: Step) throws {}
     public static func contactsKnown(in step: Step) throws {}
+    public static func leave(in step: Step) throws -> [String] { [] }
     public static func accountRemoved(in step: Step) throws {}
     public static func accountLoggedOut(in step: Step) throws {}
     public static func arrived(_ message: inout IncomingMessage, in step: Step) throws {}
@@ -155,12 +184,21 @@ extension Feature {
     public static func shown(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {}
     public static func moved(_ row: Int64, in step: Step) throws {}
     public static func stateChanged(_ message: Message, in step: Step) throws {}
+    public static func acknowledged(_ message: Int64, in step: Step) throws {}
     public static func textChanged(of row: Int64, from old: String?, to text: String?, in step: Step) throws {}
     public static func presence(_ presence: Element, in step: Step) throws {}
     public static func answer(_ request: Element, in step: Step) throws -> RequestAnswer? { nil }
     public static func finish(_ step: Step) throws {}
     public static func unreadMayDiffer(in conversations: Set<String>, step: Step) throws {}
     public static func trustsStamps(of room: JID, in step: Step) throws -> Bool { false }
+    public static func roomRead(_ room: JID, problem: String?, in step: Step) throws {}
+    public static func takesError(_ message: Element, in step: Step) throws -> Bool { false }
+    public static func isVisible(to jid: JID, in step: Step) throws -> Bool { false }
+    public static func isRoom(_ jid: JID, in step: Step) throws -> Bool { false }
+    public static func keeps(_ stanza: Element, of message: Int64, to recipient: JID, in step: Step) throws -> Bool {
+        false
+    }
+    public static func isOwed(by account: Account, in database: Database) throws -> Bool { false }
     public static func prepare(_ message: Element, in step: Step) throws {}
 }
 

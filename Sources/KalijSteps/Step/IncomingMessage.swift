@@ -22,9 +22,9 @@ public struct IncomingMessage {
     /// The source of this message.
     public let source: Source
     /// Whether somebody else or the account wrote the message, on any client.
-    public let direction: Direction
-    /// The other side's bare address.
-    public let conversation: String
+    public package(set) var direction: Direction
+    /// The other side's bare address; of an occupant of a room, the full address.
+    public package(set) var conversation: String
     /// The full address of the sender.
     public let sender: JID
     /// The full or bare address of the recipient.
@@ -52,6 +52,12 @@ public struct IncomingMessage {
     /// Whether the message is a line of the conversation: at first, if there is a text. A stored message that is not shown changes
     /// another message, or is of no interest to people.
     public var isShown: Bool
+    /// Whether the message is from before the account was in its room.
+    package var isHistory = false
+    /// Whether the account has said the message in a room, on whatever client; nil if nobody has found out.
+    package var isOurs: Bool?
+    /// The id of the own message that a room has shown without the id.
+    package var reflects: String?
     /// The id of the message that this message answers (XEP-0461).
     package var repliesTo: String?
     /// Whether the sender wants to know whether the message was displayed (XEP-0333).
@@ -96,12 +102,12 @@ public struct IncomingMessage {
     package var shownBody: String? { isShown && encryption == nil ? body : nil }
 
     /// The id of an own message: the origin-id, which is also the stanza's id.
-    package var ownID: String? { originID ?? (messageID.isEmpty ? nil : messageID) }
+    package var ownID: String? { reflects ?? originID ?? (messageID.isEmpty ? nil : messageID) }
 
     /// Whether the message can be a copy of an own message: sent by the account, or shown by the message's room.
     /// Anybody can write `groupchat` into a message, so in the account's own archive only messages sent by the account
     /// count.
-    package var mayBeOwn: Bool { direction == .outgoing || !archive.isEmpty }
+    package var mayBeOwn: Bool { isOurs ?? (direction == .outgoing || !archive.isEmpty) }
 
     /// The time of sending in a `<delay/>` (XEP-0203), in milliseconds since 1970.
     package static func delay(in element: Element) -> Int64? {

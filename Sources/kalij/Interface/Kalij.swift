@@ -17,7 +17,8 @@ enum Kalij {
             CorrectCommand.self, RetractCommand.self, ReactCommand.self, ForgetCommand.self,
             ChatsCommand.self, HistoryCommand.self, ReadCommand.self, SearchCommand.self, SettingsCommand.self,
             RosterCommand.self, AddCommand.self, RemoveCommand.self, RequestsCommand.self, AcceptCommand.self,
-            DenyCommand.self, BlockCommand.self, UnblockCommand.self, ProfileCommand.self,
+            DenyCommand.self, BlockCommand.self, UnblockCommand.self, ProfileCommand.self, RoomCommand.self,
+            PushCommand.self,
             StatusCommand.self, IQCommand.self, DiscoCommand.self, PingCommand.self,
             PendingCommand.self, QuarantineCommand.self, LogoutCommand.self, QueryCommand.self, DemoCommand.self,
         ]

@@ -21,6 +21,11 @@ enum Password {
         return password
     }
 
+    /// The first line of `file`, or of standard input for "-".
+    static func firstLine(of file: String) throws -> String {
+        firstLine(try Files.contents(file, limit: 65_536))
+    }
+
     private static func firstLine(_ bytes: [UInt8]) -> String {
         String(decoding: bytes.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
     }

@@ -41,7 +41,7 @@ struct PlanTests {
 
     private static let exceptions = [
         Exception(first, "StoredMessages.swift", "WITH RECURSIVE c(name)"),
-        Exception(first, "OutboundQueue.swift", "SELECT 1 FROM queue", "SELECT id, message FROM queue"),
+        Exception(first, "OutboundQueue.swift", "SELECT 1 FROM queue", "SELECT id, coalesce(message, groupchat)"),
         Exception(first, "OutboundQueue+Messages.swift", "SELECT max(id)"),
         Exception(first, "Messages+Archived.swift", "SELECT 1 FROM message INDEXED BY message_unarchived"),
         Exception(first, "NotificationOutbox.swift", "SELECT id, kind"),
@@ -99,6 +99,20 @@ struct PlanTests {
         Exception(
             "as many as are remembered, once a reading of the archive", "NotificationOutbox.swift",
             "SELECT DISTINCT conversation FROM notification"),
+        Exception("the rooms of an account, for the user or a new session", "RoomRow.swift", "SELECT id, jid, wanted"),
+        Exception(
+            "messages that rooms have not shown yet, for a new session or the end of a process", "RoomOutbox.swift",
+            "UPDATE room_message SET acked_at = NULL", "SELECT 1 FROM room_plan"),
+        Exception("groups in the making: a few", "RoomPlans.swift", "SELECT id, stage, title"),
+        Exception("the list of rooms, when it was read from the server", "BookmarkRows.swift", "SELECT room, xml"),
+        Exception(end, "Bookmarks.swift", "DELETE FROM bookmark WHERE account = ? AND change"),
+        Exception(
+            "at most 1,000 invitations", "Invitation.swift",
+            "SELECT room, inviter, reason, password, mediated, at FROM invitation WHERE account = ? ORDER",
+            "SELECT count(*) FROM invitation"),
+        Exception(
+            "what has left and was not acknowledged, after a resume", "RoomOutbox.swift",
+            "DELETE FROM queue WHERE account = ? AND groupchat"),
     ]
 
     private func databases() throws -> (StepHarness, [Database]) {

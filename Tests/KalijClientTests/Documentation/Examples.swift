@@ -162,6 +162,23 @@ func chat(in directory: AccountDirectory) async throws {
     }
 
     // Compiled, not run.
+    private func articleGroupsAndPush(directory: AccountDirectory, account: Account, romeo: JID, service: JID, deviceToken: String) async throws {
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/GroupsAndPush.md", line: 14)
+let engine = try await Engine.start(role: .main, in: directory)
+try await engine.accept(CreateRoom(title: "Balcony scene", inviting: [romeo]))
+#sourceLocation()
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/GroupsAndPush.md", line: 24)
+for room in try Rooms(directory).rooms(of: account) where room.state == "joined" {
+    print(room.jid, room.name ?? "", room.isGroup)
+}
+#sourceLocation()
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/GroupsAndPush.md", line: 40)
+try await engine.accept(EnablePush(service, node: deviceToken, module: "org.example.chat"))
+#sourceLocation()
+    _ = engine
+    }
+
+    // Compiled, not run.
     private func articleKalijClient() async throws {
 #sourceLocation(file: "Sources/KalijClient/KalijClient.docc/KalijClient.md", line: 11)
 let directory = AccountDirectory("/home/juliet/.local/share/example")

@@ -112,11 +112,11 @@ struct RoomArchiveTests {
         // A feature for rooms accepts messages of this type.
         try harness.database.run("UPDATE message SET type = 'groupchat' WHERE body = 'mine'")
         let copy = "<message from='\(Self.room)/juliet' type='groupchat' id='\(id)'><body>mine</body></message>"
-        #expect(try harness.receive(try harness.result("r1", room: Self.room, xml: copy)).told == ["mine is acked"])
+        #expect(try harness.receive(try harness.result("r1", room: Self.room, xml: copy)).told == ["mine is delivered"])
         let other = copy.replacing("/juliet", with: "/mallory").replacing("<body>mine", with: "<body>forged")
         #expect(try harness.receive(try harness.result("r2", room: Self.room, xml: other)).told == ["message forged"])
         try harness.fin("page", last: "r2", complete: true, from: Self.room)
-        #expect(try harness.history() == ["in a1", "out mine (acked)", "in forged"])
+        #expect(try harness.history() == ["in a1", "out mine (delivered)", "in forged"])
     }
 
     @Test("a room without an archive, or without an answer, is reported")

@@ -75,7 +75,7 @@ struct DriverValuesTests {
     // MARK: Acknowledging
 
     private static func entries(_ ids: ClosedRange<Int64>) -> [OutboundQueue.Entry] {
-        ids.map { OutboundQueue.Entry(id: $0, message: nil, request: nil, stanza: [], isBlamed: false) }
+        ids.map { OutboundQueue.Entry(id: $0, message: nil, groupchat: nil, request: nil, stanza: [], isBlamed: false) }
     }
 
     @Test(

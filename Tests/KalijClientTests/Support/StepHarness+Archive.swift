@@ -31,7 +31,7 @@ extension StepHarness {
     func fin(
         _ kind: String, first: String? = nil, last: String? = nil, complete: Bool = false, from: String? = nil
     ) throws -> Step.Effects {
-        let id = try #require(try questions(kind).last)
+        let id = try #require(try questions(kind, to: from).last)
         let set =
             "<set xmlns='http://jabber.org/protocol/rsm'>"
             + (first.map { "<first index='0'>\($0)</first>" } ?? "") + (last.map { "<last>\($0)</last>" } ?? "")

@@ -141,6 +141,7 @@ final class StepHarness {
             <iq type='result' id='\(id)' from='juliet@example.org'><query xmlns='http://jabber.org/protocol/disco#info'>
             \(feature)</query></iq>
             """)
+        try assumeAnswered(["rooms.bookmarks"])
     }
 
     /// A result of the open page with the message `xml`, archived as `id`.
@@ -253,8 +254,10 @@ final class StepHarness {
         return try Element.parse(StepHarness.inClient(String(decoding: try #require(stanza), as: UTF8.self)))
     }
 
-    func questions(_ kind: String) throws -> [String] {
-        try database.prepare("SELECT id FROM request WHERE name = ?").all([.text("catch-up." + kind)]) { $0.text() }
+    /// The open questions of a kind; those to `room` last.
+    func questions(_ kind: String, to room: String? = nil) throws -> [String] {
+        try database.prepare("SELECT id FROM request WHERE name = ?1 ORDER BY responder IS ?2, asked_at")
+            .all([.text("catch-up." + kind), .optional(room)]) { $0.text() }
     }
 
     func text(_ sql: String) throws -> String? { try database.prepare(sql).first { $0.optionalText() } ?? nil }
@@ -269,7 +272,8 @@ final class StepHarness {
             "presence", "subscription_request", "subscription_owed",
             "approval", "asker", "blocked", "blocklist", "profile", "profile_change",
             "quarantine", "attempt",
-            "capability", "entity", "notification",
+            "capability", "entity", "notification", "room", "occupant", "room_message", "room_member", "room_plan",
+            "invitation", "bookmark", "push",
         ].flatMap { table in
             let columns = try database.prepare("SELECT name FROM pragma_table_info('\(table)')").all { $0.text() }
             let row = columns.map { "quote(\($0))" }.joined(separator: "||' '||")

@@ -21,5 +21,6 @@ enum SimulatedFeatures {
         SimulatedEvents.self,
         SimulatedSearch.self,
         SimulatedProfiles.self,
+        SimulatedGarden.self,
     ]
 }

@@ -11,6 +11,8 @@ struct Plan {
     var actions: [Action]
     /// Whether messages are changed.
     var hasChanges = false
+    /// Whether there is a room.
+    var hasGarden = false
 
     struct Action {
         /// Microseconds since the beginning.
@@ -71,6 +73,8 @@ struct Plan {
         case account(AccountChange, operations: Int?)
         /// The client reads the archive of a room, in which everything is forged.
         case readRoom
+        /// Something happens in a room.
+        case garden(GardenAction)
     }
 }
 
@@ -163,6 +167,9 @@ extension Plan {
         let others = AccountChange.all(seed: seed, beside: actions, length: length)
         actions += others
         actions += readings.filter { drawn.keepsAny || !$0.kind.needsArchive }
+        let garden = GardenAction.all(seed: seed, beside: actions, length: length)
+        hasGarden = !garden.isEmpty
+        actions += garden
         self.actions = actions.enumerated().sorted { ($0.1.time, $0.0) < ($1.1.time, $1.0) }.map(\.1)
     }
 

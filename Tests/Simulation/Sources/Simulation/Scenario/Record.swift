@@ -18,6 +18,10 @@ final class Record {
     var readings: [String: WantedReading] = [:]
     /// The ids of the accepted changes of the blocklist.
     var blockings: Set<String> = []
+    /// Whether the user has entered the room.
+    var hasJoined = false
+    /// What the user has said in the room, in the order of acceptance.
+    var sayings: [String] = []
     /// Callbacks.
     var waiting: Set<Int> = []
     /// The last notification of each text.

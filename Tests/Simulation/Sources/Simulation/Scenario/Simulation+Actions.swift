@@ -45,6 +45,7 @@ extension Simulation {
         case .change(let change): self.change(change)
         case .reading(let reading): read(reading)
         case .account(let change, let operations): self.change(change, operations)
+        case .garden(let action): garden(action)
         }
     }
 

@@ -26,7 +26,7 @@ final class Share {
 extension Simulation {
     /// Runs `body` in a process of its own, with or without a kill, or in the driver.
     /// - Returns: whether `body` has returned in the living process.
-    private func accept(operations: Int?, _ body: @escaping (Database) throws -> Void) -> Bool {
+    func accept(operations: Int?, _ body: @escaping (Database) throws -> Void) -> Bool {
         if operations == nil, let main, main.isAccepting, world.random.chance(70) { return main.accept(body) }
         // Held before the commit, and let go after the commit has succeeded or failed.
         let bell = Doorbell.bell(directory: directory.path)

@@ -193,6 +193,7 @@ public final class Simulation {
     private func calm() {
         isCalm = true
         isAway = false
+        server.feature(SimulatedGarden.self).isCalm = true
         world.trace("=== calm")
         for process in living { machine_fail(Int32(process.number), 0, 0, 0, 0) }
         for process in living { process.thaw() }

@@ -4,6 +4,8 @@ import KalijXML
 extension SimulatedServer {
     func handle(_ stanza: Element, from session: ServerSession) {
         switch stanza.name {
+        case "message" where stanza["type"] == "groupchat":
+            feature(SimulatedGarden.self).said(stanza, by: session)
         case "message": for feature in features { feature.sent(stanza, by: session) }
         case "presence": for feature in features { feature.present(stanza, of: session) }
         default: if ["get", "set"].contains(stanza["type"]) { answer(stanza, to: session) }

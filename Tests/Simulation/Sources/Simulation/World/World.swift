@@ -56,7 +56,7 @@ final class World {
     /// How often the machine was started, and the time of the last start.
     private var starts = 0
     private var started = World.begin
-    private let seed: UInt64
+    let seed: UInt64
 
     func after(_ microseconds: Int64, _ body: @escaping () -> Void) {
         order += 1

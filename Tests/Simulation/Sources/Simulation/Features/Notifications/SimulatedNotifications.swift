@@ -89,8 +89,8 @@ final class SimulatedNotifications: SimulatedFeature {
             violations.append(Violation(.promise4, "\(message.text) was retracted and is shown still"))
         }
         // After a power failure nothing is visible, and nobody has withdrawn the notification.
-        // A correction without its original is a line, and the notification of this line is perhaps withdrawn. A message whose place
-        // nobody can tell may stand after a message that nobody has read.
+        // A correction without its original is a line, and the notification of this line is perhaps withdrawn. A message whose place nobody can tell may stand
+        // after a message that nobody has read.
         let reading = server.feature(SimulatedReading.self)
         for message in incoming
         where !readings.contains(message.number) && !erased.contains(message.number)

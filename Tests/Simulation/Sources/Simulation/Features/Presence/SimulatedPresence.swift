@@ -7,7 +7,7 @@ final class SimulatedPresence: SimulatedFeature {
     init(_ server: SimulatedServer) { self.server = server }
 
     func present(_ presence: Element, of session: ServerSession) {
-        guard presence["type"] == nil, !session.isAvailable else { return }
+        guard presence["type"] == nil, presence["to"] == nil, !session.isAvailable else { return }
         session.isAvailable = true
         let address = server.address(session)
         server.send("<presence from='\(address)' to='\(address)'/>", to: session)

@@ -97,7 +97,7 @@ final class SimulatedReceipts: SimulatedFeature {
             """
             SELECT m.origin_id, m.body, count(e.number) AS told FROM message m
             LEFT JOIN event e ON e.message = m.id AND e.kind = 'delivered'
-            WHERE m.direction = 'out' AND m.received_at IS NULL AND m.shown GROUP BY m.id
+            WHERE m.direction = 'out' AND m.received_at IS NULL AND m.shown AND m.type = 'chat' GROUP BY m.id
             """
         ).all { (id: $0.text("origin_id"), body: $0.optionalText("body") ?? "-", told: Int($0.integer("told"))) }
         // A receipt forgotten by the archive before anybody asked has perhaps not come.

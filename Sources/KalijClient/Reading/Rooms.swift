@@ -1,0 +1,56 @@
+import KalijAddress
+import KalijFeatures
+import KalijSteps
+import KalijStore
+
+/// Reads rooms and their occupants; never waits for a running process.
+///
+/// ```swift
+/// for room in try Rooms(directory).rooms(of: account) { print(room.jid, room.state) }
+/// ```
+public struct Rooms {
+    private let database: Database
+
+    /// Reads the rooms in `database`.
+    public init(_ database: Database) { self.database = database }
+
+    /// Reads the rooms in `directory` now.
+    /// - Throws: `DirectoryError.noAccount`, `StoreError`
+    public init(_ directory: AccountDirectory) throws { database = try directory.read() }
+
+    /// All rooms that the account has been in, or wants to be in, in the order of their addresses.
+    /// - Throws: `StoreError`
+    public func rooms(of account: Account) throws -> [Room] {
+        try RoomRows(database: database, account: account.id).all().map(Room.init)
+    }
+
+    /// The room with the bare address `jid`; nil if there is none.
+    /// - Throws: `StoreError`
+    public func room(_ jid: JID, of account: Account) throws -> Room? {
+        try RoomRows(database: database, account: account.id).room(jid).map(Room.init)
+    }
+
+    /// The occupants of the room `jid`, in the order of their nicknames (XEP-0045 section 7.2.2). Empty while the
+    /// account is not in the room.
+    /// - Throws: `StoreError`
+    public func occupants(of jid: JID, for account: Account) throws -> [Occupant] {
+        guard let room = try RoomRows(database: database, account: account.id).room(jid), room.stay.state.isIn else {
+            return []
+        }
+        return try Occupants.all(of: room, in: database)
+    }
+
+    /// Whoever belongs to the group `jid`, present or not, in the order of the addresses. Empty for a room that is no
+    /// group.
+    /// - Throws: `StoreError`
+    public func members(of jid: JID, for account: Account) throws -> [RoomMember] {
+        guard let room = try RoomRows(database: database, account: account.id).room(jid) else { return [] }
+        return try Members.all(of: room, in: database)
+    }
+
+    /// The invitations that wait for the user, oldest first (XEP-0249).
+    /// - Throws: `StoreError`
+    public func invitations(of account: Account) throws -> [Invitation] {
+        try InvitationRows(database: database, account: account.id).all().map(\.invitation)
+    }
+}

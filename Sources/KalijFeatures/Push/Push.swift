@@ -1,0 +1,125 @@
+import KalijAddress
+import KalijHandlers
+import KalijSteps
+import KalijStore
+import KalijStream
+import KalijXML
+
+/// Push of a step: tells the state what happens, and does what the state answers.
+struct Push {
+    let step: Step
+    private var account: Value { .integer(step.account.id) }
+
+    static let namespace = "urn:xmpp:push:0"
+    private static let options = "http://jabber.org/protocol/pubsub#publish-options"
+    private static let day = Duration.seconds(24 * 3600)
+
+    /// - Parameter intent: the id of the intent that ends with the server's answer; nil if the intent before goes on.
+    func handle(_ event: PushState.Event, for intent: String? = nil) throws {
+        guard var row = try PushRow.load(step.account.id, from: step.database) ?? Self.first(event) else { return }
+        if let intent {
+            if let earlier = row.intent { try Intents(step: step).end(earlier, .failed("asked again")) }
+            row.intent = intent
+        }
+        let before = row.state.stage
+        for action in row.state.handle(event) { try perform(action, &row) }
+        if [.enabling, .enabled, .off].contains(row.state.stage) { row.problem = nil }
+        try row.save(step.account.id, in: step.database)
+        if row.state.stage != before { step.emit(PushChanged(PushRegistration(row))) }
+    }
+
+    /// Without a wish there is no row.
+    private static func first(_ event: PushState.Event) -> PushRow? {
+        if case .wanted = event { PushRow() } else { nil }
+    }
+
+    private func perform(_ action: PushState.Action, _ row: inout PushRow) throws {
+        switch action {
+        case .enable(let target): try ask(enabling(target), &row)
+        case .disable(let target): try ask(Self.element("disable", target), &row)
+        case .confirmed:
+            row.confirmedAt = row.state.stage == .enabled ? step.now : nil
+            try end(&row, .done)
+        case .failed(let reason):
+            row.problem = reason
+            try end(&row, .failed(reason))
+        case .again: try step.schedule(PushDue(asked: row.asked), after: Self.day)
+        }
+    }
+
+    private func end(_ row: inout PushRow, _ outcome: IntentOutcome) throws {
+        guard let intent = row.intent else { return }
+        row.intent = nil
+        try Intents(step: step).end(intent, outcome)
+    }
+
+    private func ask(_ element: Element, _ row: inout PushRow) throws {
+        row.asked += 1
+        try step.send(.request(.set, element), then: PushAnswered(asked: row.asked), within: Limits.serverPatience)
+    }
+
+    private static func element(_ name: String, _ target: PushTarget) -> Element {
+        Element(name, xmlns: namespace, attributes: ["jid": target.service, "node": target.node])
+    }
+
+    /// The options go to the push service with each push (section 5.1).
+    private func enabling(_ target: PushTarget) -> Element {
+        let element = Self.element("enable", target)
+        let fields = [("pushModule", target.module), ("secret", target.secret)].compactMap { name, value in
+            value.map { DataForm.Field(name, values: [$0]) }
+        }
+        if !fields.isEmpty { element.add(DataForm(.submit, formType: Self.options, fields: fields).element) }
+        return element
+    }
+
+    // MARK: The session
+
+    func sessionLost() throws {
+        try Requests(step: step).forget(PushAnswered.name, unqueueing: true)
+        try handle(.sessionLost)
+    }
+
+    /// The account is about to be logged out: the server must not push any more.
+    /// - Returns: the handlers whose answers are waited for.
+    func leave() throws -> [String] {
+        guard let row = try PushRow.load(step.account.id, from: step.database), row.state.known != nil else {
+            return []
+        }
+        try handle(.wanted(nil, isOnline: true))
+        return [PushAnswered.name]
+    }
+
+    /// Where pushes go belongs to the login.
+    func forget() throws { try step.database.run("DELETE FROM push WHERE account = ?", [account]) }
+}
+
+/// The server has answered, or not.
+struct PushAnswered: InvalidatableHandler {
+    static let name = "push.answered"
+    /// Which question it was.
+    let asked: Int64
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        guard try PushRow.load(step.account.id, from: step.database)?.asked == asked else { return }
+        switch reply {
+        case .result: try Push(step: step).handle(.answered)
+        case .error(let error, _): try Push(step: step).handle(.refused("\(error)"))
+        case .timeout: try Push(step: step).handle(.unanswered)
+        }
+    }
+
+    /// The next session asks again.
+    func invalidate(_ reason: Invalidation, in step: Step) throws {}
+}
+
+/// A server may have forgotten the registration meanwhile (measured: after an error of the push service).
+struct PushDue: Handler {
+    static let name = "push.due"
+    let asked: Int64
+
+    func call(_: Void, in step: Step) throws {
+        guard try PushRow.load(step.account.id, from: step.database)?.asked == asked else { return }
+        try Push(step: step).handle(.due)
+        step.flush()
+    }
+}

@@ -1,0 +1,44 @@
+import KalijAddress
+import KalijHandlers
+import KalijSteps
+import KalijStore
+
+/// Push (XEP-0357): the server tells a push service when something comes for an account that no connection serves.
+enum PushFeature: Feature {
+    static let name = "push"
+    static let migrations = [
+        Migration(
+            "push/1",
+            """
+            -- Where the server publishes; at most a row for each account.
+            CREATE TABLE push(
+                account INTEGER PRIMARY KEY REFERENCES account(id) ON DELETE CASCADE,
+                stage TEXT NOT NULL,            -- 'off', 'waiting', 'disabling', 'enabling', 'enabled', 'refused'
+                wanted_service TEXT,            -- what the user wants: the address of the push service,
+                wanted_node TEXT,               -- the node there,
+                wanted_module TEXT,             -- and the service's options
+                wanted_key TEXT,
+                known_service TEXT,             -- what the server may hold
+                known_node TEXT,
+                known_module TEXT,
+                known_key TEXT,
+                attempts INTEGER NOT NULL,      -- how often the question of the stage was asked
+                asked INTEGER NOT NULL,         -- how often the server was asked at all
+                confirmed_at INTEGER,           -- when the server has confirmed that it publishes
+                problem TEXT,                   -- why it does not
+                intent TEXT);                   -- the id of the intent that ends with the server's answer
+            """)
+    ]
+    static var handlers: [any Handler<Step>.Type] { [PushAnswered.self, PushDue.self] }
+    static var events: [any EventContent.Type] { [PushChanged.self] }
+    static var intents: [any Intent.Type] { [EnablePush.self, DisablePush.self] }
+
+    static func status(of account: Account, in database: Database) throws -> [EventField] {
+        try PushRow.load(account.id, from: database).map { [EventField(.push, .text($0.state.stage.rawValue))] } ?? []
+    }
+
+    static func sessionLost(in step: Step) throws { try Push(step: step).sessionLost() }
+    static func sessionBegan(in step: Step) throws { try Push(step: step).handle(.sessionBegan) }
+    static func leave(in step: Step) throws -> [String] { try Push(step: step).leave() }
+    static func accountLoggedOut(in step: Step) throws { try Push(step: step).forget() }
+}

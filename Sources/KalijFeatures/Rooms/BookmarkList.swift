@@ -1,0 +1,115 @@
+import KalijHandlers
+import KalijSteps
+import KalijStream
+import KalijXML
+
+/// Where a server keeps the list.
+enum BookmarkKind: String, Codable {
+    /// A node with an item for each room (XEP-0402), which the server keeps equal with the former lists.
+    case native
+    /// One item of a node (XEP-0048 section 3), which the server keeps equal with private storage.
+    case item
+    /// Private XML (XEP-0049).
+    case storage
+
+    /// - Parameter info: the features of the account.
+    init(_ info: DiscoveryInfo) {
+        if info.supports(Bookmark.native + "#compat") {
+            self = .native
+        } else {
+            self = info.supports("urn:xmpp:bookmarks-conversion:0") ? .item : .storage
+        }
+    }
+
+    /// The name of the node; nil in private storage.
+    var node: String? {
+        switch self {
+        case .native: Bookmark.native
+        case .item: Bookmark.former
+        case .storage: nil
+        }
+    }
+}
+
+/// Reads and writes the list, of whatever kind.
+struct BookmarkList {
+    let step: Step
+    let kind: BookmarkKind
+
+    private static let privateStorage = "jabber:iq:private"
+    private static let pubsub = "http://jabber.org/protocol/pubsub"
+    /// The id of the item that is the whole list (XEP-0048 section 3).
+    private static let item = "current"
+
+    /// Asks for the whole list.
+    func ask() throws {
+        if let node = kind.node { return try OwnNode(node, in: step).ask(then: BookmarksTold()) }
+        let storage = Element("storage", xmlns: Bookmark.former)
+        try step.send(
+            .request(.get, Element("query", xmlns: Self.privateStorage, children: [storage])), then: BookmarksTold(),
+            within: Limits.serverPatience)
+    }
+
+    /// The rooms in an answer to ``ask()``; nil if there is no list in the answer.
+    func bookmarks(in reply: Element) -> [Bookmark]? {
+        switch kind {
+        case .native:
+            OwnNode.items(of: Bookmark.native, in: reply)?.children("item").compactMap { item in
+                item.children.first.flatMap { Bookmark($0, id: item["id"] ?? "") }
+            }
+        case .item, .storage: storage(in: reply)?.children("conference").compactMap { Bookmark($0, id: nil) }
+        }
+    }
+
+    /// The former list in an answer.
+    func storage(in reply: Element) -> Element? {
+        if kind == .storage { return reply.child("query", Self.privateStorage)?.child("storage", Bookmark.former) }
+        guard let items = OwnNode.items(of: Bookmark.former, in: reply) else { return nil }
+        return items.children("item").last?.child("storage", Bookmark.former)
+            ?? Element("storage", xmlns: Bookmark.former)
+    }
+
+    /// Writes one room; in the former lists into `storage`, the list that was read just before.
+    func write(_ element: Element, for room: RoomRow, into storage: Element?) throws {
+        let handler = BookmarkWritten(room: room.jid.description)
+        guard kind != .native else {
+            try OwnNode(Bookmark.native, in: step).publish(element, as: room.jid.description, then: handler)
+            return
+        }
+        try put(Self.replacing(room.jid.description, in: storage, by: element), then: handler)
+    }
+
+    /// Takes a room out of the list.
+    func remove(_ room: String, from storage: Element?) throws {
+        let handler = BookmarkWritten(room: room)
+        guard kind == .native else { return try put(Self.replacing(room, in: storage, by: nil), then: handler) }
+        let item = Element("item", xmlns: Self.pubsub, attributes: ["id": room])
+        let retract = Element(
+            "retract", xmlns: Self.pubsub, attributes: ["node": Bookmark.native, "notify": "true"], children: [item])
+        try step.send(
+            .request(.set, Element("pubsub", xmlns: Self.pubsub, children: [retract])), then: handler,
+            within: Limits.serverPatience)
+    }
+
+    /// All else stays as it is, whoever has written it.
+    private static func replacing(_ room: String, in storage: Element?, by element: Element?) -> Element {
+        let copy = Element("storage", xmlns: Bookmark.former)
+        for child in storage?.children ?? [] {
+            let isMeant =
+                child.isNamed("conference", Bookmark.former) && Bookmark(child, id: nil)?.room.description == room
+            if !isMeant { copy.add(child) }
+        }
+        if let element { copy.add(element) }
+        return copy
+    }
+
+    private func put(_ storage: Element, then handler: BookmarkWritten) throws {
+        guard kind == .storage else {
+            try OwnNode(Bookmark.former, in: step).publish(storage, as: Self.item, then: handler)
+            return
+        }
+        try step.send(
+            .request(.set, Element("query", xmlns: Self.privateStorage, children: [storage])), then: handler,
+            within: Limits.serverPatience)
+    }
+}

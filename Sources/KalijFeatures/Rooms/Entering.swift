@@ -1,0 +1,76 @@
+import KalijAddress
+import KalijSteps
+import KalijStream
+import KalijXML
+
+/// What rooms say with presence.
+extension Rooms {
+    /// A presence has come; of a room, or of anybody else.
+    func came(_ presence: Element) throws {
+        guard let from = presence["from"].map(JID.received), var room = try rows.room(from) else { return }
+        switch presence["type"] {
+        case "error":
+            if let error = StanzaError(presence) { try handle(.refused(error), &room) }
+        case nil, "unavailable": try came(RoomPresence(presence, of: from), of: &room)
+        default: break
+        }
+    }
+
+    private func came(_ presence: RoomPresence, of room: inout RoomRow) throws {
+        if let jid = presence.occupant?.jid, room.info.isGroup, let occupant = presence.occupant {
+            try Members(step: step, room: room).set(jid, occupant.affiliation)
+        }
+        guard let nick = presence.nick, room.stay.state.isIn || room.stay.state == .joining else { return }
+        try heard(&room)
+        let isOwn = presence.isOwn || nick == room.held
+        guard presence.isAvailable else { return try gone(nick, presence, isOwn: isOwn, &room) }
+        guard let occupant = presence.occupant else { return }
+        if try Occupants(step: step, room: room).store(occupant), room.stay.state == .joined {
+            step.emit(OccupantChanged(room, occupant, isHere: true))
+        }
+        guard isOwn else { return }
+        // The room may have given another nickname (status 210).
+        if room.held != nick || occupant.occupantID != nil {
+            (room.held, room.occupantID) = (nick, occupant.occupantID ?? room.occupantID)
+            try rows.save(room)
+        }
+        if room.stay.state == .joining {
+            if presence.statuses.contains(100) { room.info.isNonAnonymous = true }
+            try handle(.entered(isNew: presence.statuses.contains(201)), &room)
+        }
+    }
+
+    private func gone(_ nick: String, _ presence: RoomPresence, isOwn: Bool, _ room: inout RoomRow) throws {
+        if presence.statuses.contains(303), let newNick = presence.newNick {
+            try Occupants(step: step, room: room).renamed(nick, to: newNick)
+            guard isOwn else { return }
+            room.held = newNick
+            return try rows.save(room)
+        }
+        if try Occupants(step: step, room: room).remove(nick), room.stay.state == .joined, !isOwn,
+            let occupant = presence.occupant
+        {
+            step.emit(OccupantChanged(room, occupant, isHere: false))
+        }
+        if isOwn { try handle(.removed(presence.removal), &room) }
+    }
+
+    /// The room was heard. A write for each message would cost more than the fact is worth.
+    func heard(_ room: inout RoomRow) throws {
+        guard step.steady.now - room.heardAt > 60_000 else { return }
+        room.heardAt = step.steady.now
+        try rows.save(room)
+    }
+}
+
+extension Occupants {
+    /// The nickname `old` is `new` from now on; the presence of `new` follows (section 7.6).
+    fileprivate func renamed(_ old: String, to new: String) throws {
+        guard let occupant = try occupant(old) else { return }
+        _ = try remove(old)
+        _ = try store(
+            Occupant(
+                nick: new, jid: occupant.jid, occupantID: occupant.occupantID, affiliation: occupant.affiliation,
+                role: occupant.role))
+    }
+}

@@ -1,0 +1,177 @@
+import KalijAddress
+import KalijSteps
+import KalijStore
+import KalijStream
+import KalijXML
+
+/// What is said in a room, live, from its history or from its archive.
+struct Hearing {
+    let step: Step
+    let room: RoomRow
+
+    /// Status codes that tell of another configuration (section 10.2.1), but for the end of the room's log.
+    private static let changes: Set = [104, 170, 171, 172, 173, 174]
+    private static let longestSubject = 10_000
+
+    /// A groupchat message of the room has come.
+    func arrived(_ message: inout IncomingMessage, _ row: inout RoomRow) throws {
+        if let target = Moderation.target(of: message.element) { return try moderated(target, &message) }
+        if message.source == .live { try live(&message, &row) }
+        guard message.isKept else { return }
+        // Whatever was said before the account was in the room for the first time is history. Stamps may have no fraction
+        // of a second.
+        message.isHistory = room.since.map { message.sentAt < $0 / 1000 * 1000 } ?? true
+        message.isOurs = isOurs(message)
+        if message.isOurs ?? false {
+            message.direction = .outgoing
+            try findReflected(&message)
+        }
+    }
+
+    /// The room itself takes a message back; an occupant who says so says nothing (XEP-0425 section 5).
+    private func moderated(_ id: String, _ message: inout IncomingMessage) throws {
+        (message.isKept, message.isShown) = (false, false)
+        guard message.sender.isBare else { return }
+        let row = try step.database.statement(
+            "SELECT id FROM message WHERE stanza_id = ? AND account = ? AND archive = ? LIMIT 1"
+        ).first([.text(id), .integer(step.account.id), .text(room.jid.description)]) { $0.integer() }
+        if let row { try Operations(step: step).moderated(row) }
+    }
+
+    /// A message that is for the account alone. What an occupant of a room writes is no part of the room's conversation
+    /// (section 7.5).
+    static func arrivedPrivately(_ message: inout IncomingMessage, in step: Step) throws {
+        let other = message.direction == .incoming ? message.sender : message.recipient
+        guard other.isPrepared, !other.isBare else { return }
+        let rows = RoomRows(database: step.database, account: step.account.id)
+        message.conversation = try rows.conversation(with: other)
+    }
+
+    private func live(_ message: inout IncomingMessage, _ row: inout RoomRow) throws {
+        // A room speaks only to its occupants.
+        guard room.stay.state.isIn else {
+            message.isKept = false
+            return
+        }
+        let rooms = Rooms(step: step)
+        try rooms.heard(&row)
+        let element = message.element
+        if let subject = element.child("subject", "jabber:client"), message.body == nil {
+            message.isKept = false
+            try told(subject.text, &row)
+        }
+        let x = element.child("x", Rooms.user)
+        let statuses = Set((x?.children("status") ?? []).compactMap { $0["code"].flatMap { Int($0) } })
+        if message.sender.isBare, !statuses.isDisjoint(with: Self.changes) { try rooms.configurationChanged(room) }
+        guard message.isKept, Self.isHistory(element, of: room.jid) else { return }
+        // Without an archive the history shows whether something was missed.
+        if try isKnown(message) {
+            if !row.overlaps {
+                row.overlaps = true
+                try rooms.rows.save(row)
+            }
+            if !isOurs(message) { message.isKept = false }
+        }
+    }
+
+    /// The subject is the last of what newcomers are told (section 7.2.15).
+    private func told(_ subject: String, _ row: inout RoomRow) throws {
+        let text = subject.isEmpty ? nil : String(subject.prefix(Self.longestSubject))
+        if text != row.subject {
+            row.subject = text
+            step.emit(RoomDescribedAnew(row))
+            try RoomRows(database: step.database, account: step.account.id).save(row)
+        }
+        try Rooms(step: step).handle(.told, &row)
+    }
+
+    /// Only a delay stamped by the room means history: a server stamps what it sends again after a resume, too.
+    private static func isHistory(_ message: Element, of room: JID) -> Bool {
+        message.children("delay", "urn:xmpp:delay").contains { $0["from"].map { JID.received($0).bare } == room }
+    }
+
+    /// Whether a message of the history is stored here.
+    private func isKnown(_ message: IncomingMessage) throws -> Bool {
+        guard let id = message.ownID else { return false }
+        return try step.database.statement(
+            """
+            SELECT 1 FROM message WHERE message_id = ? AND account = ? AND conversation = ? AND body IS ?
+                AND (sender = ? OR direction = 'out') LIMIT 1
+            """
+        ).first([
+            .text(id), .integer(step.account.id), .text(room.jid.description), .optional(message.body),
+            .text(message.sender.description),
+        ]) { _ in true } ?? false
+    }
+
+    // MARK: Who has said it
+
+    /// Whether this account has said the message, on whatever device: by the address that the room shows, by the
+    /// occupant's id, under the nickname that the account holds now, or because the room has shown the message before.
+    private func isOurs(_ message: IncomingMessage) -> Bool {
+        if message.source == .archive {
+            let shown = message.element.child("x", Rooms.user)?.child("item")?["jid"]
+            if let shown { return JID.received(shown).bare == step.account.jid }
+        }
+        if let id = OccupantID.of(message.element), let own = room.occupantID, id == own { return true }
+        guard let nick = message.sender.resource else { return false }
+        if message.source == .live, !Self.isHistory(message.element, of: room.jid) { return nick == room.held }
+        return (try? wasShown(message) || wasSaid(message, under: nick)) ?? false
+    }
+
+    /// Whether the room has shown the message as a message of this directory, under the archive's id.
+    private func wasShown(_ message: IncomingMessage) throws -> Bool {
+        guard let id = message.stanzaID else { return false }
+        return try step.database.statement(
+            """
+            SELECT 1 FROM message WHERE stanza_id = ? AND account = ? AND archive = ? AND direction = 'out' AND received_at IS NULL
+            """
+        ).first([.text(id), .integer(step.account.id), .text(message.archive)]) { _ in true } ?? false
+    }
+
+    /// Whether a message of this directory has left under this id and nickname.
+    private func wasSaid(_ message: IncomingMessage, under nick: String) throws -> Bool {
+        guard let id = message.ownID else { return false }
+        return try step.database.statement(
+            """
+            SELECT 1 FROM message m CROSS JOIN room_message r ON r.message = m.id
+            WHERE m.account = ? AND m.direction = 'out' AND m.origin_id = ? AND m.received_at IS NULL AND r.nick = ?
+            """
+        ).first([.integer(step.account.id), .text(id), .text(nick)]) { _ in true } ?? false
+    }
+
+    /// A gateway to another network may drop ids: the oldest message with the same text is meant.
+    private func findReflected(_ message: inout IncomingMessage) throws {
+        guard message.ownID == nil, let body = message.body else { return }
+        message.reflects = try step.database.statement(
+            """
+            SELECT m.origin_id FROM room_message r CROSS JOIN message m ON m.id = r.message
+            WHERE r.account = ? AND r.room = ? AND r.state <> 0 AND m.body = ? ORDER BY r.message LIMIT 1
+            """
+        ).first([.integer(step.account.id), .text(room.jid.description), .text(body)]) { $0.text() }
+    }
+
+    // MARK: Errors
+
+    /// An error in answer to a message to a room.
+    /// - Returns: whether the error was dealt with; otherwise the message has failed.
+    static func takesError(_ message: Element, in step: Step) throws -> Bool {
+        guard let from = message["from"].map(JID.received), let id = message["id"],
+            let error = StanzaError(message), var room = try Rooms(step: step).rows.room(from)
+        else { return false }
+        let known = try step.database.statement(
+            """
+            SELECT m.id FROM message m CROSS JOIN room_message r ON r.message = m.id
+            WHERE m.account = ? AND m.direction = 'out' AND m.origin_id = ? AND m.received_at IS NULL AND r.room = ?
+            """
+        ).first([.integer(step.account.id), .text(id), .text(room.jid.description)]) { $0.integer() }
+        guard let row = known else { return false }
+        if error.condition == .notAcceptable {
+            guard try RoomOutbox(step: step, room: room).refused(row) else { return false }
+            try Rooms(step: step).handle(.notAcceptable, &room)
+            return true
+        }
+        // Whether the message has arrived is found out when it does not come back.
+        return error.isUnreachable
+    }
+}

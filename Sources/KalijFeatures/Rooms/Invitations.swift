@@ -1,0 +1,232 @@
+import KalijAddress
+import KalijSteps
+import KalijStream
+import KalijXML
+
+/// Invitations, received and sent. A received invitation is a question to the user, one a room (XEP-0249 section 4):
+/// nobody is brought into a room by somebody else.
+struct Invitations {
+    let step: Step
+    private var rows: InvitationRows { InvitationRows(database: step.database, account: step.account.id) }
+
+    static let direct = "jabber:x:conference"
+    private static let longestReason = 1000
+
+    // MARK: Received
+
+    /// Whether a message is an invitation: then its text is a fallback, and no line of a conversation.
+    static func isMeant(by message: IncomingMessage) -> Bool {
+        guard message.type != "groupchat" else { return false }
+        return message.element.child("x", direct)?["jid"] != nil
+            || message.element.child("x", Rooms.user)?.child("invite") != nil
+    }
+
+    /// A message was stored for the first time, and is perhaps an invitation.
+    func stored(_ message: IncomingMessage) throws {
+        guard message.direction == .incoming, let row = Self.invitation(in: message),
+            row.invitation.room != step.account.jid, try !isKnown(row.invitation.room)
+        else { return }
+        let former = try rows.invitation(to: row.invitation.room)
+        // Strangers push no invitation of a friend's out.
+        guard try former != nil || rows.count() < Limits.keptRows else { return }
+        // The answer to one through the room goes to the room; a direct one names its sender reliably.
+        guard former == nil || former?.isMediated == true && !row.isMediated else { return }
+        try rows.store(row)
+        if former == nil { step.emit(InvitationChanged(row.invitation, isClosed: false)) }
+    }
+
+    /// Whether the account wants to be in the room.
+    private func isKnown(_ room: JID) throws -> Bool {
+        try Rooms(step: step).rows.room(room)?.isWanted ?? false
+    }
+
+    private static func invitation(in message: IncomingMessage) -> InvitationRow? {
+        let element = message.element
+        if let invite = element.child("x", Rooms.user)?.child("invite"), message.sender.isBare {
+            return row(
+                message.sender.description, inviter: invite["from"], invite.child("reason")?.text,
+                element.child("x", Rooms.user)?.child("password")?.text, message, isMediated: true)
+        }
+        guard let x = element.child("x", direct) else { return nil }
+        return row(
+            x["jid"] ?? "", inviter: message.sender.bare.description, x["reason"], x["password"], message,
+            isMediated: false)
+    }
+
+    private static func row(
+        _ room: String, inviter: String?, _ reason: String?, _ password: String?, _ message: IncomingMessage,
+        isMediated: Bool
+    ) -> InvitationRow? {
+        guard let room = try? JID(room), room.isBare, room.local != nil else { return nil }
+        let words = reason.map { String($0.prefix(longestReason)) }
+        return InvitationRow(
+            Invitation(
+                room: room, inviter: inviter.flatMap { try? JID($0).bare },
+                reason: words?.isEmpty ?? true ? nil : words,
+                at: message.sentAt),
+            password: password.map { String($0.prefix(longestReason)) }, isMediated: isMediated)
+    }
+
+    /// The user has answered, or is in the room already.
+    /// - Returns: the invitation.
+    @discardableResult
+    func close(_ room: JID) throws -> InvitationRow? {
+        guard let row = try rows.invitation(to: room), try rows.remove(room) else { return nil }
+        step.emit(InvitationChanged(row.invitation, isClosed: true))
+        return row
+    }
+
+    // MARK: Sent
+
+    /// Invites people to a room (XEP-0249): exactly once each, as a message arrives.
+    func send(to people: [JID], _ room: JID, reason: String?) throws {
+        for jid in people {
+            let x = Element("x", xmlns: Self.direct, attributes: ["jid": room.description])
+            if let reason { x["reason"] = reason }
+            try OutgoingStanza(hidden: [x], to: jid, id: try OutgoingID(nil).text, isRepeatable: true)
+                .storeOrFail(in: step, sentAt: step.now)
+        }
+    }
+}
+
+/// Invites somebody to a room. In a room for members only, the invited person becomes a member first.
+public struct Invite: RoomIntent {
+    public static let name = "invite"
+    /// The bare address of the room.
+    public let room: String
+    /// The bare addresses of the invited people.
+    public let people: [String]
+    /// Words for them.
+    public let reason: String?
+
+    static let mostPeople = 100
+
+    /// - Parameters:
+    ///   - room: the address of the room.
+    ///   - people: the addresses of the invited people, 100 at most.
+    ///   - reason: words for them.
+    public init(_ room: JID, _ people: [JID], reason: String? = nil) {
+        (self.room, self.people) = (room.bare.description, people.map(\.bare.description))
+        self.reason = reason
+    }
+
+    var words: [String?] { [reason] }
+
+    static func checked(_ people: [String]) throws -> [JID] {
+        guard (1...mostPeople).contains(people.count) else {
+            throw IntentFailure("between 1 and \(mostPeople) people are invited at once")
+        }
+        return try people.map { text in
+            let jid = try JID(text)
+            guard jid.isBare, jid.local != nil else { throw IntentFailure("\(text) is no person's address") }
+            return jid
+        }
+    }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        let people = try Self.checked(people)
+        let row = try entered(in: step)
+        guard row.info.isMembersOnly else {
+            try Invitations(step: step).send(to: people, row.jid, reason: reason)
+            return .done
+        }
+        try MembersMade(intent: id, row.jid, people, reason: reason).send(in: step)
+        return .pending
+    }
+}
+
+/// The invited people become members, one after the other: a room may look at the first item of a request alone
+/// (measured: Prosody). Then they are invited. If the account may not make members, the room is asked to invite.
+struct MembersMade: ChangeRequest {
+    static let name = "rooms.invited"
+    let intent: String
+    var attempt = 1
+    let room: String
+    let people: [String]
+    /// How many are members by now.
+    var count = 0
+    let reason: String?
+
+    init(intent: String, _ room: JID, _ people: [JID], reason: String?) {
+        (self.intent, self.room, self.people) = (intent, room.description, people.map(\.description))
+        self.reason = reason
+    }
+
+    func request(in step: Step) -> Element { Self.request(to: room, for: people[count]) }
+
+    static func request(to room: String, for person: String) -> Element {
+        let admin = Rooms.namespace + "#admin"
+        let item = Element("item", xmlns: admin, attributes: ["affiliation": "member", "jid": person])
+        return .request(.set, Element("query", xmlns: admin, children: [item]), to: JID.received(room))
+    }
+
+    func done(_ result: Element?, in step: Step) throws -> IntentOutcome {
+        var next = self
+        (next.count, next.attempt) = (count + 1, 1)
+        if next.count < people.count {
+            try next.send(in: step)
+            return .pending
+        }
+        try Invitations(step: step).send(to: people.map(JID.received), JID.received(room), reason: reason)
+        if let row = try Rooms(step: step).rows.room(JID.received(room)) { try Members(step: step, room: row).ask() }
+        return .done
+    }
+
+    /// Where members may invite, the room does (XEP-0045 section 7.8.2).
+    func outcome(of error: StanzaError, in step: Step) throws -> IntentOutcome {
+        guard error.condition == .forbidden || error.condition == .notAllowed else {
+            return RoomChange.failure(error, room)
+        }
+        let x = Element("x", xmlns: Rooms.user)
+        for jid in people {
+            let invite = Element("invite", xmlns: Rooms.user, attributes: ["to": jid])
+            if let reason { invite.add(Element("reason", xmlns: Rooms.user, text: reason)) }
+            x.add(invite)
+        }
+        try step.send(
+            Element("message", xmlns: "jabber:client", attributes: ["to": room, "id": intent], children: [x]))
+        try RoomInvited(intent: intent, room: room).send(in: step)
+        return .pending
+    }
+}
+
+/// The room was asked to invite; a self-ping behind it ends the wait for an error, which fails the intent.
+struct RoomInvited: ChangeRequest {
+    static let name = "rooms.mediated"
+    let intent: String
+    var attempt = 1
+    let room: String
+
+    func request(in step: Step) throws -> Element {
+        let held = try Rooms(step: step).rows.room(JID.received(room))?.held ?? ""
+        return .request(.get, Element("ping", xmlns: "urn:xmpp:ping"), to: JID.received("\(room)/\(held)"))
+    }
+
+    func done(_ result: Element?, in step: Step) throws -> IntentOutcome { .done }
+}
+
+/// Declines an invitation to a room (XEP-0045 section 7.8.2).
+public struct DeclineInvitation: Intent {
+    public static let name = "decline"
+    /// The bare address of the room.
+    public let room: String
+
+    /// - Parameter room: the address of the room.
+    public init(_ room: JID) { self.room = room.bare.description }
+
+    public func check() throws { _ = try JID(room) }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        guard let row = try Invitations(step: step).close(try JID(room)) else {
+            throw IntentFailure("nobody has invited you to \(room)")
+        }
+        // A direct invitation has no answer.
+        guard row.isMediated, let inviter = row.invitation.inviter else { return .done }
+        let decline = Element("decline", xmlns: Rooms.user, attributes: ["to": inviter.description])
+        try step.send(
+            Element(
+                "message", xmlns: "jabber:client", attributes: ["to": room, "id": id],
+                children: [Element("x", xmlns: Rooms.user, children: [decline])]))
+        return .done
+    }
+}

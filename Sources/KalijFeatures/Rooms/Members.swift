@@ -1,0 +1,101 @@
+import KalijAddress
+import KalijHandlers
+import KalijSteps
+import KalijStore
+import KalijStream
+import KalijXML
+
+/// Somebody who belongs to a room, present or not (XEP-0045 section 5.2).
+public struct RoomMember: Sendable, Equatable {
+    /// The bare address.
+    public let jid: JID
+    /// `owner`, `admin`, `member`.
+    public let affiliation: String
+}
+
+/// The people of a group: whoever may enter, present or not. Only groups are asked: in other rooms the list is long, or
+/// secret.
+package struct Members {
+    let step: Step
+    let room: RoomRow
+
+    private static let lists = ["owner", "admin", "member"]
+    /// The most stored people of a room.
+    private static let most: Int64 = 5000
+
+    /// Asks for all lists.
+    func ask() throws {
+        guard room.info.isGroup, room.stay.state.isIn else { return }
+        try ask(Self.lists[0])
+    }
+
+    fileprivate func ask(_ list: String) throws {
+        let item = Element("item", xmlns: Rooms.namespace + "#admin", attributes: ["affiliation": list])
+        try step.send(
+            .request(.get, Element("query", xmlns: Rooms.namespace + "#admin", children: [item]), to: room.jid),
+            then: MembersTold(room: room.id, list: list), within: Limits.serverPatience)
+    }
+
+    /// The people of a list are known. After the last list the next is asked for.
+    fileprivate func told(_ list: String, _ people: [Element]) throws {
+        let jids = Set(people.prefix(Int(Self.most)).compactMap { $0["jid"].map { JID.received($0).bare.description } })
+        let known = try Self.all(of: room, in: step.database).filter { $0.affiliation == list }
+        for member in known where !jids.contains(member.jid.description) { try remove(member.jid) }
+        for jid in jids.sorted() { try set(JID.received(jid), list) }
+        if let next = Self.lists.firstIndex(of: list).map({ $0 + 1 }), next < Self.lists.count {
+            try ask(Self.lists[next])
+        }
+    }
+
+    /// `jid` is something else to the room than before.
+    func set(_ jid: JID, _ affiliation: String) throws {
+        guard Self.lists.contains(affiliation) else { return try remove(jid) }
+        let id = Value.integer(room.id)
+        let known = try step.database.statement("SELECT affiliation FROM room_member WHERE room = ? AND jid = ?")
+            .first([id, .text(jid.bare.description)]) { $0.text() }
+        guard known != affiliation else { return }
+        guard try known != nil || !isFull else { return }
+        try step.database.run(
+            "INSERT OR REPLACE INTO room_member(room, jid, affiliation) VALUES (?, ?, ?)",
+            [id, .text(jid.bare.description), .text(affiliation)])
+        step.emit(MemberChanged(room: room.jid, RoomMember(jid: jid.bare, affiliation: affiliation)))
+    }
+
+    private var isFull: Bool {
+        get throws {
+            try step.database.statement("SELECT 1 FROM room_member WHERE room = ? LIMIT 1 OFFSET ?")
+                .first([.integer(room.id), .integer(Self.most - 1)]) { _ in true } ?? false
+        }
+    }
+
+    private func remove(_ jid: JID) throws {
+        try step.database.run(
+            "DELETE FROM room_member WHERE room = ? AND jid = ?", [.integer(room.id), .text(jid.bare.description)])
+        guard step.database.changes > 0 else { return }
+        step.emit(MemberChanged(room: room.jid, RoomMember(jid: jid.bare, affiliation: "none")))
+    }
+
+    /// All, in the order of their addresses. Reads also in no step.
+    package static func all(of room: RoomRow, in database: Database) throws -> [RoomMember] {
+        try database.statement("SELECT jid, affiliation FROM room_member WHERE room = ? ORDER BY jid")
+            .all([.integer(room.id)]) {
+                RoomMember(jid: .received($0.text("jid")), affiliation: $0.text("affiliation"))
+            }
+    }
+}
+
+/// A room has told a list of people, or not: then what is known stays.
+struct MembersTold: InvalidatableHandler {
+    static let name = "rooms.members"
+    let room: Int64
+    let list: String
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        guard let row = try Rooms(step: step).rows.room(room) else { return }
+        guard case .result(let iq) = reply, let query = iq.child("query", Rooms.namespace + "#admin") else { return }
+        try Members(step: step, room: row).told(list, query.children("item"))
+    }
+
+    /// The next session asks again.
+    func invalidate(_ reason: Invalidation, in step: Step) throws {}
+}

@@ -1,0 +1,109 @@
+import KalijAddress
+import KalijSteps
+import KalijStore
+import KalijText
+
+/// Somebody in a room.
+public struct Occupant: Sendable, Equatable {
+    /// The nickname, unique in the room.
+    public let nick: String
+    /// The bare address, where the room shows it.
+    public let jid: JID?
+    /// The stable id that the room gives (XEP-0421).
+    public let occupantID: String?
+    /// `owner`, `admin`, `member`, `none` (XEP-0045 section 5.2).
+    public let affiliation: String
+    /// `moderator`, `participant`, `visitor` (section 5.1).
+    public let role: String
+
+    init(nick: String, jid: JID?, occupantID: String?, affiliation: String, role: String) {
+        (self.nick, self.jid, self.occupantID) = (nick, jid, occupantID)
+        (self.affiliation, self.role) = (affiliation, role)
+    }
+
+    init(_ row: Row) {
+        self.init(
+            nick: row.text("nick"), jid: row.optionalText("jid").map(JID.received),
+            occupantID: row.optionalText("occupant_id"), affiliation: row.text("affiliation"), role: row.text("role"))
+    }
+
+    /// The line for people.
+    public var line: PrintedText {
+        var line: PrintedText = "\(nick)"
+        if let jid { line += ", \(jid)" }
+        if affiliation != "none" { line += ", \(affiliation)" }
+        return role == "participant" ? line : line + ", \(role)"
+    }
+
+    private static let words: Set = [
+        "owner", "admin", "member", "none", "outcast", "moderator", "participant", "visitor",
+    ]
+
+    /// An affiliation or a role; `none` for anything else.
+    static func word(_ text: String?) -> String { text.flatMap { words.contains($0) ? $0 : nil } ?? "none" }
+}
+
+/// The stored occupants of a room, of the present join.
+package struct Occupants {
+    let step: Step
+    let room: RoomRow
+    private var database: Database { step.database }
+    private var id: Value { .integer(room.id) }
+
+    /// The most stored occupants of a room: a room that invents people must not fill the disk.
+    private static let most: Int64 = 5000
+    /// The longest kept nickname, in bytes: servers allow no longer part of an address.
+    private static let longestNick = JID.longestPart
+
+    /// The occupant called `nick`; nil if there is none.
+    func occupant(_ nick: String) throws -> Occupant? {
+        try database.statement(
+            "SELECT nick, jid, occupant_id, affiliation, role FROM occupant WHERE room = ? AND nick = ? AND joined = ?"
+        ).first([id, .text(nick), .integer(room.join)], Occupant.init)
+    }
+
+    /// - Returns: whether the occupant is new in this join.
+    func store(_ occupant: Occupant) throws -> Bool {
+        guard occupant.nick.utf8.count <= Self.longestNick else { return false }
+        let known = try self.occupant(occupant.nick)
+        guard known != occupant, try known != nil || !isFull else { return false }
+        try database.run(
+            """
+            INSERT OR REPLACE INTO occupant(room, nick, joined, jid, occupant_id, affiliation, role) VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                id, .text(occupant.nick), .integer(room.join), .optional(occupant.jid?.description),
+                .optional(occupant.occupantID), .text(occupant.affiliation), .text(occupant.role),
+            ])
+        return known == nil
+    }
+
+    private var isFull: Bool {
+        get throws {
+            try database.statement("SELECT 1 FROM occupant WHERE room = ? LIMIT 1 OFFSET ?")
+                .first([id, .integer(Self.most - 1)]) { _ in true } ?? false
+        }
+    }
+
+    /// - Returns: whether there was such an occupant.
+    func remove(_ nick: String) throws -> Bool {
+        try database.run("DELETE FROM occupant WHERE room = ? AND nick = ?", [id, .text(nick)])
+        return database.changes > 0
+    }
+
+    /// Removes the occupants of earlier joins: the room has told all that are there.
+    func removeOlder() throws {
+        try database.run("DELETE FROM occupant WHERE room = ? AND joined < ?", [id, .integer(room.join)])
+    }
+
+    func removeAll() throws { try database.run("DELETE FROM occupant WHERE room = ?", [id]) }
+
+    /// All occupants, in the order of their nicknames. Reads also in no step.
+    package static func all(of room: RoomRow, in database: Database) throws -> [Occupant] {
+        try database.statement(
+            """
+            SELECT nick, jid, occupant_id, affiliation, role FROM occupant WHERE room = ? AND joined = ? ORDER BY nick
+            """
+        ).all([.integer(room.id), .integer(room.join)], Occupant.init)
+    }
+}

@@ -1,0 +1,173 @@
+import KalijAddress
+import KalijSteps
+import KalijText
+
+/// The account has entered a room, or is not in the room any more.
+public struct RoomChanged: EventContent {
+    public static let name = "room"
+    public static let meaning = "The account has entered a room, is on its way there, or is not in the room any more."
+    public static let keys: [EventKey] = [.room, .roomState, .nick, .reason, .successor]
+    /// The room's bare address.
+    public let room: JID
+    /// `joined`, `left`, `refused`, `absent`, `gone`, `waiting`; on the way `asking`, `joining`, `entering`.
+    public let state: String
+    /// The nickname in the room; nil if the account is not in the room.
+    public let nick: String?
+    /// Why the account is not in the room, in words; nil if it is.
+    public let reason: String?
+    /// The room that a destroyed room has named, unchecked: for the user to decide.
+    public let successor: String?
+    public var fields: [EventField] {
+        .present(
+            EventField(.room, .text(room.description)), EventField(.roomState, .text(state)), .optional(.nick, nick),
+            .optional(.reason, reason), .optional(.successor, successor))
+    }
+    public var line: PrintedText? {
+        let other: PrintedText = successor.map { "; another room: \($0)" } ?? ""
+        let why: PrintedText = reason.map { ": \($0)" } ?? ""
+        return switch state {
+        case "joined": "in \(room) as \(nick ?? "")"
+        case "left": "left \(room)"
+        default: "\(room): \(state)\(why)\(other)"
+        }
+    }
+    public var isDetail: Bool { ["asking", "joining", "entering"].contains(state) }
+
+    init(_ row: RoomRow) {
+        (room, state) = (row.jid, row.stay.state.rawValue)
+        nick = row.stay.state.isIn ? row.held : nil
+        (reason, successor) = (row.reason, row.successor)
+    }
+}
+
+/// A room says something else of itself than before.
+public struct RoomDescribedAnew: EventContent {
+    public static let name = "room_info"
+    public static let meaning = "A room says something else of itself than before."
+    public static let keys: [EventKey] = [.room, .title, .subject, .group, .archive]
+    /// The room's bare address.
+    public let room: JID
+    /// The name, in words; nil if the room has none.
+    public let title: String?
+    /// The subject; nil if there is none.
+    public let subject: String?
+    /// Whether only members may enter, and everybody sees the addresses of all.
+    public let isGroup: Bool
+    /// Whether the room has an archive (XEP-0313).
+    public let hasArchive: Bool
+    public var fields: [EventField] {
+        .present(
+            EventField(.room, .text(room.description)), .optional(.title, title), .optional(.subject, subject),
+            EventField(.group, .flag(isGroup)), EventField(.archive, .flag(hasArchive)))
+    }
+    public var line: PrintedText? {
+        let words: PrintedText = subject.map { ", about \"\($0)\"" } ?? ""
+        return "\(room) is \(isGroup ? "the group" : "the channel") \"\(title ?? "")\"\(words)"
+    }
+    public var isDetail: Bool { true }
+
+    init(_ row: RoomRow) {
+        (room, title, subject) = (row.jid, row.info.name, row.subject)
+        (isGroup, hasArchive) = (row.info.isGroup, row.info.hasArchive)
+    }
+}
+
+/// Somebody has entered or left a room.
+public struct OccupantChanged: EventContent {
+    public static let name = "occupant"
+    public static let meaning = "Somebody has entered or left a room that the account is in."
+    public static let keys: [EventKey] = [.room, .nick, .present, .occupant, .affiliation, .role]
+    /// The room's bare address.
+    public let room: JID
+    /// Who has entered or left.
+    public let occupant: Occupant
+    /// Whether the occupant is there from now on.
+    public let isHere: Bool
+    public var fields: [EventField] {
+        .present(
+            EventField(.room, .text(room.description)), EventField(.nick, .text(occupant.nick)),
+            EventField(.present, .flag(isHere)), .optional(.occupant, occupant.jid?.description),
+            EventField(.affiliation, .text(occupant.affiliation)), EventField(.role, .text(occupant.role)))
+    }
+    public var line: PrintedText? { "\(occupant.nick) has \(isHere ? "entered" : "left") \(room)" }
+    public var isDetail: Bool { true }
+
+    init(_ row: RoomRow, _ occupant: Occupant, isHere: Bool) {
+        (room, self.occupant, self.isHere) = (row.jid, occupant, isHere)
+    }
+}
+
+/// Somebody is something else to a group than before.
+public struct MemberChanged: EventContent {
+    public static let name = "member"
+    public static let meaning = "Somebody belongs to a group that the account is in, or does not any more."
+    public static let keys: [EventKey] = [.room, .member, .affiliation]
+    /// The room's bare address.
+    public let room: JID
+    /// The person; with the affiliation `none` if the person does not belong to the group any more.
+    public let member: RoomMember
+    public var fields: [EventField] {
+        [
+            EventField(.room, .text(room.description)), EventField(.member, .text(member.jid.description)),
+            EventField(.affiliation, .text(member.affiliation)),
+        ]
+    }
+    public var line: PrintedText? { "\(member.jid) is \(member.affiliation) of \(room)" }
+    public var isDetail: Bool { true }
+
+    /// - Parameter room: the room's bare address.
+    public init(room: JID, _ member: RoomMember) { (self.room, self.member) = (room, member) }
+}
+
+/// Somebody invites the account to a room; or the invitation needs no answer any more.
+public struct InvitationChanged: EventContent {
+    public static let name = "invitation"
+    public static let meaning =
+        "Somebody invites the account to a room: `kalij room join` or `room decline` answers. Told once, and once more with `closed`."
+    public static let keys: [EventKey] = [.room, .inviter, .reason, .closed]
+    /// The invitation.
+    public let invitation: Invitation
+    /// Whether it needs no answer any more.
+    public let isClosed: Bool
+    public var fields: [EventField] {
+        .present(
+            EventField(.room, .text(invitation.room.description)),
+            .optional(.inviter, invitation.inviter?.description), .optional(.reason, invitation.reason),
+            isClosed ? EventField(.closed, .flag(true)) : nil)
+    }
+    public var line: PrintedText? { isClosed ? nil : invitation.line }
+
+    /// - Parameter isClosed: whether it needs no answer any more.
+    public init(_ invitation: Invitation, isClosed: Bool) { (self.invitation, self.isClosed) = (invitation, isClosed) }
+}
+
+extension EventKey {
+    /// Who invites.
+    public static let inviter = EventKey("inviter", "the bare address of whoever invites")
+    /// Somebody who belongs to a group.
+    public static let member = EventKey("member", "the bare address of somebody who belongs to a group")
+    /// Where the account is.
+    public static let roomState = EventKey(
+        "room_state",
+        "`joined`, `left`, `waiting`, `refused`, `absent` or `gone`; on the way there `asking`, `joining`, `entering`")
+    /// The room that a destroyed room has named.
+    public static let successor = EventKey("successor", "the room that a destroyed room has named; unchecked")
+    /// The name of a room.
+    public static let title = EventKey("title", "the name of the room")
+    /// What a room is about.
+    public static let subject = EventKey("subject", "what the room is about")
+    /// Whether the room is a group.
+    public static let group = EventKey(
+        "group", "true if only members may enter and everybody sees the addresses of all; else the room is a channel")
+    /// Whether the room has an archive.
+    public static let archive = EventKey("archive", "whether the room has an archive (XEP-0313)")
+    /// Whether the occupant is there.
+    public static let present = EventKey("present", "whether the occupant is there from now on")
+    /// The bare address of an occupant.
+    public static let occupant = EventKey("occupant", "the bare address of the occupant, where the room shows it")
+    /// What an occupant is to the room.
+    public static let affiliation = EventKey(
+        "affiliation", "`owner`, `admin`, `member` or `none` (XEP-0045 section 5.2)")
+    /// What an occupant may do now.
+    public static let role = EventKey("role", "`moderator`, `participant`, `visitor` or `none` (section 5.1)")
+}

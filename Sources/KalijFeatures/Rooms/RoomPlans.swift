@@ -1,0 +1,318 @@
+import KalijAddress
+import KalijHandlers
+import KalijSteps
+import KalijStore
+import KalijStream
+import KalijXML
+
+import FoundationEssentials
+
+/// The plans of a step: tells a plan what happens, and does what the plan answers.
+struct RoomPlans {
+    let step: Step
+    private var rooms: Rooms { Rooms(step: step) }
+    private var account: Value { .integer(step.account.id) }
+
+    /// The most services of a server that are asked whether rooms are there.
+    private static let mostServices = 20
+
+    /// After so many questions an answer that does not come is a failure.
+    private static let mostQuestions = 12
+
+    /// A stored plan.
+    struct Row {
+        let id: Int64
+        var plan: RoomPlan
+        /// The bare address of the room; nil while no service is known.
+        var room: JID?
+        let nick: String?
+        let people: [String]
+        let intent: String
+        /// How many of the people are members by now.
+        var added: Int
+        /// How often a question was asked: the last question counts.
+        var asked: Int64
+    }
+
+    // MARK: Rows
+
+    func make(title: String, nick: String?, people: [JID], intent: String) throws -> Row? {
+        let names = people.map(\.description).joined(separator: "\n")
+        try step.database.run(
+            "INSERT INTO room_plan(account, stage, title, nick, people, intent) VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                account, .text(RoomPlan.Stage.finding.rawValue), .text(title), .optional(nick), .text(names),
+                .text(intent),
+            ])
+        return try row(step.database.lastInsertedRow)
+    }
+
+    func all() throws -> [Row] {
+        try step.database.statement(
+            "SELECT id, stage, title, problem, room, nick, people, added, intent, asked FROM room_plan WHERE account = ? ORDER BY id"
+        ).all([account], Self.row)
+    }
+
+    func row(_ id: Int64) throws -> Row? {
+        try step.database.statement(
+            "SELECT id, stage, title, problem, room, nick, people, added, intent, asked FROM room_plan WHERE id = ? AND account = ?"
+        ).first([.integer(id), account], Self.row)
+    }
+
+    /// The plan of a room; nil if there is none.
+    func row(of room: JID) throws -> Row? { try all().first { $0.room == room.bare } }
+
+    private static func row(_ row: KalijStore.Row) -> Row {
+        let room = row.optionalText("room").map(JID.received)
+        let people = row.text("people").split(separator: "\n").map(String.init)
+        return Row(
+            id: row.integer("id"),
+            plan: RoomPlan(
+                RoomPlan.Stage(rawValue: row.text("stage")) ?? .looking, title: row.text("title"),
+                hasPeople: !people.isEmpty, problem: row.optionalText("problem"), isNamed: room != nil),
+            room: room, nick: row.optionalText("nick"), people: people, intent: row.text("intent"),
+            added: Int(row.integer("added")), asked: row.integer("asked"))
+    }
+
+    private func save(_ row: Row) throws {
+        try step.database.run(
+            "UPDATE room_plan SET stage = ?, problem = ?, room = ?, added = ?, asked = ? WHERE id = ?",
+            [
+                .text(row.plan.stage.rawValue), .optional(row.plan.problem), .optional(row.room?.description),
+                .integer(Int64(row.added)), .integer(row.asked), .integer(row.id),
+            ])
+    }
+
+    // MARK: Events
+
+    func handle(_ event: RoomPlan.Event, _ row: inout Row) throws {
+        for action in row.plan.handle(event) { try perform(action, &row) }
+        if row.plan.stage == .done {
+            try step.database.run("DELETE FROM room_plan WHERE id = ?", [.integer(row.id)])
+        } else {
+            try save(row)
+        }
+        step.flush()
+    }
+
+    private func perform(_ action: RoomPlan.Action, _ row: inout Row) throws {
+        switch action {
+        case .find: try find(&row)
+        case .name(let service): row.room = try JID("\(UUID().uuidString.lowercased())@\(service)")
+        case .look, .check: try ask(.discovery(DiscoveryInfo.namespace, of: try address(row)), &row)
+        case .enter: try enter(&row)
+        case .ask: try ask(RoomFormAsked.query(to: try address(row)), &row)
+        case .configure(let fields):
+            try ask(owner(RoomChange.form(fields), row), &row)
+        case .add:
+            guard row.added < row.people.count else { return try handle(.added, &row) }
+            try ask(MembersMade.request(to: try address(row).description, for: row.people[row.added]), &row)
+        case .finish: try finish(row)
+        case .destroy:
+            try ask(owner(Element("destroy", xmlns: Rooms.namespace + "#owner"), row), &row)
+        case .fail(let reason): try fail(row, reason)
+        }
+    }
+
+    private func address(_ row: Row) throws -> JID {
+        guard let room = row.room else { throw IntentFailure("the room has no address") }
+        return room
+    }
+
+    private func owner(_ content: Element, _ row: Row) throws -> Element {
+        .request(.set, Element("query", xmlns: Rooms.namespace + "#owner", children: [content]), to: try address(row))
+    }
+
+    private func ask(_ question: Element, _ row: inout Row, service: [String] = []) throws {
+        row.asked += 1
+        try step.send(
+            question, then: RoomPlanAnswered(plan: row.id, asked: row.asked, services: service),
+            within: Limits.serverPatience)
+    }
+
+    // MARK: Where
+
+    private func find(_ row: inout Row) throws {
+        try ask(.discovery(DiscoveryItem.namespace, of: try JID(step.account.jid.domain)), &row)
+    }
+
+    fileprivate func answered(_ reply: IQReply, services: [String], _ row: inout Row) throws {
+        if case .timeout = reply {
+            // What the room is by now is looked at.
+            let isPatient = row.asked < Self.mostQuestions
+            return try handle(isPatient ? .sessionBegan : .failed("the server does not answer"), &row)
+        }
+        switch row.plan.stage {
+        case .finding: try found(reply, services, &row)
+        case .looking: try looked(reply, &row)
+        case .asking:
+            guard case .result(let iq) = reply else { return try failed(reply, &row) }
+            try handle(.form(RoomFormAsked.fields(of: iq) ?? []), &row)
+        case .configuring: try went(.configured, reply, &row)
+        case .checking:
+            guard let info = reply.discoveryInfo.map(RoomInfo.init) else { return try failed(reply, &row) }
+            if var room = try rooms.rows.room(try address(row)) {
+                room.info = info
+                try rooms.rows.save(room)
+            }
+            try handle(.checked(isGroup: info.isGroup && info.isPersistent), &row)
+        case .adding:
+            if case .result = reply { row.added += 1 }
+            try went(row.added < row.people.count ? .nextPerson : .added, reply, &row)
+        case .destroying: try went(.destroyed, reply, &row)
+        case .entering, .done: break
+        }
+    }
+
+    private func went(_ event: RoomPlan.Event, _ reply: IQReply, _ row: inout Row) throws {
+        if case .result = reply { try handle(event, &row) } else { try failed(reply, &row) }
+    }
+
+    private func failed(_ reply: IQReply, _ row: inout Row) throws {
+        guard case .error(let error, _) = reply else { return try handle(.failed("the answer is malformed"), &row) }
+        try handle(.failed("\(error)"), &row)
+    }
+
+    private func looked(_ reply: IQReply, _ row: inout Row) throws {
+        switch reply {
+        case .result: try handle(.looked(exists: true), &row)
+        case .error(let error, _) where error.condition == .itemNotFound || error.condition == .gone:
+            try handle(.looked(exists: false), &row)
+        case .error, .timeout: try failed(reply, &row)
+        }
+    }
+
+    /// The first service with rooms, by the service's own answer (XEP-0045 section 6.1).
+    private func found(_ reply: IQReply, _ services: [String], _ row: inout Row) throws {
+        var rest = services
+        if services.isEmpty {
+            guard let items = reply.discoveryItems else { return try handle(.found(service: nil), &row) }
+            rest = items.filter { $0.jid.local == nil && $0.node == nil }.prefix(Self.mostServices).map(
+                \.jid.description)
+        } else {
+            if let info = reply.discoveryInfo, info.supports(Rooms.namespace),
+                info.identities.contains(where: { $0.category == "conference" && $0.type == "text" })
+            {
+                return try handle(.found(service: services[0]), &row)
+            }
+            rest.removeFirst()
+        }
+        guard let next = rest.first else { return try handle(.found(service: nil), &row) }
+        try ask(.discovery(DiscoveryInfo.namespace, of: JID.received(next)), &row, service: rest)
+        try save(row)
+    }
+
+    // MARK: In
+
+    private func enter(_ row: inout Row) throws {
+        let usual = row.nick ?? step.account.jid.local ?? "kalij"
+        guard var room = try rooms.rows.make(try address(row), nick: usual) else { return }
+        room.isWanted = true
+        try rooms.handle(.creating, &room)
+    }
+
+    /// The account is in a room, or cannot enter.
+    func tell(_ event: RoomPlan.Event, of room: RoomRow) throws {
+        guard var row = try row(of: room.jid) else { return }
+        try handle(event, &row)
+    }
+
+    // MARK: The end
+
+    /// In one step with the end of the plan: everybody is invited once.
+    private func finish(_ row: Row) throws {
+        let room = try address(row)
+        try Invitations(step: step).send(to: row.people.map(JID.received), room, reason: nil)
+        try Intents(step: step).end(row.intent, .done)
+        guard var entered = try rooms.rows.room(room) else { return }
+        entered.stay.made()
+        try rooms.rows.save(entered)
+        step.emit(RoomDescribedAnew(entered))
+        try Bookmarks(step: step).changed(entered)
+        guard entered.stay.state.isIn else { return try rooms.handle(.wanted, &entered) }
+        try Members(step: step, room: entered).ask()
+        try RoomOutbox(step: step, room: entered).flush()
+    }
+
+    private func fail(_ row: Row, _ reason: String) throws {
+        try Intents(step: step).end(row.intent, .failed(reason))
+        guard let room = row.room, var entered = try rooms.rows.room(room) else { return }
+        entered.isWanted = false
+        entered.stay.made()
+        try rooms.handle(.unwanted, &entered)
+    }
+
+    // MARK: The session
+
+    func sessionLost() throws {
+        try Requests(step: step).forget(RoomPlanAnswered.name, unqueueing: true)
+    }
+
+    func sessionBegan() throws { for var row in try all() { try handle(.sessionBegan, &row) } }
+}
+
+/// The answer to a question of a plan.
+struct RoomPlanAnswered: InvalidatableHandler {
+    static let name = "rooms.planned"
+    let plan: Int64
+    /// Which question it was.
+    let asked: Int64
+    /// The services that may have rooms; the first was asked.
+    let services: [String]
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        let plans = RoomPlans(step: step)
+        guard var row = try plans.row(plan), row.asked == asked else { return }
+        try plans.answered(reply, services: services, &row)
+    }
+
+    /// The next session looks what the room is.
+    func invalidate(_ reason: Invalidation, in step: Step) throws {}
+}
+
+/// Makes a group (docs.modernxmpp.org/client/groupchat): a room for members only, who see each other's addresses, in no
+/// list, and there until it is destroyed. Nothing is said in the room, and nobody is invited, before it is such a room;
+/// if it cannot become one, it is destroyed.
+public struct CreateRoom: Intent {
+    public static let name = "create"
+    /// The name of the group.
+    public let title: String
+    /// The nickname there; nil for the account's local part.
+    public let nick: String?
+    /// The bare addresses of the invited people.
+    public let people: [String]?
+
+    private enum CodingKeys: String, CodingKey {
+        case title, nick
+        case people = "invite"
+    }
+
+    /// - Parameters:
+    ///   - title: the name of the group.
+    ///   - nick: the nickname there; nil for the account's local part.
+    ///   - people: the addresses of the invited people, 100 at most.
+    public init(title: String, nick: String? = nil, inviting people: [JID] = []) {
+        (self.title, self.nick) = (title, nick)
+        self.people = people.isEmpty ? nil : people.map(\.bare.description)
+    }
+
+    public func check() throws {
+        guard (1...1023).contains(title.utf8.count), title.unicodeScalars.allSatisfy(\.isXML) else {
+            throw IntentFailure("a group's name has between 1 and 1,023 bytes, of characters that XML allows")
+        }
+        if let nick { _ = try JID("room@example.org/\(nick)") }
+        if let people { _ = try Invite.checked(people) }
+    }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        try check()
+        let people = try people.map { try Invite.checked($0) } ?? []
+        let plans = RoomPlans(step: step)
+        guard var row = try plans.make(title: title, nick: nick, people: people, intent: id) else {
+            return .failed("the plan cannot be stored")
+        }
+        // Else the plan begins with the session.
+        if try SessionRow.isAvailable(step.account.id, in: step.database) { try plans.handle(.begin, &row) }
+        return .pending
+    }
+}

@@ -1,0 +1,73 @@
+import KalijAddress
+import KalijStream
+import KalijXML
+
+/// A presence of a room (XEP-0045 sections 7 to 10), taken apart.
+struct RoomPresence {
+    /// The nickname; nil if the presence is of the room itself.
+    let nick: String?
+    let isAvailable: Bool
+    /// The numbers of `<status/>`.
+    let statuses: Set<Int>
+    /// The occupant; nil if the presence does not say.
+    let occupant: Occupant?
+    /// The new nickname, if the nickname changes (section 7.6).
+    let newNick: String?
+    let reason: String?
+    /// The room is destroyed (section 10.9); with the address of another room.
+    let destroyed: (successor: String?, reason: String?)?
+
+    private static let longestReason = 1000
+
+    init(_ presence: Element, of sender: JID) {
+        nick = sender.resource
+        isAvailable = presence["type"] == nil
+        let x = presence.child("x", Rooms.user)
+        statuses = Set((x?.children("status") ?? []).compactMap { $0["code"].flatMap { Int($0) } })
+        let item = x?.child("item")
+        newNick = item?["nick"]
+        reason = item?.child("reason").map { String($0.text.prefix(Self.longestReason)) }
+        occupant = nick.flatMap { nick in
+            item.map {
+                Occupant(
+                    nick: nick, jid: $0["jid"].map { JID.received($0).bare },
+                    occupantID: OccupantID.of(presence), affiliation: Occupant.word($0["affiliation"]),
+                    role: Occupant.word($0["role"]))
+            }
+        }
+        destroyed = x?.child("destroy").map { destroy in
+            (
+                destroy["jid"],
+                destroy.child("reason").flatMap { $0.text.isEmpty ? nil : String($0.text.prefix(Self.longestReason)) }
+            )
+        }
+    }
+
+    /// Whether the room says that the presence is of this account (status 110).
+    var isOwn: Bool { statuses.contains(110) }
+
+    /// Why an occupant is gone.
+    var removal: RoomStay.Removal {
+        if let destroyed { return .destroyed(destroyed.successor, reason: destroyed.reason) }
+        // First the reasons that nobody has decided: Prosody tells of a lost link as of a kick, too.
+        if statuses.contains(333) { return .technical("the server lost the link") }
+        if statuses.contains(332) { return .technical("the service was shut down") }
+        if statuses.contains(301) { return .decided("banned from the room" + words) }
+        if statuses.contains(307) { return .decided("removed from the room" + words) }
+        if statuses.contains(321) { return .decided("no member of the room any more" + words) }
+        if statuses.contains(322) { return .decided("the room is for members only now" + words) }
+        return .technical("the room has forgotten this account")
+    }
+
+    private var words: String { reason.map { $0.isEmpty ? "" : ": \($0)" } ?? "" }
+}
+
+/// The stable id that a room gives an occupant (XEP-0421).
+enum OccupantID {
+    private static let longest = 1000
+
+    static func of(_ stanza: Element) -> String? {
+        let id = stanza.child("occupant-id", "urn:xmpp:occupant-id:0")?["id"]
+        return id.flatMap { $0.isEmpty || $0.utf8.count > longest ? nil : $0 }
+    }
+}

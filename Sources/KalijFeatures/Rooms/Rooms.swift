@@ -1,0 +1,219 @@
+import KalijAddress
+import KalijHandlers
+import KalijSteps
+import KalijStore
+import KalijStream
+import KalijXML
+
+/// The rooms of a step (XEP-0045): tells the stay of a room what happens, and does what the stay answers.
+struct Rooms {
+    let step: Step
+    var rows: RoomRows { RoomRows(database: step.database, account: step.account.id) }
+
+    static let namespace = "http://jabber.org/protocol/muc"
+    static let user = namespace + "#user"
+
+    /// What `event` asks for is done, and the room is stored.
+    func handle(_ event: RoomStay.Event, _ room: inout RoomRow) throws {
+        let before = room.stay.state
+        for action in room.stay.handle(event) { try perform(action, &room) }
+        try rows.save(room)
+        guard before != room.stay.state else { return }
+        if room.stay.mayCreate { try tellPlan(room) }
+        if room.stay.state != .doubtful, before != .doubtful { step.emit(RoomChanged(room)) }
+    }
+
+    private func tellPlan(_ room: RoomRow) throws {
+        let plans = RoomPlans(step: step)
+        switch room.stay.state {
+        case .joined: try plans.tell(.entered, of: room)
+        case .absent: try plans.tell(.notOpen, of: room)
+        case .left: try plans.tell(.failed("you have left the room"), of: room)
+        case .refused, .gone, .waiting:
+            try plans.tell(.refused(room.reason ?? "the room cannot be reached"), of: room)
+        default: break
+        }
+    }
+
+    private func perform(_ action: RoomStay.Action, _ room: inout RoomRow) throws {
+        switch action {
+        case .ask: try ask(room)
+        case .join(let renamed): try join(&room, renamed: renamed)
+        case .ping: try SelfPing(step: step).send(to: room)
+        case .leave: try leave(&room)
+        case .wait(let seconds):
+            try step.schedule(RoomDue(room: room.id, failures: room.stay.failures), after: .seconds(seconds))
+        case .settle: try settle(&room)
+        case .confirm:
+            guard try RoomOutbox(step: step, room: room).confirmed() else { return }
+            for action in room.stay.handle(.historyNeeded) { try perform(action, &room) }
+        case .out(let reason): try out(&room, reason)
+        case .destroyed(let successor):
+            room.successor = successor.map { String($0.prefix(1000)) }
+            try Bookmarks(step: step).changed(room, isGone: true)
+        }
+    }
+
+    // MARK: In
+
+    /// Joining never creates a room: whoever joins a forgotten room owns the room (measured: ejabberd).
+    private func ask(_ room: RoomRow) throws {
+        try step.send(
+            .discovery(DiscoveryInfo.namespace, of: room.jid), then: RoomDescribed(room: room.id),
+            within: Limits.serverPatience)
+    }
+
+    func described(_ reply: IQReply, _ room: inout RoomRow) throws {
+        guard room.stay.state == .asking else { return try refresh(reply, &room) }
+        switch reply {
+        case .result:
+            guard let info = reply.discoveryInfo.map(RoomInfo.init) else { return try handle(.unanswered, &room) }
+            try note(info, &room)
+            let shows = info.isNonAnonymous && !info.isMembersOnly && !room.mayShowAddress
+            try handle(.described(shows: shows), &room)
+        case .error(let error, _): try handle(.notDescribed(error), &room)
+        case .timeout: try handle(.unanswered, &room)
+        }
+    }
+
+    /// The room has told of a changed configuration (section 10.2.1).
+    func configurationChanged(_ room: RoomRow) throws { try ask(room) }
+
+    private func refresh(_ reply: IQReply, _ room: inout RoomRow) throws {
+        guard case .result = reply, let info = reply.discoveryInfo.map(RoomInfo.init) else { return }
+        try note(info, &room)
+        try rows.save(room)
+    }
+
+    private func note(_ info: RoomInfo, _ room: inout RoomRow) throws {
+        guard info != room.info else { return }
+        room.info = info
+        step.emit(RoomDescribedAnew(room))
+    }
+
+    /// Every available presence to a room is a join, with the element that says so: without, a server may let an
+    /// account in that never hears of it (measured: ejabberd), or refuse (Prosody).
+    private func join(_ room: inout RoomRow, renamed: Bool) throws {
+        room.join += 1
+        room.overlaps = false
+        room.occupantID = nil
+        room.held = renamed ? "\(room.nick)-\(room.stay.renamings + 1)" : room.nick
+        guard let occupant = try? JID("\(room.jid)/\(room.held ?? room.nick)") else {
+            return try handle(.refused(StanzaError(.jidMalformed)), &room)
+        }
+        let history = Element("history", xmlns: Self.namespace)
+        if let since = try RoomEvidence(step: step, room: room).historyBegin() {
+            history["since"] = DateTime.text(since)
+        } else {
+            history["maxchars"] = "0"
+            history["maxstanzas"] = "0"
+        }
+        let x = Element("x", xmlns: Self.namespace, children: [history])
+        if let password = room.password { x.add(Element("password", xmlns: Self.namespace, text: password)) }
+        try step.send(
+            Element(
+                "presence", xmlns: "jabber:client", attributes: ["to": occupant.description],
+                children: [x] + step.features.capabilities.elements))
+        try SelfPing(step: step).send(to: room)
+    }
+
+    /// Everything that the room tells newcomers is here.
+    private func settle(_ room: inout RoomRow) throws {
+        room.reason = nil
+        room.heardAt = step.steady.now
+        room.since = try room.since ?? ServerTime(step: step).now
+        try Occupants(step: step, room: room).removeOlder()
+        try step.schedule(RoomSilent(room: room.id, join: room.join), after: SelfPing.silence)
+        try end(&room, .done)
+        try RoomOutbox(step: step, room: room).entered()
+        try Members(step: step, room: room).ask()
+        if !room.stay.mayCreate { try Bookmarks(step: step).entered(room) }
+    }
+
+    // MARK: Out
+
+    private func leave(_ room: inout RoomRow) throws {
+        guard let held = room.held else { return }
+        try step.send(
+            Element(
+                "presence", xmlns: "jabber:client", attributes: ["type": "unavailable", "to": "\(room.jid)/\(held)"]))
+    }
+
+    private func out(_ room: inout RoomRow, _ reason: String?) throws {
+        room.reason = reason
+        room.held = nil
+        try Occupants(step: step, room: room).removeAll()
+        try end(&room, reason.map { .failed($0) } ?? .failed("the user has left the room"))
+        if reason == nil { try RoomOutbox(step: step, room: room).failAll("the user has left the room") }
+    }
+
+    private func end(_ room: inout RoomRow, _ outcome: IntentOutcome) throws {
+        guard let intent = room.intent else { return }
+        room.intent = nil
+        try Intents(step: step).end(intent, outcome)
+    }
+
+    // MARK: The session
+
+    /// The session is lost: no room knows this account any more.
+    func sessionLost() throws {
+        for name in [RoomDescribed.name, SelfPinged.name, RoomStillThere.name, MembersTold.name] {
+            try Requests(step: step).forget(name, unqueueing: true)
+        }
+        try RoomPlans(step: step).sessionLost()
+        try Bookmarks(step: step).sessionLost()
+        for var room in try rows.all() where room.stay.state.isUnderway {
+            room.stay.state = .waiting
+            try Occupants(step: step, room: room).removeAll()
+            try rows.save(room)
+        }
+        try RoomOutbox.sessionLost(step)
+    }
+
+    /// The session may send presence.
+    func sessionBegan() throws {
+        for var room in try rows.all() where room.isWanted { try handle(.sessionBegan, &room) }
+        try RoomPlans(step: step).sessionBegan()
+    }
+
+    /// The session goes on. After a longer time without a connection the room may have forgotten this account: another
+    /// server does not tell a client that it cannot reach.
+    func sessionResumed() throws {
+        try RoomOutbox.sessionResumed(step)
+        for var room in try rows.all() {
+            if room.stay.state == .joined, step.steady.now - room.heardAt > SelfPing.longestOffline {
+                try handle(.doubted, &room)
+            }
+            if room.stay.state.isIn, room.stay.state != .entering { try RoomOutbox(step: step, room: room).read() }
+        }
+    }
+}
+
+/// A room has said what it is, or not.
+struct RoomDescribed: InvalidatableHandler {
+    static let name = "rooms.described"
+    let room: Int64
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        let rooms = Rooms(step: step)
+        if var row = try rooms.rows.room(room) { try rooms.described(reply, &row) }
+    }
+
+    /// The next session asks again.
+    func invalidate(_ reason: Invalidation, in step: Step) throws {}
+}
+
+/// The time to try again to enter a room.
+struct RoomDue: Handler {
+    static let name = "rooms.due"
+    let room: Int64
+    /// Tells the attempts from one another.
+    let failures: Int
+
+    func call(_: Void, in step: Step) throws {
+        let rooms = Rooms(step: step)
+        guard var row = try rooms.rows.room(room), row.isWanted, row.stay.failures == failures else { return }
+        try rooms.handle(.due, &row)
+        step.flush()
+    }
+}

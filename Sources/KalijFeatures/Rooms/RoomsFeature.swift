@@ -1,0 +1,211 @@
+import KalijAddress
+import KalijHandlers
+import KalijSteps
+import KalijStore
+import KalijXML
+
+/// Rooms (XEP-0045): being in them until they are left, over processes, resumes and binds; and what is said in them,
+/// exactly once.
+enum RoomsFeature: Feature {
+    static let name = "rooms"
+    static let announced = [
+        Rooms.namespace, Invitations.direct, Bookmark.native + "+notify", Bookmark.former + "+notify",
+    ]
+    static let migrations = [
+        Migration(
+            "rooms/1",
+            """
+            CREATE TABLE room(
+                id INTEGER PRIMARY KEY,
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                jid TEXT NOT NULL,              -- a bare address
+                wanted INTEGER NOT NULL DEFAULT 0, -- whether the user wants to be in the room
+                nick TEXT NOT NULL,             -- the nickname that the user wants
+                password TEXT,
+                shows_address INTEGER NOT NULL DEFAULT 0, -- whether the user agrees that everybody sees the account's address
+                -- Of the present session:
+                state TEXT NOT NULL DEFAULT 'left', -- 'left', 'asking', 'joining', 'entering', 'joined', 'doubtful', 'waiting',
+                                                -- 'refused', 'absent', 'gone'
+                failures INTEGER NOT NULL DEFAULT 0, -- failed attempts to get in, in a row
+                renamings INTEGER NOT NULL DEFAULT 0, -- other nicknames tried
+                held TEXT,                      -- the nickname in the room
+                joins INTEGER NOT NULL DEFAULT 0, -- how often presence was sent to the room
+                heard_at INTEGER NOT NULL DEFAULT 0, -- when the room was heard last, in the steady time; to the minute
+                reason TEXT,                    -- why the account is not in the room
+                successor TEXT,                 -- the address that a destroyed room has named
+                overlaps INTEGER NOT NULL DEFAULT 0, -- whether the room has told an old message since the join
+                occupant_id TEXT,               -- of the account's own occupant (XEP-0421)
+                creating INTEGER NOT NULL DEFAULT 0, -- whether a plan makes the room
+                -- What the room says of itself:
+                name TEXT,
+                info INTEGER NOT NULL DEFAULT 0, -- bits: members only, not anonymous, hidden, persistent, archive, occupant ids,
+                                                -- moderation, moderation before version 0.3
+                subject TEXT,
+                since INTEGER,                  -- when the account was in the room first, in the server's time
+                intent TEXT);                   -- the id of the intent that ends when the account has entered, or cannot
+            CREATE UNIQUE INDEX room_jid ON room(account, jid);
+
+            CREATE TABLE occupant(
+                room INTEGER NOT NULL REFERENCES room(id) ON DELETE CASCADE,
+                nick TEXT NOT NULL,
+                joined INTEGER NOT NULL,        -- the account's join that the occupant was told in
+                jid TEXT,                       -- the bare address, where the room shows it
+                occupant_id TEXT,
+                affiliation TEXT NOT NULL,
+                role TEXT NOT NULL,
+                PRIMARY KEY (room, nick)) WITHOUT ROWID;
+
+            -- Messages to rooms that the rooms have not shown yet.
+            CREATE TABLE room_message(
+                message INTEGER PRIMARY KEY REFERENCES message(id) ON DELETE CASCADE,
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                room TEXT NOT NULL,             -- a bare address
+                stanza BLOB NOT NULL,
+                state INTEGER NOT NULL DEFAULT 0, -- 0: waits; 1: in the queue, or on its way; 2: with the server; 3: in doubt
+                nick TEXT,                      -- the nickname under which the message has left
+                acked_at INTEGER,               -- when the server had the message, in the steady time
+                refusals INTEGER NOT NULL DEFAULT 0); -- how often the room did not know the sender
+            CREATE INDEX room_message_room ON room_message(account, room, message);
+
+            -- The people of groups, present or not.
+            CREATE TABLE room_member(
+                room INTEGER NOT NULL REFERENCES room(id) ON DELETE CASCADE,
+                jid TEXT NOT NULL,              -- a bare address
+                affiliation TEXT NOT NULL,      -- 'owner', 'admin', 'member'
+                PRIMARY KEY (room, jid)) WITHOUT ROWID;
+
+            -- Invitations that wait for the user.
+            CREATE TABLE invitation(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                room TEXT NOT NULL,             -- a bare address
+                inviter TEXT,                   -- a bare address
+                reason TEXT,
+                password TEXT,
+                mediated INTEGER NOT NULL,      -- whether the room has passed the invitation on
+                at INTEGER NOT NULL,            -- when it was sent, in milliseconds since 1970
+                PRIMARY KEY (account, room)) WITHOUT ROWID;
+
+            -- The rooms that all devices want to be in: the list as it was seen last, with the changes of this device.
+            CREATE TABLE bookmark(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                room TEXT NOT NULL,             -- a bare address
+                xml TEXT,                       -- the element in the list; NULL: not there
+                autojoin INTEGER NOT NULL,      -- whether the list says that devices enter
+                change INTEGER NOT NULL,        -- of this device, not in the list yet: 0: none; 1: set; 2: removed
+                written_at INTEGER,             -- when this device has written the room last, in the steady time
+                PRIMARY KEY (account, room)) WITHOUT ROWID;
+            -- Where the server keeps the list, in the present session.
+            CREATE TABLE bookmarks(
+                account INTEGER PRIMARY KEY REFERENCES account(id) ON DELETE CASCADE,
+                kind TEXT NOT NULL,             -- 'native', 'item', 'storage'
+                again INTEGER NOT NULL DEFAULT 0); -- whether the list is to be read again
+
+            -- Groups in the making.
+            CREATE TABLE room_plan(
+                id INTEGER PRIMARY KEY,
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                stage TEXT NOT NULL,            -- 'finding', 'looking', 'entering', 'asking', 'configuring', 'checking', 'adding',
+                                                -- 'destroying'
+                title TEXT NOT NULL,
+                nick TEXT,
+                people TEXT NOT NULL,           -- the bare addresses of the invited, one a line
+                added INTEGER NOT NULL DEFAULT 0, -- how many of them are members by now
+                room TEXT,                      -- the bare address, as soon as there is one
+                problem TEXT,                   -- why the room is destroyed
+                intent TEXT NOT NULL,
+                asked INTEGER NOT NULL DEFAULT 0); -- how often a question was asked: the last counts
+            CREATE INDEX room_plan_account ON room_plan(account);
+            """)
+    ]
+    static var handlers: [any Handler<Step>.Type] {
+        [
+            RoomDescribed.self, RoomDue.self, SelfPinged.self, RoomStillThere.self, RoomSilent.self, RoomDoubted.self,
+            Unreflected.self, RoomChange.self, RoomFormAsked.self, SubjectSet.self, MembersTold.self, MembersMade.self,
+            RoomInvited.self, RoomPlanAnswered.self, BookmarksTold.self, BookmarkWritten.self, BookmarkNodeReady.self,
+        ]
+    }
+    static var events: [any EventContent.Type] {
+        [
+            RoomChanged.self, RoomDescribedAnew.self, OccupantChanged.self, MemberChanged.self, InvitationChanged.self,
+        ]
+    }
+    static var intents: [any Intent.Type] {
+        [
+            CreateRoom.self, JoinRoom.self, LeaveRoom.self, Invite.self, DeclineInvitation.self, SetRole.self,
+            ConfigureRoom.self, SetSubject.self, SetRoomPicture.self, DestroyRoom.self, Moderate.self,
+        ]
+    }
+
+    // MARK: The session
+
+    static func sessionLost(in step: Step) throws { try Rooms(step: step).sessionLost() }
+    static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
+        if entity == .account, case .known(let info) = answer { try Bookmarks(step: step).known(info) }
+    }
+    static func becameAvailable(in step: Step) throws { try Rooms(step: step).sessionBegan() }
+    static func sessionResumed(in step: Step) throws { try Rooms(step: step).sessionResumed() }
+    static func presence(_ presence: Element, in step: Step) throws { try Rooms(step: step).came(presence) }
+    static func accountLoggedOut(in step: Step) throws { try Rooms(step: step).accountLoggedOut() }
+
+    /// Whoever is in a room with the account sees that the account is online.
+    static func isVisible(to jid: JID, in step: Step) throws -> Bool {
+        guard let room = try Rooms(step: step).rows.room(jid) else { return false }
+        return room.stay.state.isIn || room.stay.state == .joining
+    }
+
+    // MARK: What is said
+
+    static func isRoom(_ jid: JID, in step: Step) throws -> Bool { try Rooms(step: step).rows.isRoom(jid) }
+
+    static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
+        if try Bookmarks(step: step).came(message) {
+            message.isKept = false
+            return
+        }
+        if Invitations.isMeant(by: message) {
+            (message.isShown, message.isKept) = (false, true)
+            return
+        }
+        guard message.type == "groupchat" else { return try Hearing.arrivedPrivately(&message, in: step) }
+        guard let room = message.sender.isPrepared ? message.sender.bare : nil else { return }
+        if var row = try Rooms(step: step).rows.room(room) {
+            try Hearing(step: step, room: row).arrived(&message, &row)
+        } else if message.source != .archive, try !RoomArchive.isTrusted(room.description, in: step) {
+            // Nobody says anything in a room to an account that is not there.
+            message.isKept = false
+        }
+    }
+
+    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+        if !message.isShown, Invitations.isMeant(by: incoming) { try Invitations(step: step).stored(incoming) }
+    }
+
+    static func keeps(_ stanza: Element, of message: Int64, to recipient: JID, in step: Step) throws -> Bool {
+        guard recipient.isBare, let room = try Rooms(step: step).rows.room(recipient) else { return false }
+        try RoomOutbox(step: step, room: room).accept(stanza, message)
+        return true
+    }
+
+    static func takesError(_ message: Element, in step: Step) throws -> Bool {
+        try Hearing.takesError(message, in: step)
+    }
+
+    static func stateChanged(_ message: Message, in step: Step) throws {
+        if message.type == "groupchat", message.direction == .outgoing {
+            try RoomOutbox.stateChanged(message, in: step)
+        }
+    }
+
+    static func acknowledged(_ message: Int64, in step: Step) throws {
+        try RoomOutbox.acknowledged(message, in: step)
+    }
+
+    static func roomRead(_ room: JID, problem: String?, in step: Step) throws {
+        guard let row = try Rooms(step: step).rows.room(room) else { return }
+        try RoomOutbox(step: step, room: row).wasRead(problem: problem)
+    }
+
+    static func isOwed(by account: Account, in database: Database) throws -> Bool {
+        try RoomOutbox.isOwed(by: account, in: database)
+    }
+}

@@ -1,0 +1,45 @@
+import KalijAddress
+import KalijXML
+
+/// A room in the list that the account's devices share: native (XEP-0402 section 3), or in the former list (XEP-0048
+/// section 3.1).
+struct Bookmark {
+    /// The bare address of the room.
+    let room: JID
+    let autojoin: Bool
+    let nick: String?
+    let password: String?
+    /// The `<conference/>` as it came, with whatever other clients have put there.
+    let element: Element
+
+    static let native = "urn:xmpp:bookmarks:1"
+    static let former = "storage:bookmarks"
+    /// The longest kept element, in bytes.
+    private static let longest = 20_000
+
+    /// - Parameter id: the id of the native item, the room's address; nil in the former list, where the element says.
+    init?(_ element: Element, id: String?) {
+        guard element.isNamed("conference", id == nil ? Self.former : Self.native),
+            let room = (id ?? element["jid"]).flatMap({ try? JID($0) }), room.isBare, room.local != nil,
+            element.xml().utf8.count <= Self.longest
+        else { return nil }
+        self.room = room
+        self.element = element
+        autojoin = ["true", "1"].contains(element["autojoin"])
+        nick = element.child("nick")?.text
+        password = element.child("password")?.text
+    }
+
+    /// The room's element with the account's wish; what other clients have put there stays.
+    static func element(_ room: RoomRow, isNative: Bool, over base: Element?) -> Element {
+        let namespace = isNative ? native : former
+        let element = Element("conference", xmlns: namespace)
+        if !isNative { element["jid"] = room.jid.description }
+        element["autojoin"] = room.isWanted ? "true" : "false"
+        element["name"] = room.info.name ?? base?["name"]
+        element.add(Element("nick", xmlns: namespace, text: room.nick))
+        if let password = room.password { element.add(Element("password", xmlns: namespace, text: password)) }
+        for child in base?.children ?? [] where child.name != "nick" && child.name != "password" { element.add(child) }
+        return element
+    }
+}

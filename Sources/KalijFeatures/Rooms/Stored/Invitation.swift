@@ -1,0 +1,90 @@
+import KalijAddress
+import KalijSteps
+import KalijStore
+import KalijText
+
+/// An invitation to a room that waits for the user (XEP-0249, XEP-0045 section 7.8).
+public struct Invitation: Sendable, Equatable {
+    /// The bare address of the room.
+    public let room: JID
+    /// Who invites: a bare address, or for an invitation through the room whatever the room says.
+    public let inviter: JID?
+    /// Words of the inviter.
+    public let reason: String?
+    /// When the invitation was sent, in milliseconds since 1970.
+    public let at: Int64
+
+    /// The line for people.
+    public var line: PrintedText {
+        let who: PrintedText = inviter.map { "\($0) invites you" } ?? "you are invited"
+        let why: PrintedText = reason.map { ": \($0)" } ?? ""
+        return "\(who) to \(room)\(why)"
+    }
+}
+
+/// An invitation, with what only the answer needs.
+package struct InvitationRow {
+    package let invitation: Invitation
+    let password: String?
+    /// Whether the room has passed the invitation on, and takes the answer.
+    let isMediated: Bool
+
+    fileprivate init(_ row: Row) {
+        invitation = Invitation(
+            room: .received(row.text("room")), inviter: row.optionalText("inviter").map(JID.received),
+            reason: row.optionalText("reason"), at: row.integer("at"))
+        (password, isMediated) = (row.optionalText("password"), row.bool("mediated"))
+    }
+
+    init(_ invitation: Invitation, password: String?, isMediated: Bool) {
+        (self.invitation, self.password, self.isMediated) = (invitation, password, isMediated)
+    }
+}
+
+/// The stored invitations, one a room. Reads also in no step.
+package struct InvitationRows {
+    package let database: Database
+    package let account: Int64
+
+    package init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
+
+    /// All, oldest first.
+    package func all() throws -> [InvitationRow] {
+        try database.statement(
+            "SELECT room, inviter, reason, password, mediated, at FROM invitation WHERE account = ? ORDER BY at, room"
+        ).all([.integer(account)], InvitationRow.init)
+    }
+
+    func invitation(to room: JID) throws -> InvitationRow? {
+        try database.statement(
+            "SELECT room, inviter, reason, password, mediated, at FROM invitation WHERE account = ? AND room = ?"
+        ).first([.integer(account), .text(room.bare.description)], InvitationRow.init)
+    }
+
+    func count() throws -> Int64 {
+        try database.statement("SELECT count(*) FROM invitation WHERE account = ?")
+            .first([.integer(account)]) { $0.integer() } ?? 0
+    }
+
+    func store(_ row: InvitationRow) throws {
+        let invitation = row.invitation
+        try database.run(
+            """
+            INSERT OR REPLACE INTO invitation(account, room, inviter, reason, password, mediated, at)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .integer(account), .text(invitation.room.description), .optional(invitation.inviter?.description),
+                .optional(invitation.reason), .optional(row.password), .integer(row.isMediated ? 1 : 0),
+                .integer(invitation.at),
+            ])
+    }
+
+    /// - Returns: whether there was one.
+    func remove(_ room: JID) throws -> Bool {
+        try database.run(
+            "DELETE FROM invitation WHERE account = ? AND room = ?",
+            [.integer(account), .text(room.bare.description)])
+        return database.changes > 0
+    }
+}

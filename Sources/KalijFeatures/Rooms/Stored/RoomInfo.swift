@@ -1,0 +1,42 @@
+import KalijStream
+
+/// What a room says of itself (XEP-0045 section 6.4).
+package struct RoomInfo: Equatable, Sendable {
+    /// The name, in words; nil if the room has none.
+    package var name: String?
+    /// Whether only members may enter.
+    package var isMembersOnly = false
+    /// Whether all occupants see the addresses of all.
+    package var isNonAnonymous = false
+    /// Whether the room is in no list.
+    package var isHidden = false
+    /// Whether the room stays when the last occupant leaves.
+    package var isPersistent = false
+    /// Whether the room has an archive (XEP-0313).
+    package var hasArchive = false
+    /// Whether the room marks occupants with stable ids (XEP-0421).
+    package var hasOccupantIDs = false
+
+    /// Whether moderators can take messages back (XEP-0425).
+    package var moderates = false
+    /// The same, in the protocol before version 0.3.
+    package var moderatesAsBefore = false
+
+    package init() {}
+
+    init(_ info: DiscoveryInfo) {
+        name = info.identities.first { $0.category == "conference" }?.name.flatMap { $0.isEmpty ? nil : $0 }
+        isMembersOnly = info.supports("muc_membersonly")
+        isNonAnonymous = info.supports("muc_nonanonymous")
+        isHidden = info.supports("muc_hidden")
+        isPersistent = info.supports("muc_persistent")
+        hasArchive = info.supports("urn:xmpp:mam:2")
+        moderates = info.supports(Moderation.namespace)
+        moderatesAsBefore = info.supports(Moderation.former)
+        hasOccupantIDs = info.supports("urn:xmpp:occupant-id:0")
+    }
+
+    /// Whether the room is a group of people who know each other; any other room is a channel
+    /// (https://docs.modernxmpp.org/client/groupchat).
+    package var isGroup: Bool { isMembersOnly && isNonAnonymous }
+}

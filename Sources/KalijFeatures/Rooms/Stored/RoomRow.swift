@@ -1,0 +1,161 @@
+import KalijAddress
+import KalijStore
+
+/// A room of the account: what is wanted, and where the account is.
+package struct RoomRow {
+    package let id: Int64
+    /// A bare address.
+    package let jid: JID
+    /// Whether the user wants to be in the room.
+    package var isWanted: Bool
+    /// The nickname that the user wants.
+    package var nick: String
+    package var password: String?
+    /// Whether the user agrees that everybody in the room sees the account's address.
+    package var mayShowAddress: Bool
+    package var stay: RoomStay
+    /// The nickname in the room; in `joining` the nickname that was asked for.
+    package var held: String?
+    /// Grows with each join: occupants of an earlier join are gone.
+    package var join: Int64
+    /// When the room was heard last, in the steady time; to the minute.
+    package var heardAt: Int64
+    /// Why the account is not in the room; nil if it is, or has left.
+    package var reason: String?
+    /// The room that a destroyed room has named; an address, not checked.
+    package var successor: String?
+    package var info: RoomInfo
+    package var subject: String?
+    /// The id of the account's own occupant (XEP-0421).
+    package var occupantID: String?
+    /// The intent that ends when the account has entered, or cannot.
+    package var intent: String?
+    /// When the account was in the room first, in milliseconds since 1970, by the server; nil if it never was.
+    package var since: Int64?
+    /// Whether the room has told an old message in this stay: then nothing between was missed (without an archive).
+    package var overlaps: Bool
+
+    fileprivate init(_ row: Row) {
+        id = row.integer("id")
+        jid = .received(row.text("jid"))
+        isWanted = row.bool("wanted")
+        nick = row.text("nick")
+        password = row.optionalText("password")
+        mayShowAddress = row.bool("shows_address")
+        stay = RoomStay(
+            RoomStay.State(rawValue: row.text("state")) ?? .left, failures: Int(row.integer("failures")),
+            renamings: Int(row.integer("renamings")), mayCreate: row.bool("creating"))
+        held = row.optionalText("held")
+        join = row.integer("joins")
+        heardAt = row.integer("heard_at")
+        reason = row.optionalText("reason")
+        successor = row.optionalText("successor")
+        info = RoomInfo()
+        info.name = row.optionalText("name")
+        let flags = row.integer("info")
+        for (index, path) in RoomRow.flags.enumerated() { info[keyPath: path] = flags & (1 << index) != 0 }
+        subject = row.optionalText("subject")
+        occupantID = row.optionalText("occupant_id")
+        intent = row.optionalText("intent")
+        since = row.optionalInteger("since")
+        overlaps = row.bool("overlaps")
+    }
+
+    /// The bits of the column `info`, never changed after a release.
+    private static var flags: [WritableKeyPath<RoomInfo, Bool>] {
+        [
+            \.isMembersOnly, \.isNonAnonymous, \.isHidden, \.isPersistent, \.hasArchive, \.hasOccupantIDs, \.moderates,
+            \.moderatesAsBefore,
+        ]
+    }
+
+    fileprivate var infoFlags: Int64 {
+        Self.flags.enumerated().reduce(0) { $0 | (info[keyPath: $1.element] ? 1 << Int64($1.offset) : 0) }
+    }
+}
+
+/// The stored rooms of an account. Reads also in no step.
+package struct RoomRows {
+    package let database: Database
+    package let account: Int64
+
+    package init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
+
+    /// All rooms, in the order of their addresses.
+    package func all() throws -> [RoomRow] {
+        try database.statement(
+            """
+            SELECT id, jid, wanted, nick, password, shows_address, state, failures, renamings, held, joins, heard_at, reason,
+                successor, name, info, subject, occupant_id, intent, since,
+                overlaps, creating
+            FROM room WHERE account = ? ORDER BY jid
+            """
+        ).all([.integer(account)], RoomRow.init)
+    }
+
+    /// The room with the bare address `jid`; nil if there is none.
+    package func room(_ jid: JID) throws -> RoomRow? {
+        try database.statement(
+            """
+            SELECT id, jid, wanted, nick, password, shows_address, state, failures, renamings, held, joins, heard_at, reason,
+                successor, name, info, subject, occupant_id, intent, since,
+                overlaps, creating
+            FROM room WHERE account = ? AND jid = ?
+            """
+        ).first([.integer(account), .text(jid.bare.description)], RoomRow.init)
+    }
+
+    /// The room in row `id`.
+    func room(_ id: Int64) throws -> RoomRow? {
+        try database.statement(
+            """
+            SELECT id, jid, wanted, nick, password, shows_address, state, failures, renamings, held, joins, heard_at, reason,
+                successor, name, info, subject, occupant_id, intent, since,
+                overlaps, creating
+            FROM room WHERE id = ? AND account = ?
+            """
+        ).first([.integer(id), .integer(account)], RoomRow.init)
+    }
+
+    /// The room in row `id`, as long as the account has not joined again since `join`.
+    func room(_ id: Int64, join: Int64) throws -> RoomRow? { try room(id).flatMap { $0.join == join ? $0 : nil } }
+
+    /// Whether `jid` is the address of a room.
+    package func isRoom(_ jid: JID) throws -> Bool {
+        try database.statement("SELECT 1 FROM room WHERE account = ? AND jid = ?")
+            .first([.integer(account), .text(jid.bare.description)]) { _ in true } ?? false
+    }
+
+    /// The name of the conversation with `jid`: the bare address; of an occupant of a room, with whom the account talks
+    /// in private (XEP-0045 section 7.5), the full address.
+    package func conversation(with jid: JID) throws -> String {
+        try !jid.isBare && isRoom(jid) ? jid.description : jid.bare.description
+    }
+
+    /// The room `jid`; made if there is none.
+    func make(_ jid: JID, nick: String) throws -> RoomRow? {
+        try database.run(
+            "INSERT OR IGNORE INTO room(account, jid, nick) VALUES (?, ?, ?)",
+            [.integer(account), .text(jid.bare.description), .text(nick)])
+        return try room(jid)
+    }
+
+    func save(_ room: RoomRow) throws {
+        try database.run(
+            """
+            UPDATE room SET wanted = ?, nick = ?, password = ?, shows_address = ?, state = ?, failures = ?, renamings = ?, held = ?,
+                joins = ?, heard_at = ?, reason = ?, successor = ?, name = ?, info = ?, subject = ?, occupant_id = ?, intent = ?,
+                since = ?, overlaps = ?, creating = ?
+            WHERE id = ?
+            """,
+            [
+                .integer(room.isWanted ? 1 : 0), .text(room.nick), .optional(room.password),
+                .integer(room.mayShowAddress ? 1 : 0), .state(room.stay.state), .integer(Int64(room.stay.failures)),
+                .integer(Int64(room.stay.renamings)), .optional(room.held), .integer(room.join), .integer(room.heardAt),
+                .optional(room.reason), .optional(room.successor), .optional(room.info.name), .integer(room.infoFlags),
+                .optional(room.subject), .optional(room.occupantID), .optional(room.intent),
+                .optional(room.since), .integer(room.overlaps ? 1 : 0),
+                .integer(room.stay.mayCreate ? 1 : 0), .integer(room.id),
+            ])
+    }
+}

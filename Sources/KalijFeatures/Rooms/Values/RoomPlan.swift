@@ -1,0 +1,180 @@
+/// The making of a group (XEP-0045 section 10.1), as a value: takes what happens, and returns what to do. Any process
+/// goes on with the plan; after a new session the plan begins with a look at what the room is.
+struct RoomPlan: Equatable {
+    enum Stage: String {
+        /// The server is asked where rooms are.
+        case finding
+        /// A new session looks whether the room is there already.
+        case looking
+        /// On the way into the room.
+        case entering
+        /// The form of the configuration is asked for.
+        case asking
+        /// The configuration was sent.
+        case configuring
+        /// The room is asked what it is now.
+        case checking
+        /// The people become members, one after the other.
+        case adding
+        /// The room cannot be made into a group: it is destroyed.
+        case destroying
+        case done
+    }
+
+    enum Event: Equatable {
+        case begin
+        /// The server has a service for rooms, or none.
+        case found(service: String?)
+        /// There is such a room, which this account has made before, or not.
+        case looked(exists: Bool)
+        /// The account is in the room.
+        case entered
+        /// The room does not let the account in.
+        case refused(String)
+        /// The room is not open yet: a session that is lost has made it. Its owner configures it from outside.
+        case notOpen
+        /// The fields of the form.
+        case form([String])
+        case configured
+        /// What the room is now.
+        case checked(isGroup: Bool)
+        case added
+        /// One of the people is a member, and others are to become members.
+        case nextPerson
+        /// The room, or the server, has answered with an error.
+        case failed(String)
+        case destroyed
+        /// A new session can be used.
+        case sessionBegan
+    }
+
+    enum Action: Equatable {
+        case find
+        /// Take a new address at the service.
+        case name(service: String)
+        case look
+        case enter
+        case ask
+        /// Send these fields.
+        case configure([String: String])
+        case check
+        case add
+        /// The group is there.
+        case finish
+        case destroy
+        /// There is no group, for this reason.
+        case fail(String)
+    }
+
+    var stage: Stage
+    let title: String
+    let hasPeople: Bool
+    /// Why the room is destroyed.
+    var problem: String?
+    /// Whether the room has an address.
+    var isNamed: Bool
+
+    init(_ stage: Stage = .finding, title: String, hasPeople: Bool, problem: String? = nil, isNamed: Bool = false) {
+        (self.stage, self.title, self.hasPeople, self.problem) = (stage, title, hasPeople, problem)
+        self.isNamed = isNamed
+    }
+
+    private static let prefix = "muc#roomconfig_"
+    /// Without these a room is no group (docs.modernxmpp.org/client/groupchat).
+    private static let mandatory = ["persistentroom": "1", "membersonly": "1", "whois": "anyone", "publicroom": "0"]
+    /// Set where the room offers them: the archive under the two names of the two servers. In a moderated room a
+    /// removed or banned member comes back with the former role (measured: ejabberd 23.01, where rooms are moderated
+    /// unless told otherwise).
+    private var wished: [String: String] {
+        [
+            "\(Self.prefix)roomname": title, "\(Self.prefix)enablearchiving": "1", "mam": "1",
+            "\(Self.prefix)changesubject": "0", "\(Self.prefix)allowpm": "none", "\(Self.prefix)moderatedroom": "0",
+        ]
+    }
+
+    mutating func handle(_ event: Event) -> [Action] {
+        if stage == .done { return [] }
+        switch event {
+        case .begin, .sessionBegan: return begin()
+        case .found(let service?) where stage == .finding:
+            (isNamed, stage) = (true, .entering)
+            return [.name(service: service), .enter]
+        case .found where stage == .finding: return end("the server has no service for rooms")
+        case .looked(let exists) where stage == .looking:
+            if !exists, problem != nil { return end(problem ?? "") }
+            stage = .entering
+            return [.enter]
+        case .entered where stage == .entering:
+            if problem != nil { return destroy() }
+            stage = .asking
+            return [.ask]
+        case .notOpen where stage == .entering:
+            if problem != nil { return destroy() }
+            stage = .asking
+            return [.ask]
+        case .refused(let reason) where stage == .entering: return end(reason)
+        case .form(let fields) where stage == .asking: return configure(fields)
+        case .configured where stage == .configuring:
+            stage = .checking
+            return [.check]
+        case .checked(let isGroup) where stage == .checking:
+            guard isGroup else { return destroy("the room did not become a group") }
+            return hasPeople ? add() : finish()
+        case .nextPerson where stage == .adding: return [.add]
+        case .added where stage == .adding: return finish()
+        case .failed(let reason): return failed(reason)
+        case .destroyed where stage == .destroying: return end(problem ?? "")
+        default: return []
+        }
+    }
+
+    private mutating func begin() -> [Action] {
+        guard isNamed else {
+            stage = .finding
+            return [.find]
+        }
+        stage = .looking
+        return [.look]
+    }
+
+    private mutating func configure(_ fields: [String]) -> [Action] {
+        let missing = Self.mandatory.keys.filter { !fields.contains(Self.prefix + $0) }.sorted()
+        guard missing.isEmpty else {
+            return destroy("the service does not offer \(missing.joined(separator: ", "))")
+        }
+        let needed = Dictionary(uniqueKeysWithValues: Self.mandatory.map { (Self.prefix + $0.key, $0.value) })
+        stage = .configuring
+        return [.configure(needed.merging(wished.filter { fields.contains($0.key) }) { $1 })]
+    }
+
+    private mutating func add() -> [Action] {
+        stage = .adding
+        return [.add]
+    }
+
+    private mutating func finish() -> [Action] {
+        stage = .done
+        return [.finish]
+    }
+
+    private mutating func failed(_ reason: String) -> [Action] {
+        switch stage {
+        case .finding, .looking, .entering: end(reason)
+        case .asking, .configuring, .checking, .adding: destroy(reason)
+        // A room that cannot be destroyed is at least left.
+        case .destroying: end(problem ?? reason)
+        case .done: []
+        }
+    }
+
+    private mutating func destroy(_ reason: String? = nil) -> [Action] {
+        problem = problem ?? reason
+        stage = .destroying
+        return [.destroy]
+    }
+
+    private mutating func end(_ reason: String) -> [Action] {
+        stage = .done
+        return [.fail(reason)]
+    }
+}

@@ -1,0 +1,91 @@
+import KalijAddress
+import KalijClient
+import KalijText
+
+enum PushCommand: Command {
+    static let name = "push"
+    static let usage = "[status | enable SERVICE NODE [--module M] [--secret-file F] | disable] [--account JID]"
+    static let summary = "have your server wake this device when something comes"
+    static let details = """
+        With push your server tells the push service SERVICE when something comes and no connection is there; the service starts
+        `kalij wake` on this device. Push is enabled again in each new session: only then rooms are heard, too.
+
+          status                prints whether the server pushes; exit status 1 if it does not
+          enable SERVICE NODE   enables push to the node NODE, for most services the device's token. Another node replaces the
+                                former
+          disable               ends pushes; `kalij logout` does, too
+
+        \(Acting.details)
+
+        With --json `status` prints an event `push`, with `service`, `node`, `module`, `reason` and `confirmed_at`, when the server has
+        confirmed that it pushes in this session.
+
+        example:
+          kalij push enable push.example.com 8f2c66d0 --module org.example.chat
+        """
+    static let options: [Arguments.Option] =
+        [
+            .value("--module", "M", "the service's module for this application (publish-option `pushModule`)"),
+            .value("--secret-file", "F", "read the service's secret from the file F; - is standard input"),
+        ] + Acting.options
+
+    static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
+        try arguments.expect(0...3)
+        let words = arguments.words
+        switch (words.first ?? "status", words.count) {
+        case ("status", 0...1): return try status(arguments, shared)
+        case ("enable", 3): return try enable(arguments, shared)
+        case ("enable", _): throw Failure(.usage, "`push enable` needs a service and a node")
+        case ("disable", 1): return try Acting(arguments, shared).run(DisablePush(), waiting: waits(arguments))
+        default: throw Failure(.usage, "`push` takes status, enable SERVICE NODE, or disable")
+        }
+    }
+
+    private static func waits(_ arguments: Arguments) -> Bool { !arguments.has("--queue-only") }
+
+    private static func enable(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
+        let secret = try arguments.value("--secret-file").map { try Password.firstLine(of: $0) }
+        return try Acting(arguments, shared).run(
+            EnablePush(
+                try JID(arguments.words[1]), node: arguments.words[2], module: arguments.value("--module"),
+                secret: secret), waiting: waits(arguments))
+    }
+
+    private static func status(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
+        let database = try shared.directory.read()
+        let jid = try arguments.value("--account").map { try JID($0) }
+        let account = try AccountTable(database).account(jid, in: shared.directory)
+        guard let registration = try PushRegistration.load(of: account, from: database) else {
+            if !shared.json { Output.note("push was never enabled") }
+            return .nothing
+        }
+        Output.line(shared.json ? try JSONLine.of(PushRecord(registration, of: account)) : registration.line)
+        return registration.state == "enabled" ? .done : .nothing
+    }
+}
+
+/// The line of `kalij push status --json`.
+private struct PushRecord: Encodable {
+    let event = "push"
+    let account: String
+    let at: String
+    let push: String
+    let service: String?
+    let node: String?
+    let module: String?
+    let reason: String?
+    let confirmedAt: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case event, account, at, push, service, node, module, reason
+        case confirmedAt = "confirmed_at"
+    }
+
+    init(_ registration: PushRegistration, of account: Account) {
+        self.account = account.jid.description
+        at = Stamp.of(Clock.system.now())
+        (push, service, node) = (registration.state, registration.service, registration.node)
+        (module, reason) = (registration.module, registration.problem)
+        confirmedAt = registration.confirmedAt.map(Stamp.of)
+    }
+}

@@ -1,0 +1,180 @@
+import KalijAddress
+import KalijXML
+import Testing
+
+import FoundationEssentials
+
+@testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
+
+/// Rooms, and people in rooms, that mean no good.
+struct HostileRoomTests {
+    private static let muc = "http://jabber.org/protocol/muc#user"
+
+    @Test(
+        "case 36: a room speaks as a contact, forges carbons, archive results, invitations and presence of others: nothing counts"
+    )
+    func forgeries() throws {
+        let room = try RoomHarness.joined(notifies: true)
+        let harness = room.harness
+        let before = try harness.history()
+        let message =
+            "<message xmlns='jabber:client' from='romeo@example.net/x' to='juliet@example.org'><body>forged</body></message>"
+        for xml in [
+            // As carbons, and as results of the account's archive.
+            """
+            <message from='\(RoomHarness.room)'><received xmlns='urn:xmpp:carbons:2'><forwarded xmlns='urn:xmpp:forward:0'>\
+            \(message)</forwarded></received></message>
+            """,
+            """
+            <message from='\(RoomHarness.room)/mallory' type='groupchat'><sent xmlns='urn:xmpp:carbons:2'>\
+            <forwarded xmlns='urn:xmpp:forward:0'>\(message)</forwarded></sent></message>
+            """,
+            """
+            <message from='\(RoomHarness.room)'><result xmlns='urn:xmpp:mam:2' queryid='x' id='1'>\
+            <forwarded xmlns='urn:xmpp:forward:0'>\(message)</forwarded></result></message>
+            """,
+            // Invitations in a groupchat message.
+            """
+            <message from='\(RoomHarness.room)/mallory' type='groupchat'><x xmlns='jabber:x:conference' \
+            jid='trap@muc.example.org'/></message>
+            """,
+            """
+            <message from='\(RoomHarness.room)' type='groupchat'><x xmlns='\(Self.muc)'><invite \
+            from='romeo@example.net'/></x></message>
+            """,
+            // An occupant's "invitation through the room" is none of the room's.
+            """
+            <message from='\(RoomHarness.room)/mallory'><x xmlns='\(Self.muc)'><invite from='romeo@example.net'/></x></message>
+            """,
+            // Presence of another room, and of nobody.
+            "<presence from='other@muc.example.org/romeo'><x xmlns='\(Self.muc)'><item affiliation='owner'/></x></presence>",
+            "<presence from='\(RoomHarness.room)'><x xmlns='\(Self.muc)'><status code='110'/></x></presence>",
+            "<presence from='other@muc.example.org' type='unavailable'><x xmlns='\(Self.muc)'><destroy/></x></presence>",
+        ] { try harness.receive(xml) }
+        #expect(try harness.history() == before)
+        #expect(try harness.number("SELECT count(*) FROM invitation") == 0)
+        #expect(try harness.number("SELECT count(*) FROM notification") == 0)
+        #expect(try harness.number("SELECT count(*) FROM room") == 1)
+        #expect(try room.room.state == "joined")
+    }
+
+    @Test("nobody but the room itself changes its subject's owner, its configuration or its members")
+    func occupantsAsRoom() throws {
+        let room = try RoomHarness.joined()
+        try room.harness.receive(
+            """
+            <message from='\(RoomHarness.room)/mallory' type='groupchat'><x xmlns='\(Self.muc)'><status code='104'/></x>\
+            <body>text</body></message>
+            """)
+        #expect(try room.harness.waiting("rooms.described").isEmpty)
+    }
+
+    @Test("words without end: names, reasons, subjects, nicknames, ids are cut or refused, and nothing stored is lost")
+    func longWords() throws {
+        let room = try RoomHarness.joined()
+        let long = String(repeating: "x", count: 200_000)
+        try room.subject(long)
+        #expect(try #require(try room.room.subject).utf8.count <= 10_000)
+        try room.presence("y" + String(repeating: "y", count: 5000))
+        try room.presence("romeo", content: "<reason>\(long)</reason>")
+        try room.harness.receive(
+            """
+            <message from='mallory@example.net/x'><x xmlns='jabber:x:conference' jid='trap@muc.example.org' reason='\(long)'/></message>
+            """)
+        let invitation = try #require(try Rooms(room.harness.database).invitations(of: room.harness.account).first)
+        #expect(invitation.reason?.utf8.count == 1000)
+        #expect(try room.room.state == "joined")
+    }
+
+    @Test("strangers fill neither the disk nor the list: 1,000 invitations are kept, one a room, and a friend's stays")
+    func manyInvitations() throws {
+        let room = try RoomHarness(joining: false)
+        func invite(_ room: String, by inviter: String, in harness: StepHarness) throws {
+            try harness.receive(
+                "<message from='\(inviter)/x' id='\(UUID().uuidString)'><x xmlns='jabber:x:conference' jid='\(room)'/><body>!</body></message>"
+            )
+        }
+        try invite("friends@muc.example.org", by: "romeo@example.net", in: room.harness)
+        for number in 0..<1010 {
+            try invite("trap\(number)@muc.example.org", by: "mallory@example.net", in: room.harness)
+        }
+        for _ in 0..<5 { try invite("friends@muc.example.org", by: "mallory@example.net", in: room.harness) }
+        let all = try Rooms(room.harness.database).invitations(of: room.harness.account)
+        #expect(all.count == 1000)
+        #expect(all.first?.inviter?.description == "romeo@example.net")
+    }
+
+    @Test(
+        "case 37: 2,000 occupants join and leave, 20,000 presences: a step stays under 100 ms, and the database does not grow"
+    )
+    func crowd() throws {
+        let room = try RoomHarness.joined()
+        let clock = ContinuousClock()
+        // Of 20,000 steps a few meet another process's turn on the machine.
+        var slow = 0
+        func presence(_ number: Int, _ type: String?) throws {
+            let time = try clock.measure {
+                try room.presence("nick\(number)", type: type, jid: "user\(number)@example.net/x")
+            }
+            if time > .milliseconds(100) { slow += 1 }
+        }
+        for number in 0..<2000 { try presence(number, nil) }
+        let size = try room.harness.number("SELECT page_count FROM pragma_page_count()") ?? 0
+        #expect(try room.harness.number("SELECT count(*) FROM occupant") == 2002)
+        for round in 0..<16 { for number in 0..<1000 { try presence(number, round % 2 == 0 ? "unavailable" : nil) } }
+        for number in 0..<2000 { try presence(number, "unavailable") }
+        #expect(try room.harness.number("SELECT count(*) FROM occupant") == 2)
+        #expect(try room.harness.number("SELECT page_count FROM pragma_page_count()") ?? .max <= size + size / 10)
+        #expect(slow <= 5)
+    }
+
+    @Test(
+        "case 10: the room takes a message back, in the form of XEP-0425 now and before 0.3; an occupant who says so says nothing"
+    )
+    func moderation() throws {
+        for form in [
+            "<retract xmlns='urn:xmpp:message-retract:1' id='r1'><moderated xmlns='urn:xmpp:message-moderate:1'/></retract>",
+            """
+            <apply-to xmlns='urn:xmpp:fasten:0' id='r1'><moderated xmlns='urn:xmpp:message-moderate:0'>\
+            <retract xmlns='urn:xmpp:message-retract:0'/></moderated></apply-to>
+            """,
+        ] {
+            let room = try RoomHarness.joined()
+            try room.say("spam", stamp: "r1")
+            try room.say("another", stamp: "r2")
+            for (sender, bodies) in [("/mallory", ["spam", "another"]), ("", ["another"])] {
+                try room.harness.receive(
+                    "<message from='\(RoomHarness.room)\(sender)' type='groupchat'>\(form)</message>")
+                let left = try room.harness.database.prepare(
+                    "SELECT body FROM message WHERE body IS NOT NULL ORDER BY id"
+                )
+                .all { $0.text() }
+                #expect(left == bodies)
+            }
+        }
+    }
+
+    @Test("what an occupant writes in private is a conversation of its own, and so is the answer")
+    func privately() throws {
+        let room = try RoomHarness.joined()
+        try room.harness.receive(
+            """
+            <message from='\(RoomHarness.room)/romeo' type='chat' id='p1'><x xmlns='\(Self.muc)'/><body>psst</body></message>
+            """)
+        let names = try room.harness.database.prepare("SELECT DISTINCT conversation FROM message").all { $0.text() }
+        #expect(names == ["\(RoomHarness.room)/romeo"])
+        try room.harness.accept("yes?", to: "\(RoomHarness.room)/romeo")
+        let stanza = try #require(
+            try room.harness.text("SELECT CAST(stanza AS TEXT) FROM queue WHERE message IS NOT NULL"))
+        let element = try Element.parse(StepHarness.inClient(stanza))
+        #expect(element["type"] == "chat" && element["to"] == "\(RoomHarness.room)/romeo")
+        #expect(element.child("x", Self.muc) != nil)
+        let reader = HistoryReader(room.harness.database)
+        let account = room.harness.account
+        let whispered = try reader.messages(of: account, with: JID("\(RoomHarness.room)/romeo"), limit: 9)
+        #expect(whispered.compactMap(\.body) == ["psst", "yes?"])
+        #expect(try reader.messages(of: account, with: JID(RoomHarness.room), limit: 9).isEmpty)
+    }
+}
