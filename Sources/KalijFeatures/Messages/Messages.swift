@@ -42,8 +42,8 @@ package struct Messages {
             """
             INSERT INTO message(account, direction, conversation, position, archive, stanza_id, message_id, origin_id,
                 sender, recipient, type, body, shown, reply_to, encryption, sent_at, received_at, state, catchup,
-                markable)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                markable, author)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
             """,
             [
                 account, .text(received.direction.rawValue), .text(received.conversation), .integer(position),
@@ -53,6 +53,7 @@ package struct Messages {
                 .optional(received.shownBody), .integer(received.isShown ? 1 : 0), .optional(received.repliesTo),
                 .optional(received.encryption), .integer(received.sentAt), .integer(step.now),
                 .optional(state?.rawValue), .integer(catchup), .integer(received.isMarkable ? 1 : 0),
+                .optional(received.author),
             ])
         guard database.changes > 0 else { return false }
         let row = database.lastInsertedRow
@@ -117,7 +118,9 @@ package struct Messages {
                 .state(MessageState.queued), .state(MessageState.sent), .state(MessageState.acked),
                 .state(MessageState.delivered), .state(MessageState.acked), .integer(own.row),
             ])
-        if let place, place.position != own.position { try moved(own.row) }
+        let isMoved = place.map { $0.position != own.position } ?? false
+        // Others name the message in a room by the id that the room has given.
+        if isMoved || received.type == "groupchat" && received.stanzaID != nil { try moved(own.row) }
         if own.state == .queued || own.state == .sent || own.state == .acked && received.type == "groupchat" {
             try emitState(of: own.row)
         }
@@ -173,7 +176,7 @@ package struct Messages {
         try emitState(of: row)
     }
 
-    /// Tells everybody that the message in `row` has another place.
+    /// Tells everybody that the message in `row` has another place, or another name.
     func moved(_ row: Int64) throws {
         for feature in step.features.all { try feature.moved(row, in: step) }
     }

@@ -84,5 +84,10 @@ enum MessagesFeature: Feature {
             CREATE INDEX message_named ON message(message_id, account);
             CREATE INDEX message_origin ON message(origin_id, account) WHERE origin_id IS NOT NULL AND origin_id <> message_id;
             """),
+        Migration(
+            "messages/4",
+            """
+            ALTER TABLE message ADD COLUMN author TEXT; -- in a room: who has said it; NULL: not proven
+            """),
     ]
 }

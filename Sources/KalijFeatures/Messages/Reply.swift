@@ -44,8 +44,8 @@ struct Reply {
 package struct AnsweredMessage: Codable, Sendable, Equatable {
     /// The id by which the answer names the message.
     package let id: String
-    /// The bare address of the author.
-    let author: String
+    /// The bare address of the author; in a room the occupant's address; nil for the user's own message in a room.
+    let author: String?
     /// The beginning of the text, quoted for clients that do not know replies.
     let quote: String
 
@@ -54,8 +54,9 @@ package struct AnsweredMessage: Codable, Sendable, Equatable {
 
     /// - Throws: `AcceptError.unanswerable` if nothing can name the message.
     package init(_ message: Message) throws(AcceptError) {
-        guard let id = message.reference, let author = message.author else { throw .unanswerable }
-        (self.id, self.author) = (id, author)
+        guard let id = message.reference else { throw .unanswerable }
+        self.id = id
+        author = message.author ?? (message.direction == .incoming ? message.from : nil)
         let lines = String((message.body ?? "").prefix(Self.longestQuote))
             .split(separator: "\n", omittingEmptySubsequences: false)
         quote = message.body == nil ? "" : lines.map { "> \($0)\n" }.joined()
@@ -63,7 +64,8 @@ package struct AnsweredMessage: Codable, Sendable, Equatable {
 
     /// The elements of an answer with the text `body`: the text after the quote, and the elements that say so (XEP-0428).
     func elements(_ body: String) -> [Element] {
-        let reply = Element("reply", xmlns: Reply.namespace, attributes: ["id": id, "to": author])
+        let reply = Element("reply", xmlns: Reply.namespace, attributes: ["id": id])
+        if let author { reply["to"] = author }
         guard !quote.isEmpty else { return [Element("body", text: body), reply] }
         let range = Element("body", attributes: ["start": "0", "end": "\(quote.unicodeScalars.count)"])
         let fallback = Element(

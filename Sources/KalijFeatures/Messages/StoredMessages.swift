@@ -138,24 +138,50 @@ package struct StoredMessages {
         package let isOnly: Bool
     }
 
-    /// The message of `conversation` with this id: the only one, or of several the newest before the naming message.
+    /// Whose message an id may name.
+    package enum Writer {
+        case anybody
+        case user
+        case others
+        /// An occupant of a room (``IncomingMessage/author``).
+        case occupant(String)
+
+        fileprivate var direction: Direction? {
+            switch self {
+            case .anybody: nil
+            case .user: .outgoing
+            case .others, .occupant: .incoming
+            }
+        }
+
+        fileprivate var author: String? {
+            if case .occupant(let author) = self { author } else { nil }
+        }
+    }
+
+    /// The message of `conversation` with this id: the only one, or of several the newest before the naming message. A message
+    /// with this id in the archive comes first: in a room anybody may give a message the id that the archive has given another.
     /// - Parameters:
-    ///   - id: the id of the stanza, or the origin-id.
-    ///   - direction: whose message; nil for anybody's.
+    ///   - id: the id of the stanza, the origin-id, or the id in the conversation's archive.
+    ///   - writer: whose message.
     ///   - naming: the row of the message that names the other; nil if that message has no row, and is the newest.
-    package func named(
-        _ id: String, in conversation: String, by direction: Direction?, from naming: Int64?
-    ) throws -> Named? {
+    package func named(_ id: String, in conversation: String, by writer: Writer, from naming: Int64?) throws -> Named? {
         let values: [Value] = [
-            .text(id), .integer(account), .text(conversation), .optional(direction?.rawValue), .optional(naming),
+            .text(id), .integer(account), .text(conversation), .optional(writer.direction?.rawValue), .optional(naming),
+            .optional(writer.author),
         ]
         let some = try database.statement(
             """
             SELECT id FROM message WHERE message_id = ?1 AND account = ?2 AND conversation = ?3
-                AND direction = coalesce(?4, direction) AND id IS NOT ?5
+                AND direction = coalesce(?4, direction) AND id IS NOT ?5 AND (?6 IS NULL OR author = ?6)
             UNION ALL
             SELECT id FROM message WHERE origin_id = ?1 AND origin_id IS NOT NULL AND origin_id <> message_id
                 AND account = ?2 AND conversation = ?3 AND direction = coalesce(?4, direction) AND id IS NOT ?5
+                AND (?6 IS NULL OR author = ?6)
+            UNION ALL
+            SELECT id FROM message WHERE stanza_id = ?1 AND account = ?2 AND archive IN ('', ?3) AND conversation = ?3
+                AND stanza_id <> message_id AND stanza_id IS NOT origin_id AND direction = coalesce(?4, direction)
+                AND id IS NOT ?5 AND (?6 IS NULL OR author = ?6)
             LIMIT 2
             """
         ).all(values) { $0.integer() }
@@ -163,22 +189,36 @@ package struct StoredMessages {
         return try database.statement(
             """
             SELECT id FROM (
-                SELECT id, position FROM message WHERE message_id = ?1 AND account = ?2 AND conversation = ?3
-                    AND direction = coalesce(?4, direction) AND id IS NOT ?5
+                SELECT id, position, 0 AS archived FROM message WHERE message_id = ?1 AND account = ?2 AND conversation = ?3
+                    AND direction = coalesce(?4, direction) AND id IS NOT ?5 AND (?6 IS NULL OR author = ?6)
                 UNION ALL
-                SELECT id, position FROM message WHERE origin_id = ?1 AND origin_id IS NOT NULL
+                SELECT id, position, 0 FROM message WHERE origin_id = ?1 AND origin_id IS NOT NULL
                     AND origin_id <> message_id AND account = ?2 AND conversation = ?3
-                    AND direction = coalesce(?4, direction) AND id IS NOT ?5)
-            WHERE ?5 IS NULL OR position < (SELECT position FROM message WHERE id = ?5) ORDER BY position DESC LIMIT 1
+                    AND direction = coalesce(?4, direction) AND id IS NOT ?5 AND (?6 IS NULL OR author = ?6)
+                UNION ALL
+                SELECT id, position, 1 FROM message WHERE stanza_id = ?1 AND account = ?2 AND archive IN ('', ?3)
+                    AND conversation = ?3 AND direction = coalesce(?4, direction) AND id IS NOT ?5
+                    AND (?6 IS NULL OR author = ?6))
+            WHERE ?5 IS NULL OR position < (SELECT position FROM message WHERE id = ?5)
+            ORDER BY archived DESC, position DESC LIMIT 1
             """
         ).first(values) { Named(row: $0.integer(), isOnly: false) }
     }
 
     /// The ids by which other messages name the message in `row`, and its conversation.
     package func names(of row: Int64) throws -> (ids: [String?], conversation: String)? {
-        try database.statement("SELECT message_id, origin_id, conversation FROM message WHERE id = ?")
+        try database.statement("SELECT message_id, origin_id, stanza_id, conversation FROM message WHERE id = ?")
             .first([.integer(row)]) {
-                ([$0.text("message_id"), $0.optionalText("origin_id")], $0.text("conversation"))
+                (
+                    [$0.text("message_id"), $0.optionalText("origin_id"), $0.optionalText("stanza_id")],
+                    $0.text("conversation")
+                )
             }
+    }
+
+    /// Who has said the message in `row` in a room (``IncomingMessage/author``); nil if that is not proven, or in no room.
+    package func author(of row: Int64) throws -> String? {
+        try database.statement("SELECT author FROM message WHERE id = ?").first([.integer(row)]) { $0.optionalText() }
+            ?? nil
     }
 }

@@ -43,14 +43,16 @@ public struct Retract: Intent {
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         let original = try message.own(in: step)
+        // In a room the room's id counts (XEP-0424 section 4.1).
+        let name = try original.type == "groupchat" ? message.reference(of: original) : original.messageID
         let content = [
-            Element("retract", xmlns: Operation.retraction, attributes: ["id": original.messageID]),
+            Element("retract", xmlns: Operation.retraction, attributes: ["id": name]),
             Element("fallback", xmlns: "urn:xmpp:fallback:0", attributes: ["for": Operation.retraction]),
             Element("body", text: Self.fallback),
         ]
         let stanza = OutgoingStanza(
             hidden: content, to: JID.received(original.conversation), id: id, isRepeatable: true)
-        try step.accept(stanza, as: Operation(.retraction, of: original.messageID))
+        try step.accept(stanza, as: Operation(.retraction, of: name))
         return .pending
     }
 
@@ -78,15 +80,13 @@ public struct React: Intent {
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         try check()
-        let message = try message.changeable(in: step)
-        guard let reference = message.reference else {
-            throw IntentFailure("the message has no id, so nothing can name it")
-        }
+        let target = try message.changeable(in: step)
+        let reference = try message.reference(of: target)
         let list = Emoji.list(emoji)
         let reactions = Element("reactions", xmlns: Operation.reactions, attributes: ["id": reference])
         for emoji in list { reactions.add(Element("reaction", xmlns: Operation.reactions, text: emoji)) }
         let stanza = OutgoingStanza(
-            hidden: [reactions], to: JID.received(message.conversation), id: id, isRepeatable: true)
+            hidden: [reactions], to: JID.received(target.conversation), id: id, isRepeatable: true)
         try step.accept(
             stanza, as: Operation(.reaction, of: reference, content: list.joined(separator: "\n")))
         return .pending
@@ -114,8 +114,17 @@ extension MessageReference {
     fileprivate func changeable(in step: Step) throws -> Message {
         let message = try found(in: step)
         guard message.isShown, message.erasure == nil else { throw IntentFailure("the message is gone") }
-        guard message.type != "groupchat" else { throw IntentFailure("messages in rooms cannot be changed yet") }
         return message
+    }
+
+    /// The id by which a retraction, a reaction or a reply names `message`.
+    /// - Throws: `IntentFailure` if there is none.
+    fileprivate func reference(of message: Message) throws -> String {
+        if let reference = message.reference { return reference }
+        throw IntentFailure(
+            message.type == "groupchat"
+                ? "the room has given the message no id yet, so nothing can name it"
+                : "the message has no id, so nothing can name it")
     }
 
     /// A stored message of the user's, from whatever device.

@@ -6,8 +6,10 @@ struct OperationRow {
     /// The row of the operation's own message.
     let message: Int64
     let operation: Operation
-    /// The bare address of the author.
+    /// The bare address of the author; in a room ``RoomAuthor/text``, or ``nobody``.
     let author: String
+    /// An author in a room who is not proven.
+    static let nobody = ""
     let conversation: String
     /// The row of the changed message; nil while it is not known which message is meant.
     let target: Int64?

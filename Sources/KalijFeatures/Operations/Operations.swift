@@ -19,9 +19,13 @@ struct Operations {
 
     /// An operation has come as `message`, or the user's was accepted as `message`.
     func insert(_ operation: Operation, of message: Message) throws {
-        let author = message.direction == .outgoing ? step.account.jid.description : message.conversation
-        try rows.insert(operation, of: message, in: step.account, author: author)
+        try rows.insert(operation, of: message, in: step.account, author: author(of: message))
         if let row = try rows.row(message.id) { try place(row) }
+    }
+
+    private func author(of message: Message) throws -> String {
+        if message.direction == .outgoing { return step.account.jid.description }
+        return message.isInRoom ? try messages.author(of: message.id) ?? OperationRow.nobody : message.conversation
     }
 
     /// `message` was stored, and is perhaps an operation.
@@ -78,8 +82,9 @@ struct Operations {
         try found(ids, in: conversation)
     }
 
-    /// The row of the message that an operation means. Only the author of a message corrects and retracts. An operation that
-    /// names a correction means the original (XEP-0308 section 4, XEP-0444 section 4.2).
+    /// The row of the message that an operation means. Only the author of a message corrects and retracts; an operation whose
+    /// author is not proven means none. An operation that names a correction means the original (XEP-0308 section 4, XEP-0444
+    /// section 4.2).
     private func meant(by row: OperationRow) throws -> Int64? {
         guard let named = try named(by: row) else { return nil }
         var target: Int64? = named.row
@@ -93,11 +98,15 @@ struct Operations {
     }
 
     private func named(by row: OperationRow) throws -> StoredMessages.Named? {
-        let author: Direction? =
-            row.operation.kind == .reaction
-            ? nil : row.author == step.account.jid.description ? .outgoing : .incoming
+        guard row.author != OperationRow.nobody else { return nil }
         return try messages.named(
-            row.operation.reference, in: row.conversation, by: author, from: row.message)
+            row.operation.reference, in: row.conversation, by: writer(meantBy: row), from: row.message)
+    }
+
+    private func writer(meantBy row: OperationRow) throws -> StoredMessages.Writer {
+        if row.operation.kind == .reaction { return .anybody }
+        if row.author == step.account.jid.description { return .user }
+        return try messages.author(of: row.message).map { .occupant($0) } ?? .others
     }
 
     // MARK: What is shown
@@ -220,32 +229,46 @@ struct CountedOperation {
     let sentAt: Int64
     /// Whether the operation cannot be refused any more.
     let isFinal: Bool
+    /// The address of the sender.
+    let sender: String
+
+    var shownAuthor: String { RoomAuthor.shown(row.author, sender: sender) }
 }
 
 extension OperationRows {
     /// The operations on the message in row `target` that were not refused, in the order of their places.
     func counted(on target: Int64) throws -> [CountedOperation] {
-        try rows(on: target).compactMap { row -> CountedOperation? in
-            guard let message = try Message.load(row.message, from: database), message.state != .failed,
-                let position = try StoredMessages.position(of: row.message, in: database)
-            else { return nil }
+        try database.statement(
+            """
+            SELECT o.message, o.kind, o.author, o.conversation, o.reference, o.content, o.target,
+                m.position, m.sent_at, m.state, m.type, m.sender
+            FROM operation o CROSS JOIN message m ON m.id = o.message
+            WHERE o.target = ? AND m.state IS NOT ? ORDER BY m.position, m.id
+            """
+        ).all([.integer(target), .state(MessageState.failed)]) { row in
+            let state = row.optionalText("state").flatMap(MessageState.init)
             return CountedOperation(
-                row: row, position: position, sentAt: message.sentAt, isFinal: message.state?.isWithServer ?? true)
-        }.sorted { ($0.position, $0.row.message) < ($1.position, $1.row.message) }
+                row: OperationRow(row), position: row.integer("position"), sentAt: row.integer("sent_at"),
+                isFinal: Message.hasArrived(state, type: row.text("type")), sender: row.text("sender"))
+        }
     }
 }
 
 extension Message {
     /// The message with the reactions to it: of each author the last ones, in the order of the authors' addresses.
     package func withReactions(in database: Database) throws -> Message {
-        let all = try OperationRows(database: database).counted(on: id).map(\.row)
-            .filter { $0.operation.kind == .reaction }
+        let all = try OperationRows(database: database).counted(on: id)
+            .filter { $0.row.operation.kind == .reaction }
         guard !all.isEmpty else { return self }
-        let last = Dictionary(all.map { ($0.author, $0) }) { $1 }
+        let last = Dictionary(all.map { ($0.row.author, $0) }) { $1 }
+        // Two occupants may have had the same nickname, one after the other: the earlier comes first.
+        let ordered = last.values.sorted {
+            ($0.shownAuthor, $0.position, $0.row.message) < ($1.shownAuthor, $1.position, $1.row.message)
+        }
         return with(
-            last.values.sorted { $0.author < $1.author }.compactMap { row in
-                let emoji = Operation.emoji(in: row.operation.content)
-                return emoji.isEmpty ? nil : Reaction(author: row.author, emoji: emoji)
+            ordered.compactMap { counted in
+                let emoji = Operation.emoji(in: counted.row.operation.content)
+                return emoji.isEmpty ? nil : Reaction(author: counted.shownAuthor, emoji: emoji)
             })
     }
 }

@@ -41,27 +41,26 @@ enum OperationsFeature: Feature {
 
     static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
         if Operation.isMeant(by: message.element) { message.isShown = false }
-        // Operations in rooms need the author's identity, which a nickname is not.
-        if message.type != "groupchat" {
-            if message.encryption == nil, Operation(message.element) != nil {
-                (message.isShown, message.isKept) = (false, true)
-            }
-            if let reply = Reply(message.element) {
-                message.repliesTo = reply.id
-                message.body = message.body.map { reply.strippingQuote(from: $0) }
-            }
+        // What a room says to an account that is not there is not kept.
+        guard message.isKept || message.type != "groupchat" else { return }
+        if message.encryption == nil, Operation(message.element) != nil {
+            (message.isShown, message.isKept) = (false, true)
+        }
+        if let reply = Reply(message.element) {
+            message.repliesTo = reply.id
+            message.body = message.body.map { reply.strippingQuote(from: $0) }
         }
     }
 
     /// Operations may have waited for the message.
     static func inserted(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
-        guard incoming.type != "groupchat" else { return }
         var operations = Operations(step: step)
         operations.untold = message.id
         if !incoming.isShown, message.encryption == nil, let operation = Operation(incoming.element) {
             try operations.insert(operation, of: message)
         }
-        guard try operations.found([incoming.messageID, incoming.originID], in: message.conversation) else { return }
+        let names = [incoming.messageID, incoming.originID, incoming.stanzaID]
+        guard try operations.found(names, in: message.conversation) else { return }
         message = try Message.load(message.id, from: step.database)?.withReactions(in: step.database) ?? message
     }
 

@@ -209,7 +209,7 @@ package struct DisplayedPlaces {
         case .archived(let id, let archive):
             return try messages.place(archived: id, in: archive, conversation: conversation)
         case .stanza(let id):
-            let row = try messages.named(id, in: conversation, by: .incoming, from: nil)?.row
+            let row = try messages.named(id, in: conversation, by: .others, from: nil)?.row
             return try row.flatMap { try messages.place(of: $0) }
         }
     }

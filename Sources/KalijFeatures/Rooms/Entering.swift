@@ -66,11 +66,11 @@ extension Rooms {
 extension Occupants {
     /// The nickname `old` is `new` from now on; the presence of `new` follows (section 7.6).
     fileprivate func renamed(_ old: String, to new: String) throws {
-        guard let occupant = try occupant(old) else { return }
+        guard let occupant = try occupant(old), let stay = try stay(of: old) else { return }
         _ = try remove(old)
         _ = try store(
             Occupant(
                 nick: new, jid: occupant.jid, occupantID: occupant.occupantID, affiliation: occupant.affiliation,
-                role: occupant.role))
+                role: occupant.role), stay: stay)
     }
 }

@@ -25,6 +25,8 @@ struct Hearing {
         if message.isOurs ?? false {
             message.direction = .outgoing
             try findReflected(&message)
+        } else {
+            message.author = try author(of: message)?.text
         }
     }
 
@@ -42,9 +44,14 @@ struct Hearing {
     /// (section 7.5).
     static func arrivedPrivately(_ message: inout IncomingMessage, in step: Step) throws {
         let other = message.direction == .incoming ? message.sender : message.recipient
-        guard other.isPrepared, !other.isBare else { return }
-        let rows = RoomRows(database: step.database, account: step.account.id)
-        message.conversation = try rows.conversation(with: other)
+        guard other.isPrepared, let nick = other.resource,
+            let room = try RoomRows(database: step.database, account: step.account.id).room(other)
+        else { return }
+        message.conversation = other.description
+        guard message.direction == .incoming, message.source == .live, !isHistory(message.element, of: room.jid) else {
+            return
+        }
+        message.author = try Hearing(step: step, room: room).occupant(nick)?.text
     }
 
     private func live(_ message: inout IncomingMessage, _ row: inout RoomRow) throws {
@@ -106,12 +113,39 @@ struct Hearing {
 
     // MARK: Who has said it
 
+    /// The author of somebody else's message, as far as that is proven. An archive shows addresses in rooms where all see them
+    /// (XEP-0313 section 7); a live message never does, so that the occupant's presence counts.
+    private func author(of message: IncomingMessage) throws -> RoomAuthor? {
+        guard let nick = message.sender.resource else { return nil }
+        let isLive = message.source == .live && !Self.isHistory(message.element, of: room.jid)
+        let archived = message.source == .archive && room.info.isNonAnonymous
+        if archived, let jid = Self.shownAddress(in: message.element) { return .address(jid) }
+        let occupant = isLive ? try self.occupant(nick) : nil
+        if case .address? = occupant { return occupant }
+        if room.info.hasOccupantIDs, let id = OccupantID.of(message.element) { return .occupant(id) }
+        return occupant
+    }
+
+    /// Who is called `nick` now.
+    private func occupant(_ nick: String) throws -> RoomAuthor? {
+        let occupants = Occupants(step: step, room: room)
+        if room.info.isNonAnonymous, let jid = try occupants.occupant(nick)?.jid { return .address(jid) }
+        return try occupants.stay(of: nick).map { .stay($0) }
+    }
+
+    /// The address of the author in an archived message. Only a message with a single address is believed: a second address
+    /// would be from the author.
+    private static func shownAddress(in message: Element) -> JID? {
+        let extensions = message.children("x", Rooms.user)
+        guard extensions.count == 1, let item = extensions.first?.child("item") else { return nil }
+        return item["jid"].map { JID.received($0).bare }
+    }
+
     /// Whether this account has said the message, on whatever device: by the address that the room shows, by the
     /// occupant's id, under the nickname that the account holds now, or because the room has shown the message before.
     private func isOurs(_ message: IncomingMessage) -> Bool {
-        if message.source == .archive {
-            let shown = message.element.child("x", Rooms.user)?.child("item")?["jid"]
-            if let shown { return JID.received(shown).bare == step.account.jid }
+        if message.source == .archive, let shown = Self.shownAddress(in: message.element) {
+            return shown == step.account.jid
         }
         if let id = OccupantID.of(message.element), let own = room.occupantID, id == own { return true }
         guard let nick = message.sender.resource else { return false }

@@ -62,18 +62,27 @@ package struct Occupants {
         ).first([id, .text(nick), .integer(room.join)], Occupant.init)
     }
 
+    /// The number of the stay of the occupant called `nick`: nobody else has had the number. Nil if there is no such occupant.
+    func stay(of nick: String) throws -> Int64? {
+        try database.statement("SELECT stay FROM occupant WHERE room = ? AND nick = ? AND joined = ?")
+            .first([id, .text(nick), .integer(room.join)]) { $0.integer() }
+    }
+
+    /// - Parameter stay: of an occupant who had another nickname before.
     /// - Returns: whether the occupant is new in this join.
-    func store(_ occupant: Occupant) throws -> Bool {
+    func store(_ occupant: Occupant, stay: Int64? = nil) throws -> Bool {
         guard occupant.nick.utf8.count <= Self.longestNick else { return false }
         let known = try self.occupant(occupant.nick)
-        guard known != occupant, try known != nil || !isFull else { return false }
+        guard known != occupant || stay != nil, try known != nil || !isFull else { return false }
+        let number = try stay ?? self.stay(of: occupant.nick) ?? step.nextPosition()
         try database.run(
             """
-            INSERT OR REPLACE INTO occupant(room, nick, joined, jid, occupant_id, affiliation, role) VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT OR REPLACE INTO occupant(room, nick, joined, jid, occupant_id, affiliation, role, stay)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 id, .text(occupant.nick), .integer(room.join), .optional(occupant.jid?.description),
-                .optional(occupant.occupantID), .text(occupant.affiliation), .text(occupant.role),
+                .optional(occupant.occupantID), .text(occupant.affiliation), .text(occupant.role), .integer(number),
             ])
         return known == nil
     }

@@ -53,6 +53,7 @@ enum RoomsFeature: Feature {
                 occupant_id TEXT,
                 affiliation TEXT NOT NULL,
                 role TEXT NOT NULL,
+                stay INTEGER NOT NULL,          -- tells the stays of whoever had the nickname from one another
                 PRIMARY KEY (room, nick)) WITHOUT ROWID;
 
             -- Messages to rooms that the rooms have not shown yet.

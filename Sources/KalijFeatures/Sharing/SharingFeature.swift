@@ -34,11 +34,13 @@ enum SharingFeature: Feature {
     static func stateChanged(_ message: Message, in step: Step) throws {
         guard !message.isShown, let id = message.originID, let state = message.state else { return }
         switch state {
-        case .acked, .delivered, .displayed: try Intents(step: step).end(id, .done)
         case .failed: try Intents(step: step).end(id, .failed(message.error ?? "without a reason"))
-        case .sent where !message.isSettled:
+        case .sent where !message.isSettled, .acked where !message.isSettled:
             try Intents(step: step).end(
                 id, .failed("the session was lost, and nobody knows whether the change arrived"))
+        // A room has taken what it shows; an acknowledgement of the account's server says nothing.
+        case .acked where message.type == "groupchat": break
+        case .acked, .delivered, .displayed: try Intents(step: step).end(id, .done)
         case .queued, .sent: break
         }
     }

@@ -100,7 +100,7 @@ public protocol Feature: SendableMetatype {
     /// the message; for a correction whose original never comes, perhaps later.
     static func shown(_ message: Message, from incoming: IncomingMessage, in step: Step) throws
 
-    /// The message in `row` has another place in the order of messages.
+    /// The message in `row` has another place in the order of messages, or has got the id of a room's archive.
     static func moved(_ row: Int64, in step: Step) throws
 
     /// A message of the user's has another state, or its outcome is unknown from now on.

@@ -56,6 +56,8 @@ public struct IncomingMessage {
     package var isHistory = false
     /// Whether the account has said the message in a room, on whatever client; nil if nobody has found out.
     package var isOurs: Bool?
+    /// Who has said the message in a room, as far as that is proven; nil for messages that come from people directly.
+    package var author: String?
     /// The id of the own message that a room has shown without the id.
     package var reflects: String?
     /// The id of the message that this message answers (XEP-0461).

@@ -97,8 +97,20 @@ public struct Message: Sendable, Equatable {
         isSettled = true
     }
 
-    /// The id by which reactions and replies name the message (XEP-0444 section 4.1); nil if there is none.
-    package var reference: String? { originID ?? (messageID.isEmpty ? nil : messageID) }
+    /// The id by which reactions and replies name the message: in a room the id that the room has given (XEP-0444 section 4.2,
+    /// XEP-0461 section 3.1); nil if there is none.
+    package var reference: String? {
+        type == "groupchat" ? stanzaID : originID ?? (messageID.isEmpty ? nil : messageID)
+    }
+
+    /// Whether the message is part of what is said in a room, to all or to an occupant alone.
+    package var isInRoom: Bool { type == "groupchat" || !JID.received(conversation).isBare }
+
+    /// Whether a message cannot be refused any more: a room shows what it has taken.
+    package static func hasArrived(_ state: MessageState?, type: String) -> Bool {
+        guard let state else { return true }
+        return type == "groupchat" ? state == .delivered || state == .displayed : state.isWithServer
+    }
 
     /// The bare address of the author; nil in a room, where the sender's address names only a nickname.
     public var author: String? {
@@ -135,7 +147,7 @@ public enum Erasure: String, Sendable {
 
 /// The reactions of an author to a message (XEP-0444).
 public struct Reaction: Sendable, Equatable {
-    /// The author's bare address.
+    /// The author's bare address; in a room that does not show addresses to all, the occupant's address at that time.
     public let author: String
     /// The emoji, in the author's order.
     public let emoji: [String]

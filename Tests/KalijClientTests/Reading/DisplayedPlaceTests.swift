@@ -195,7 +195,7 @@ struct DisplayedPlaceTests {
         try r.read(through: "one")
         try r.harness.perform { step in
             let rows = StoredMessages(database: step.database, account: step.account.id)
-            let row = try #require(try rows.named("one", in: R.romeo, by: .incoming, from: nil)?.row)
+            let row = try #require(try rows.named("one", in: R.romeo, by: .others, from: nil)?.row)
             try Messages(step: step).move(row, to: try step.nextPosition())
         }
         #expect(try r.unread() == 0, "the displayed message is the last one now")

@@ -1,0 +1,33 @@
+import KalijAddress
+
+/// Who has said something in a room, where that is proven. A nickname alone proves nothing: anybody takes the nickname of whoever
+/// leaves.
+///
+/// Two authors are the same only if they are equal: unequal ids of occupants prove nothing, since servers change them
+/// (measured: ejabberd).
+enum RoomAuthor: Equatable {
+    /// The bare address that the room shows to all (XEP-0045 section 7.2.2, XEP-0313 section 7).
+    case address(JID)
+    /// The id that the room gives the occupant (XEP-0421).
+    case occupant(String)
+    /// A stay in the room that this account has seen from its beginning, or from its own join on.
+    case stay(Int64)
+
+    private static let (address, occupant, stay) = ("jid:", "id:", "stay:")
+
+    /// The stored form.
+    var text: String {
+        switch self {
+        case .address(let jid): Self.address + jid.description
+        case .occupant(let id): Self.occupant + id
+        case .stay(let number): Self.stay + "\(number)"
+        }
+    }
+
+    /// The address by which people know the author of a stored form: the bare address, where the room has shown the address;
+    /// otherwise the occupant's address at that time. The authors of other conversations are stored as bare addresses.
+    static func shown(_ author: String, sender: String) -> String {
+        if author.hasPrefix(address) { return String(author.dropFirst(address.count)) }
+        return author.hasPrefix(occupant) || author.hasPrefix(stay) ? sender : author
+    }
+}
