@@ -261,14 +261,15 @@ extension Message {
             .filter { $0.row.operation.kind == .reaction }
         guard !all.isEmpty else { return self }
         let last = Dictionary(all.map { ($0.row.author, $0) }) { $1 }
-        // Two occupants may have had the same nickname, one after the other: the earlier comes first.
-        let ordered = last.values.sorted {
-            ($0.shownAuthor, $0.position, $0.row.message) < ($1.shownAuthor, $1.position, $1.row.message)
+        let ordered = last.values.sorted { ($0.position, $0.row.message) < ($1.position, $1.row.message) }
+        // Two occupants may have had the same nickname, one after the other.
+        var emoji: [String: [String]] = [:]
+        for counted in ordered {
+            emoji[counted.shownAuthor, default: []] += Operation.emoji(in: counted.row.operation.content)
         }
         return with(
-            ordered.compactMap { counted in
-                let emoji = Operation.emoji(in: counted.row.operation.content)
-                return emoji.isEmpty ? nil : Reaction(author: counted.shownAuthor, emoji: emoji)
+            emoji.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { author, emoji in
+                Reaction(author: author, emoji: Emoji.list(emoji))
             })
     }
 }

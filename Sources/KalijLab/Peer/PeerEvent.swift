@@ -16,6 +16,8 @@ public struct PeerEvent: Codable, Sendable {
     public let kind: String?
     /// The id of the message that is changed.
     public let target: String?
+    /// The id of a received message in the archive.
+    public let archived: String?
 }
 
 /// A message of an archive, as given by the server to the independent client.

@@ -291,11 +291,13 @@ async def chat(peer):
         origin = message.xml.find("{%s}origin-id" % SID)
         done = operation_in(message) if options.operations else None
         if done:
-            return say("operated", id=message["id"], kind=done[0], target=done[1], body=done[2])
+            return say("operated", sender=str(message["from"]), id=message["id"], kind=done[0], target=done[1], body=done[2])
         if message["body"]:
             operating.others.append(message["id"])
+        stamped = message.xml.find("{%s}stanza-id" % SID)
         say("received", sender=str(message["from"]), type=message["type"], id=message["id"], body=message["body"],
-            origin_id=origin.get("id") if origin is not None else None)
+            origin_id=origin.get("id") if origin is not None else None,
+            archived=stamped.get("id") if stamped is not None else None)
 
     async def commands():
         reader, transport = await lines_of_standard_input()

@@ -16,9 +16,11 @@ import Testing
         init(
             _ kind: ServerKind, resumeSeconds: Int = 600, fields: [ServerKind: [String: String]] = [:]
         ) async throws {
-            world = try await World(kind, options: ServerOptions(resumeSeconds: resumeSeconds))
+            world = try await World(
+                kind, options: ServerOptions(resumeSeconds: resumeSeconds), users: ["alice", "bob", "carol"])
             bob = try await world.peer("bob").chat(
-                with: RoomCaseTests.room, label: "x", rate: 1, count: 0, nick: "bob", fields: fields[kind] ?? [:])
+                with: RoomCaseTests.room, label: "x", rate: 1, count: 0, operations: true, nick: "bob",
+                fields: fields[kind] ?? [:])
         }
 
         static func atEachServer(
@@ -80,12 +82,12 @@ import Testing
                     """)
         }
 
-        func say(_ text: String) throws {
-            try bob.send(
-                raw: """
-                    <message type='groupchat' to='\(RoomCaseTests.room)' id='\(UUID().uuidString)'><body>\(text)</body>\
-                    </message>
-                    """)
+        func say(_ text: String) throws { try say(content: "<body>\(text)</body>", id: UUID().uuidString) }
+
+        /// - Parameter chat: whoever says it; nil for Bob.
+        func say(content: String, id: String, as chat: Chat? = nil) throws {
+            try (chat ?? bob).send(
+                raw: "<message type='groupchat' to='\(RoomCaseTests.room)' id='\(id)'>\(content)</message>")
         }
 
         /// What Bob has heard of Alice.
@@ -108,6 +110,93 @@ import Testing
         .prosody: ["muc#roomconfig_enablearchiving": "0", "muc#roomconfig_persistentroom": "1"],
         .ejabberd: ["mam": "0", "muc#roomconfig_persistentroom": "1"],
     ]
+
+    private static func replace(_ id: String) -> String { "<replace xmlns='urn:xmpp:message-correct:0' id='\(id)'/>" }
+
+    @Test(
+        "cases 3 to 5: corrections, retractions and reactions both ways; whoever takes the nickname of an author changes nothing",
+        arguments: ["anyone", "moderators"])
+    func operations(whois: String) async throws {
+        let fields = ["muc#roomconfig_whois": whois, "muc#roomconfig_persistentroom": "1"]
+        try await Scene.atEachServer(fields: [.prosody: fields, .ejabberd: fields]) { scene in
+            try scene.join("--show-address")
+            let (kalij, kind) = (scene.world.kalij, scene.kind)
+            let run = try kalij.running()
+            try await run.event("caught_up")
+            func lines() throws -> [String] {
+                try kalij("--json", "history", Self.room).objects().map { line in
+                    let emoji = (line["reactions"] as? [String: [String]] ?? [:]).values.joined().joined()
+                    let marks = ["edited", "retracted", "corrects"].filter { line[$0] != nil }.joined(separator: " ")
+                    return [line["body"] as? String ?? "-", marks, emoji].filter { !$0.isEmpty }.joined(separator: " ")
+                }
+            }
+            func becomes(_ wanted: [String]) async throws {
+                let isSo = try await until(10, every: 100) { try lines() == wanted }
+                let shown = try lines()
+                #expect(isSo, "\(kind), \(whois): \(shown), not \(wanted)")
+            }
+            func says(_ text: String, _ id: String) async throws {
+                #expect(try kalij("send", Self.room, text, "--id", id).status == 0, "\(kind)")
+                #expect(try await until(10, every: 50) { try scene.sent().last == "\(text) delivered" }, "\(kind)")
+            }
+            try scene.say(content: "<body>eins</body>", id: "b1")
+            try scene.say(content: "<body>zwei</body>", id: "b2")
+            try await becomes(["eins", "zwei"])
+            try scene.say(content: "<body>one</body>" + Self.replace("b1"), id: "b3")
+            try await becomes(["one edited", "zwei"])
+            #expect(try kalij("react", "b1", "👍", "--wait").status == 0, "\(kind)")
+            try await says("teh", "k1")
+            #expect(try kalij("correct", "k1", "the", "--wait").status == 0, "\(kind)")
+            try await says("gone", "k2")
+            #expect(try kalij("retract", "k2", "--wait").status == 0, "\(kind)")
+            try await becomes(["one edited 👍", "zwei", "the edited", "- retracted"])
+
+            // What Bob has got.
+            let events = try scene.bob.events()
+            func archived(_ body: String) -> String? {
+                events.first { $0.body == body && $0.archived != nil }?.archived
+            }
+            #expect(archived("eins") != nil && archived("gone") != nil, "\(kind)")
+            let operated = events.filter { $0.event == "operated" && $0.sender == "\(Self.room)/alice" }
+                .map { "\($0.kind ?? "") \($0.target ?? "") \($0.body ?? "-")" }
+            #expect(
+                operated == [
+                    "reaction \(archived("eins") ?? "none") 👍", "correction k1 the",
+                    "retraction \(archived("gone") ?? "none") -",
+                ], "\(kind), \(whois)")
+
+            // Carol takes Bob's nickname.
+            try scene.bob.send(raw: "<presence type='unavailable' to='\(Self.room)/bob'/>")
+            try await run.event("occupant") { $0["nick"] as? String == "bob" && $0["present"] as? Bool == false }
+            let carol = try await scene.world.peer("carol").chat(
+                with: Self.room, label: "x", rate: 1, count: 0, operations: true, nick: "bob")
+            try scene.say(content: "<body>else</body>" + Self.replace("b1"), id: "c1", as: carol)
+            try scene.say(
+                content: "<retract xmlns='urn:xmpp:message-retract:1' id='\(archived("zwei") ?? "")'/>", id: "c2",
+                as: carol)
+            try scene.say(content: "<body>end</body>", id: "c3", as: carol)
+            try await becomes(["one edited 👍", "zwei", "the edited", "- retracted", "else corrects", "end"])
+
+            // The same from the archive, on another device.
+            let device = try Kalij(data: scene.world.laboratory.path("device"))
+            #expect(try device.login(scene.world.server).status == 0)
+            #expect(try device("room", "join", Self.room, "--show-address").status == 0, "\(kind)")
+            #expect(run.end(SIGTERM).status == 0)
+            let other = try device.running()
+            try await other.event("caught_up")
+            let proven = whois == "anyone" || kind == .prosody
+            let isSame = try await until(10, every: 100) {
+                let texts = try device("--json", "history", Self.room).objects().map { $0["body"] as? String ?? "-" }
+                return proven
+                    ? texts == ["one", "zwei", "the", "-", "else", "end"]
+                    : texts == ["eins", "zwei", "one", "the", "-", "else", "end"]
+            }
+            let shown = try device("history", Self.room).output
+            #expect(isSame, "\(kind), \(whois): \(shown)")
+            #expect(other.end(SIGTERM).status == 0)
+            await carol.quit()
+        }
+    }
 
     @Test(
         "case 29: a room without an archive: its history proves, and what is missing is sent again; all once, in order")
