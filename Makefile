@@ -34,7 +34,7 @@ CONFIGURATION := $(STRICT)
 help:
 	@echo "make demo     show the main job: kills on a real server, compared with the archive"
 	@echo "              KILLS=$(KILLS) MESSAGES=$(MESSAGES) SERVER=$(SERVER) SEED=... (SERVER: prosody or ejabberd)"
-	@echo "make push-demo  show a push server on Prosody: a push is triggered, queued, discarded (half a minute)"
+	@echo "make push-demo  show pushes on Prosody: triggered, queued, discarded; a message in a group wakes a phone (half a minute)"
 	@echo "make test     test everything: build without warnings, lint, unit tests, real servers, real kills"
 	@echo "make sanitize  run unit tests with AddressSanitizer and with ThreadSanitizer, real servers and kills with the commands"
 	@echo "              built with AddressSanitizer; optimized builds, takes most of an hour"
@@ -82,7 +82,7 @@ demo: release
 push-demo: release
 	swift build -c release --static-swift-stdlib --product kalij-push-demo $(LINK)
 	@Scripts/install-packages demo
-	@.build/release/kalij-push-demo "$(CURDIR)/$(PUSH)"
+	@.build/release/kalij-push-demo "$(CURDIR)/$(PUSH)" "$(CURDIR)/$(RELEASE)"
 
 PROCESSES := KALIJ_BINARY="$(CURDIR)/$(RELEASE)" KALIJ_PUSH_BINARY="$(CURDIR)/$(PUSH)" KALIJ_EXAMPLE="$(CURDIR)/$(BUILT)/question" \
     KALIJ_EXAMPLE_APP="$(CURDIR)/$(BUILT)" Scripts/test-processes .build/optimized/release/kalijPackageTests.xctest

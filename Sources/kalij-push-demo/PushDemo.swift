@@ -2,19 +2,20 @@ import Glibc
 import KalijLab
 import KalijText
 
-/// `kalij-push-demo PATH-OF-KALIJ-PUSH`: a push is triggered, queued and discarded, with real servers and clients.
+/// `kalij-push-demo PATH-OF-KALIJ-PUSH PATH-OF-KALIJ`: a push is triggered, queued and discarded, and a push wakes a phone, with
+/// real servers and clients.
 @main
 enum PushDemo {
     private static let token = "demo-device-token-0123456789abcdef"
     private static let messages = 5
 
     static func main() async {
-        guard CommandLine.arguments.count == 2 else {
-            write("usage: kalij-push-demo PATH-OF-KALIJ-PUSH", to: STDERR_FILENO)
+        guard CommandLine.arguments.count == 3 else {
+            write("usage: kalij-push-demo PATH-OF-KALIJ-PUSH PATH-OF-KALIJ", to: STDERR_FILENO)
             exit(64)
         }
         do {
-            try await run(CommandLine.arguments[1])
+            try await run(CommandLine.arguments[1], kalij: CommandLine.arguments[2])
         } catch {
             write("kalij-push-demo: \(error)", to: STDERR_FILENO)
             exit(1)
@@ -29,7 +30,7 @@ enum PushDemo {
         _ = Glibc.write(descriptor, bytes, bytes.count)
     }
 
-    private static func run(_ executable: String) async throws {
+    private static func run(_ executable: String, kalij: String) async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }
         let (port, page) = (try freePort(), try freePort())
@@ -60,6 +61,9 @@ enum PushDemo {
             name of Bob's and Alice's server and the phone's token; neither who wrote to whom nor what.
             """)
         await chat.quit()
+        try await PhoneDemo(
+            kalij: kalij, laboratory: laboratory, server: server, log: log, pushes: 2, say: say
+        ).run()
     }
 
     /// Reports the outcome of each message's push.

@@ -21,9 +21,10 @@ public struct Peer: Sendable {
     public var address: String { "\(user)@localhost" }
 
     /// Reads the account's whole archive in the server's order.
+    /// - Parameter room: a room whose archive is read instead.
     /// - Throws: ``LaboratoryError`` if the client fails or does not reach the archive's end.
-    public func archive() async throws -> [ArchiveEntry] {
-        let launch = try command("archive", [])
+    public func archive(of room: String? = nil) async throws -> [ArchiveEntry] {
+        let launch = try command("archive", room.map { ["--room", $0] } ?? [])
         let output = try await laboratory.run(
             launch.executable, launch.arguments, environment: launch.environment, seconds: 600)
         let lines = output.split(separator: "\n")
@@ -31,7 +32,7 @@ public struct Peer: Sendable {
         let entries = try lines.dropLast().map { try decoder.decode(ArchiveEntry.self, from: Data($0.utf8)) }
         guard let last = lines.last, last.contains("\"event\": \"complete\""), last.contains(" \(entries.count)}")
         else {
-            throw LaboratoryError("the archive of \(address) was not read to its end: \(lines.last ?? "nothing")")
+            throw LaboratoryError("the archive of \(room ?? address) was not read to its end: \(lines.last ?? "nothing")")
         }
         return entries
     }

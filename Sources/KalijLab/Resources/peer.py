@@ -392,12 +392,13 @@ def archived(result):
 
 
 async def archive(peer):
-    """Pages the archive from its beginning (XEP-0313 with XEP-0059) until the server says that it is complete."""
+    """Pages the archive, or that of --room, from its beginning (XEP-0313 with XEP-0059) until the server says that it is complete."""
     page = []
+    room = peer.options.room
 
     def collect(message):
         result = message.xml.find("{%s}result" % MAM)
-        if result is not None and message["from"].bare in ("", peer.boundjid.bare):
+        if result is not None and message["from"].bare in ((room,) if room else ("", peer.boundjid.bare)):
             page.append(result)
 
     peer.register_handler(slixmpp.xmlstream.handler.Callback(
@@ -406,7 +407,7 @@ async def archive(peer):
     total = 0
     while True:
         page.clear()
-        request = peer.make_iq_set()
+        request = peer.make_iq_set(ito=room)
         query = ElementTree.SubElement(request.xml, "{%s}query" % MAM, queryid="archive")
         paging = ElementTree.SubElement(query, "{%s}set" % RSM)
         ElementTree.SubElement(paging, "{%s}max" % RSM).text = str(peer.options.page)
@@ -512,6 +513,7 @@ def main():
             command.add_argument("--module")
         if name == "archive":
             command.add_argument("--page", type=int, default=100)
+            command.add_argument("--room")
         if name == "answer":
             command.add_argument("--delay", type=float, nargs=2, default=[0.0, 5.0])
             command.add_argument("--caps", action="store_true")

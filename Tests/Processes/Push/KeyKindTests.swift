@@ -76,16 +76,9 @@ struct KeyKindTests {
             var module: [String: Any] = ["type": "apple"]
             switch kind {
             case .account, .pkcs1Account:
-                let fcm = try LabFCM(options, publicKey: folder + "/rsa.pub", email: "push@project.example")
+                let fcm = try PushStage.makeFCM(folder)
                 stop = fcm.stop
                 taken = { fcm.pushes.count }
-                let account = [
-                    "type": "service_account", "project_id": "project", "private_key_id": "1",
-                    "private_key": try String(contentsOfFile: folder + "/rsa.pem", encoding: .utf8),
-                    "client_email": "push@project.example", "token_uri": "https://localhost:\(fcm.port)/token",
-                ]
-                try JSONSerialization.data(withJSONObject: account)
-                    .write(to: URL(fileURLWithPath: folder + "/account.json"))
                 module = ["type": "google", "fcm": ["fcmSecretPath": "account.json", "endpoint": endpoint(fcm.port)]]
             case .p8, .sec1:
                 let apns = try LabAPNs(options, publicKey: folder + "/ec.pub")

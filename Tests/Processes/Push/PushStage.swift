@@ -8,6 +8,7 @@ import Testing
 final class PushStage {
     let folder: String
     private(set) var apns: LabAPNs
+    private var fcm: LabFCM?
     /// The port of the server's pages.
     let httpPort: Int
     /// Written by ``writeSettings()``.
@@ -65,9 +66,48 @@ final class PushStage {
         return try LabAPNs(options, publicKey: folder + "/ec.pub")
     }
 
+    /// A stand-in for Google, with the service account's key in `rsa.pem` and `rsa.pub`. Writes `account.json`.
+    static func makeFCM(_ folder: String) throws -> LabFCM {
+        let options = LabServer.Options(certificate: folder + "/server.pem", key: folder + "/server.key")
+        let fcm = try LabFCM(options, publicKey: folder + "/rsa.pub", email: "push@project.example")
+        let account = [
+            "type": "service_account", "project_id": "project", "private_key_id": "1",
+            "private_key": try String(contentsOfFile: folder + "/rsa.pem", encoding: .utf8),
+            "client_email": "push@project.example", "token_uri": "https://localhost:\(fcm.port)/token",
+        ]
+        try JSONSerialization.data(withJSONObject: account).write(to: URL(fileURLWithPath: folder + "/account.json"))
+        return fcm
+    }
+
+    /// Adds the module `google` to the settings; call this before the start.
+    func addGoogle() throws {
+        try Self.shell(
+            """
+            openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out rsa.pem 2>openssl.err
+            openssl pkey -in rsa.pem -pubout -out rsa.pub
+            """, in: folder)
+        let fcm = try Self.makeFCM(folder)
+        self.fcm = fcm
+        var modules = settings["pushModules"] as? [String: Any] ?? [:]
+        modules["google"] = [
+            "type": "google",
+            "fcm": [
+                "fcmSecretPath": folder + "/account.json",
+                "endpoint": ["host": "localhost", "port": Int(fcm.port), "caFile": folder + "/server.pem"],
+            ],
+            "ratelimit": ["enabled": false],
+        ]
+        settings["pushModules"] = modules
+        try writeSettings()
+    }
+
+    /// The tokens of the pushes that the providers have taken: Apple's, then Google's.
+    var taken: [String] { apns.pushes.map(\.token) + (fcm?.pushes.map(\.token) ?? []) }
+
     deinit {
         kill()
         apns.stop()
+        fcm?.stop()
     }
 
     /// A page of the server. By curl, which ends; a `URLSession` may wait for ever (swift-corelibs-foundation issue

@@ -5,24 +5,27 @@ import KalijPushLab
 import Testing
 
 /// From a message in a room to the printed notification, on both servers: `kalij`, a real server, `kalij-push`, `kalij
-/// wake`. Only Apple is a stand-in; the phone takes a push and connects to the socket of `kalij wake --listen`.
+/// wake`. Only Apple and Google are stand-ins; the phone takes a push and connects to the socket of `kalij wake --listen`.
 @Suite("Push and rooms, end to end", .serialized) struct RoomPushTests {
     private static let room = "orchard@conference.localhost"
     private static let rounds = Int(ProcessInfo.processInfo.environment["PUSH_ROUNDS"] ?? "") ?? 10
 
     @Test(
-        "case 38: a message in a room, a push, a wake, a notification, and the session goes on: again and again, also with another token"
+        "case 38: a message in a room, a push, a wake, a notification, and the session goes on: again and again, also with another token, and with Google's"
     )
     func roomMessages() async throws {
         try await Phone.atEachServer { phone in
             for round in 0..<Self.rounds {
-                if round == Self.rounds / 2 { try phone.enable("b") }
+                if round == Self.rounds / 3 { try phone.enable("b") }
+                if round == Self.rounds * 2 / 3 { try phone.enable("c", module: "google") }
                 let text = "alice: round \(round)"
                 try await phone.hibernated()
                 try phone.say(text)
                 try await phone.shows(text)
             }
             #expect(try await phone.resumptions() == 1, "\(phone.kind): the session was lost")
+            let tokens = Set(phone.stage.taken.map { $0.prefix(1) })
+            #expect(tokens == ["a", "b", "c"], "\(phone.kind)")
         }
     }
 
@@ -33,7 +36,7 @@ import Testing
             phone.isDeaf = true
             try await Task.sleep(for: .seconds(1))
             try await phone.hibernated()
-            let before = phone.stage.apns.pushes.count
+            let before = phone.stage.taken.count
             try phone.write("nobody wakes")
             try await phone.pushed(before + 1)
             let isGone = try await until(60) { try phone.events("presence").contains { $0.type == "unavailable" } }
@@ -96,6 +99,7 @@ private final class Phone: @unchecked Sendable {
         let port = try freePort()
         world = try await World(kind, options: ServerOptions(resumeSeconds: resumeSeconds, componentPort: port))
         stage = try PushStage(folder: world.laboratory.path("push"), port: port, window: nil)
+        try stage.addGoogle()
         try stage.start()
         bob = try await world.peer("bob").chat(with: Self.room, label: "x", rate: 1, count: 0, nick: "bob")
         socket = world.laboratory.path("push.sock")
@@ -132,34 +136,19 @@ private final class Phone: @unchecked Sendable {
     private func takePushes() async {
         var taken = 0
         while !Task.isCancelled {
-            let pushes = stage.apns.pushes.count
-            if pushes > taken, !isDeaf { connect() }
+            let pushes = stage.taken.count
+            if pushes > taken, !isDeaf { knock(at: socket) }
             taken = pushes
             try? await Task.sleep(for: .milliseconds(20))
         }
     }
 
-    private func connect() {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let path = Array(socket.utf8)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
-        let push = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        // The copy lives as long as the call.
-        withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                _ = Glibc.connect(push, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        Glibc.close(push)
-    }
-
     // MARK: What happens
 
     /// The app has a token.
-    func enable(_ letter: Character) throws {
+    func enable(_ letter: Character, module: String = "apple") throws {
         let token = String(repeating: letter, count: 64)
-        let enabled = try world.kalij("push", "enable", "push.localhost", token, "--module", "apple")
+        let enabled = try world.kalij("push", "enable", "push.localhost", token, "--module", module)
         #expect(enabled.status == 0, "\(kind): \(enabled)")
         #expect(try world.kalij("push", "status").status == 0)
     }
@@ -183,7 +172,7 @@ private final class Phone: @unchecked Sendable {
     }
 
     func pushed(_ count: Int) async throws {
-        #expect(await until(10) { self.stage.apns.pushes.count >= count }, "\(kind): no push: \(stage.log.suffix(500))")
+        #expect(await until(10) { self.stage.taken.count >= count }, "\(kind): no push: \(stage.log.suffix(500))")
     }
 
     /// The notification with the text is printed.
@@ -191,7 +180,7 @@ private final class Phone: @unchecked Sendable {
         let isShown = try await until(20) {
             try self.listener.events().contains { $0["kind"] as? String == "show" && $0["body"] as? String == text }
         }
-        let (pushes, output, errors) = (stage.apns.pushes.count, try listener.output, try listener.errors)
+        let (pushes, output, errors) = (stage.taken.count, try listener.output, try listener.errors)
         #expect(isShown, "\(kind): \(text); \(pushes) pushes; \(output) \(errors)")
     }
 

@@ -2,12 +2,12 @@ import Foundation
 import KalijLab
 import Testing
 
-/// Rooms on real servers, under kills: judged from the log of another occupant.
+/// Rooms on real servers, under kills: judged from the log of another occupant, and from the room's archive.
 @Suite(.serialized) struct RoomKillTests {
     private static let environment = ProcessInfo.processInfo.environment
     /// `ROOM_KILLS=500` and `ROOM_LOSSES=250` give the long forms.
     private static let kills = Int(environment["ROOM_KILLS"] ?? "") ?? 25
-    private static let losses = Int(environment["ROOM_LOSSES"] ?? "") ?? 6
+    private static let losses = Int(environment["ROOM_LOSSES"] ?? "") ?? 10
     private static let servers =
         environment["ROOM_SERVER"].flatMap { ServerKind(rawValue: $0) }.map { [$0] } ?? ServerKind.allCases
 
@@ -142,6 +142,9 @@ private actor Talk {
         #expect(heard == said, "\(kind)")
         #expect(mine.map(\.body) == said, "\(kind)")
         #expect(mine.allSatisfy { $0.state == "delivered" }, "\(kind): \(Set(mine.map(\.state)))")
+        let archived = try await world.peer("bob").archive(of: Self.room)
+            .filter { $0.sender == "\(Self.room)/alice" }.compactMap(\.body)
+        #expect(archived == said, "\(kind): the room's archive")
         let missing = Set(asked).subtracting(records.filter { $0.direction == "in" }.compactMap(\.body))
         #expect(missing.isEmpty, "\(kind)")
         #expect(records.count { $0.direction == "in" } == asked.count, "\(kind)")
