@@ -374,9 +374,14 @@ public final class Engine {
     }
 
     /// Whether a feature has work left.
-    private func isOwed() throws -> Bool {
+    private func isOwed() throws -> Bool { try anyFeature { try $0.isOwed(by: $1, in: database) } }
+
+    /// Whether a feature makes sure that the server will push.
+    var isPreparing: Bool { (try? anyFeature { try $0.isPreparing($1, in: database) }) ?? false }
+
+    private func anyFeature(_ body: (any Feature.Type, Account) throws -> Bool) throws -> Bool {
         try drivers.values.contains { driver in
-            try driver.context.runner.features.all.contains { try $0.isOwed(by: driver.account, in: database) }
+            try driver.context.runner.features.all.contains { try body($0, driver.account) }
         }
     }
 }

@@ -13,10 +13,14 @@ final class WakeRun {
     static let silence = 1.5
     /// The seconds to let go of everything.
     private static let lettingGo = 1.0
+    /// The seconds to wait for preparations: a room's server may never answer.
+    private static let preparation = 8.0
     /// Seconds between two checks whether the process has caught up, if nothing happens.
     private static let pause = 0.25
 
     var isCaughtUp: () -> Bool = { true }
+    /// Whether something is under way that makes the server push later.
+    var isPreparing: () -> Bool = { false }
     /// Stops the handling of stanzas for a while, or continues.
     var pause: (Bool) -> Void = { _ in }
     var renewed: () -> Void = {}
@@ -25,6 +29,7 @@ final class WakeRun {
     private let budget: Double
     /// The end of the budget, on the loop's clock.
     private var deadline: Double
+    private var began = 0.0
     private var look: Timer?
     private var end: Timer?
     private var isPaused = false
@@ -42,6 +47,7 @@ final class WakeRun {
 
     func begin() {
         isSilent = false
+        began = loop.now
         look(in: Self.silence)
         awaitEnd(deadline - loop.now - Self.silence - Self.lettingGo) { [weak self] in self?.freeze() }
     }
@@ -79,7 +85,8 @@ final class WakeRun {
     private func endIfCaughtUp() {
         // A push may have come since the check was planned.
         guard isSilent, !isPaused else { return }
-        if isCaughtUp() { finish(.stopped) } else { look(in: Self.pause) }
+        let mayPrepare = loop.now - began < Self.preparation
+        if isCaughtUp(), !mayPrepare || !isPreparing() { finish(.stopped) } else { look(in: Self.pause) }
     }
 
     private func freeze() {

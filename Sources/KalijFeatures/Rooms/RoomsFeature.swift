@@ -209,4 +209,9 @@ enum RoomsFeature: Feature {
     static func isOwed(by account: Account, in database: Database) throws -> Bool {
         try RoomOutbox.isOwed(by: account, in: database)
     }
+
+    /// Rooms that were not entered push nothing.
+    static func isPreparing(_ account: Account, in database: Database) throws -> Bool {
+        try RoomRows(database: database, account: account.id).isEntering()
+    }
 }

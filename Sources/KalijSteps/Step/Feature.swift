@@ -152,6 +152,9 @@ public protocol Feature: SendableMetatype {
     /// Whether work is left that a process does before it ends by itself, besides the queue.
     static func isOwed(by account: Account, in database: Database) throws -> Bool
 
+    /// Whether something is under way that makes the server push later, such as entering a room: a `wake` waits a little for the end.
+    static func isPreparing(_ account: Account, in database: Database) throws -> Bool
+
     /// A user's message to a person is about to be queued: adds the feature's elements to the stanza, 100 bytes at
     /// most.
     static func prepare(_ message: Element, in step: Step) throws
@@ -199,6 +202,7 @@ extension Feature {
         false
     }
     public static func isOwed(by account: Account, in database: Database) throws -> Bool { false }
+    public static func isPreparing(_ account: Account, in database: Database) throws -> Bool { false }
     public static func prepare(_ message: Element, in step: Step) throws {}
 }
 

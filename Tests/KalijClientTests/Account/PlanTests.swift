@@ -101,6 +101,9 @@ struct PlanTests {
             "SELECT DISTINCT conversation FROM notification"),
         Exception("the rooms of an account, for the user or a new session", "RoomRow.swift", "SELECT id, jid, wanted"),
         Exception(
+            "the rooms of an account, before a wake ends", "RoomRow.swift",
+            "SELECT 1 FROM room WHERE account = ? AND state"),
+        Exception(
             "messages that rooms have not shown yet, for a new session or the end of a process", "RoomOutbox.swift",
             "UPDATE room_message SET acked_at = NULL", "SELECT 1 FROM room_plan"),
         Exception("groups in the making: a few", "RoomPlans.swift", "SELECT id, stage, title"),

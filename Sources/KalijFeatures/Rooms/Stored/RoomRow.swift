@@ -126,6 +126,13 @@ package struct RoomRows {
             .first([.integer(account), .text(jid.bare.description)]) { _ in true } ?? false
     }
 
+    /// Whether the account is on its way into a room.
+    func isEntering() throws -> Bool {
+        try database.statement(
+            "SELECT 1 FROM room WHERE account = ? AND state IN ('asking', 'joining', 'entering') LIMIT 1"
+        ).first([.integer(account)]) { _ in true } ?? false
+    }
+
     /// The name of the conversation with `jid`: the bare address; of an occupant of a room, with whom the account talks
     /// in private (XEP-0045 section 7.5), the full address.
     package func conversation(with jid: JID) throws -> String {
