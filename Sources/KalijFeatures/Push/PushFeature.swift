@@ -39,6 +39,7 @@ enum PushFeature: Feature {
 
     static func sessionLost(in step: Step) throws { try Push(step: step).sessionLost() }
     static func sessionBegan(in step: Step) throws { try Push(step: step).handle(.sessionBegan) }
+    static func becameAvailable(in step: Step) throws { try Push(step: step).handle(.available) }
     static func leave(in step: Step) throws -> [String] { try Push(step: step).leave() }
     static func accountLoggedOut(in step: Step) throws { try Push(step: step).forget() }
 }

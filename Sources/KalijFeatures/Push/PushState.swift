@@ -36,6 +36,8 @@ struct PushState: Equatable {
         case wanted(PushTarget?, isOnline: Bool)
         /// A new session can be used.
         case sessionBegan
+        /// The session has sent presence: a wish from between is still open.
+        case available
         /// The session, and with it the server's readiness to push, is gone.
         case sessionLost
         /// The server has answered the question of this stage.
@@ -71,6 +73,7 @@ struct PushState: Equatable {
             stage = target == nil && known == nil ? .off : .waiting
             return stage == .off ? [.confirmed] : []
         case .sessionBegan: return wanted == nil && known == nil ? [] : begin()
+        case .available: return stage == .waiting ? begin() : []
         case .sessionLost:
             if stage != .off { stage = .waiting }
             return []

@@ -26,6 +26,12 @@ struct PushStateTests {
         #expect(play(.sessionBegan) == (.off, []))
     }
 
+    @Test("a wish between the bind and the first presence is not left to the next session")
+    func betweenBindAndPresence() {
+        let outcome = play(.sessionBegan, .wanted(first, isOnline: false), .available, .answered, .available)
+        #expect(outcome == (.enabled, [.enable(first), .confirmed, .again]))
+    }
+
     @Test("another token: the old one is disabled, the answer awaited, then the new one is enabled")
     func otherToken() {
         var state = PushState()

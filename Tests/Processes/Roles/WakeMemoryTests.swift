@@ -45,6 +45,30 @@ import Testing
         #expect(peak <= 24 * 1024)
     }
 
+    @Test("nor does a room with 2,000 people and 20,000 presences that the run enters anew")
+    func crowd() async throws {
+        let port = try freePort()
+        let world = try await World(options: ServerOptions(resumeSeconds: 2, componentPort: port), users: ["alice"])
+        defer { world.close() }
+        let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Programs/crowd.py").path
+        let crowd = try Running(
+            world.laboratory.launch("/usr/bin/python3", [program, "\(port)", "2000", "18000"]))
+        #expect(try await until(20) { try crowd.lines == ["connected"] }, "\(try crowd.errors)")
+        let joined = try world.kalij("room", "join", "crowd@push.localhost")
+        #expect(joined.status == 0, "\(joined)")
+        // The session ends, so that the run enters anew.
+        try await Task.sleep(for: .seconds(4))
+        let before = try crowd.lines.count
+        let (_, peak, seconds) = try await wake(world)
+        let (entered, occupants) = (
+            try crowd.lines.count - before, try await world.sql("SELECT count(*) FROM occupant")
+        )
+        print("wake in a room with 2,000: VmHWM \(peak) kB, \(seconds) s")
+        #expect(entered == 1 && occupants == "2001\n", "\(entered), \(occupants)")
+        #expect(peak <= 24 * 1024)
+    }
+
     /// Runs `wake` to its end; returns the output, the largest resident set in kB, and the time.
     private func wake(_ world: World) async throws -> (String, Int, Double) {
         let script = """

@@ -22,5 +22,7 @@ enum SimulatedFeatures {
         SimulatedSearch.self,
         SimulatedProfiles.self,
         SimulatedGarden.self,
+        SimulatedBookmarks.self,
+        SimulatedPush.self,
     ]
 }

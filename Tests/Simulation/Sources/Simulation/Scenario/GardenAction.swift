@@ -8,6 +8,10 @@ enum GardenAction {
     case talk(Int)
     /// The room forgets who is there, and says so, or not.
     case restart(isTold: Bool)
+    /// The user wants pushes.
+    case push
+    /// Another device changes the list of rooms.
+    case list(Int)
 
     /// Every third plan has a room: what is said near faults, and at any other time.
     static func all(seed: UInt64, beside actions: [Plan.Action], length: Int64) -> [Plan.Action] {
@@ -28,6 +32,10 @@ enum GardenAction {
         for _ in 0..<random.pick(0...2) {
             all.append(Plan.Action(time: time(), kind: .garden(.restart(isTold: random.chance(50)))))
         }
+        if random.chance(70) {
+            all.append(Plan.Action(time: random.pick(0...length / 2), kind: .garden(.push)))
+        }
+        for number in 0..<random.pick(0...4) { all.append(Plan.Action(time: time(), kind: .garden(.list(number)))) }
         return all
     }
 }

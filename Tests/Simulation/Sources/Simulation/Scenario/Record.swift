@@ -20,6 +20,8 @@ final class Record {
     var blockings: Set<String> = []
     /// Whether the user has entered the room.
     var hasJoined = false
+    /// Whether the user wants pushes.
+    var hasPush = false
     /// What the user has said in the room, in the order of acceptance.
     var sayings: [String] = []
     /// Callbacks.

@@ -16,6 +16,10 @@ extension Simulation {
         case .say(let number, let operations): say(number, operations)
         case .talk(let number): garden.say("talk-\(number)")
         case .restart(let isTold): garden.restart(isTold: isTold)
+        case .push:
+            guard let service = try? JID("push.example.net") else { return }
+            record.hasPush = share(EnablePush(service, node: "token"), "push", nil)
+        case .list(let number): server.feature(SimulatedBookmarks.self).write(number)
         }
     }
 

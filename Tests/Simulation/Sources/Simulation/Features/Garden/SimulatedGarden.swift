@@ -13,6 +13,8 @@ final class SimulatedGarden: SimulatedFeature {
     private(set) var archive = Archive()
     /// Who of the account's sessions is in the room, and under which nickname.
     private(set) var occupants: [(session: ServerSession, nick: String)] = []
+    /// The sessions that have asked what the room is, and have not entered since.
+    private var asked: Set<String> = []
     /// How often the account has entered.
     private(set) var joins = 0
     /// How many messages the link has lost.
@@ -52,6 +54,9 @@ final class SimulatedGarden: SimulatedFeature {
         let nick = String(to.dropFirst(Self.address.count + 1))
         guard presence["type"] == nil else { return leave(session) }
         guard let x = presence.child("x", Self.muc) else { return server.fault("presence to a room without <x/>") }
+        // A room that has forgotten itself is made anew by whoever enters (measured: ejabberd).
+        let isIn = occupants.contains { $0.session === session }
+        if asked.remove(session.id) == nil, !isIn { server.fault("a room is entered without the question what it is") }
         enter(session, nick, since: x.child("history")?["since"].flatMap(Stamp.milliseconds))
     }
 
@@ -173,6 +178,7 @@ final class SimulatedGarden: SimulatedFeature {
                 refuse(request, recipient, "not-acceptable", to: session)
             }
         } else if request.child("query", "http://jabber.org/protocol/disco#info") != nil {
+            asked.insert(session.id)
             let features = [Self.muc, "muc_membersonly", "muc_nonanonymous"] + (hasArchive ? ["urn:xmpp:mam:2"] : [])
             answer(
                 request, recipient, to: session,
