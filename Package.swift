@@ -63,6 +63,7 @@ let package = Package(
             resources: [
                 .embedInCode("Resources/prosody.cfg.lua"), .embedInCode("Resources/ejabberd.yml"),
                 .embedInCode("Resources/peer.py"), .embedInCode("Resources/scripted.py"),
+                .embedInCode("Resources/mod_lab_names.lua"),
             ]),
         .target(
             name: "KalijPush",

@@ -50,31 +50,3 @@ public final class CuttingProxy: Sendable {
         state.withLock { $0.stopped = true }
     }
 }
-
-/// A listening socket on 127.0.0.1.
-private func listen(on port: Int) throws -> Int32 {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { throw LaboratoryError("cannot make a socket: \(lastSystemError())") }
-    var yes: Int32 = 1
-    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-    guard withLoopback(port, { bind(descriptor, $0, $1) }) == 0, Glibc.listen(descriptor, 128) == 0 else {
-        let reason = lastSystemError()
-        close(descriptor)
-        throw LaboratoryError("cannot listen on port \(port): \(reason)")
-    }
-    return descriptor
-}
-
-/// Lends the address of a port on 127.0.0.1.
-func withLoopback<Result>(_ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    return withUnsafePointer(to: &address) { pointer in
-        // The C interface wants the generic form of a sockaddr_in; the size goes along.
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
-        }
-    }
-}

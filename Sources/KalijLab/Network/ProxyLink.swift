@@ -19,6 +19,10 @@ struct ProxyLink {
     private var heldUntil: Double?
     private var isReset = false
     private(set) var isOver = false
+    /// Whether bytes are read and thrown away from now on. Both sides see nothing of it.
+    var swallows = false
+    /// How many bytes were thrown away.
+    private(set) var swallowed = 0
 
     init(client: Int32, server: Int32, plan: CutPlan?) {
         self.client = client
@@ -53,6 +57,9 @@ struct ProxyLink {
         return nil
     }
 
+    /// Both sides see a reset.
+    mutating func reset() { finish(reset: true) }
+
     func closeBoth() {
         if !isReset {
             shutdown(client, Int32(SHUT_RDWR))
@@ -71,6 +78,10 @@ struct ProxyLink {
         guard count > 0 else {
             flush()
             finish(reset: count < 0)
+            return nil
+        }
+        if swallows {
+            swallowed += count
             return nil
         }
         if fromClient { toServer += bytes[..<count] } else { toClient += bytes[..<count] }

@@ -37,21 +37,7 @@ struct ProxyLoop {
     }
 
     private mutating func accept() {
-        let client = Glibc.accept(listener, nil, nil)
-        guard client >= 0 else { return }
-        // A program started in between inherits the descriptor; `shutdown` before `close` makes up for that.
-        _ = fcntl(client, F_SETFD, FD_CLOEXEC)
-        let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard server >= 0, withLoopback(target, { connect(server, $0, $1) }) == 0 else {
-            close(client)
-            if server >= 0 { close(server) }
-            return
-        }
-        for descriptor in [client, server] {
-            var yes: Int32 = 1
-            setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
-            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-        }
+        guard let (client, server) = acceptConnection(at: listener, for: target) else { return }
         let isCut = Double.random(in: 0..<1, using: &generator) < share
         links.append(ProxyLink(client: client, server: server, plan: isCut ? plan() : nil))
     }
@@ -62,4 +48,27 @@ struct ProxyLoop {
         let manner = CutManner.allCases.randomElement(using: &generator) ?? .reset
         return CutPlan(bytes: bytes, manner: manner, seconds: Double.random(in: 0.2...3, using: &generator))
     }
+}
+
+/// Accepts a connection, and connects to the server behind the proxy.
+/// - Returns: both sides; nil if one of them is gone.
+func acceptConnection(
+    at listener: Int32, for port: Int, address: LoopbackAddress = .usual
+) -> (client: Int32, server: Int32)? {
+    let client = accept(listener, nil, nil)
+    guard client >= 0 else { return nil }
+    // A program started in between inherits the descriptor; `shutdown` before `close` makes up for that.
+    _ = fcntl(client, F_SETFD, FD_CLOEXEC)
+    let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard server >= 0, withLoopback(port, address, { connect(server, $0, $1) }) == 0 else {
+        close(client)
+        if server >= 0 { close(server) }
+        return nil
+    }
+    for descriptor in [client, server] {
+        var yes: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+    }
+    return (client, server)
 }

@@ -18,7 +18,7 @@ public struct Peer: Sendable {
     }
 
     /// The account's bare address.
-    public var address: String { "\(user)@localhost" }
+    public var address: String { "\(user)@\(server.domain)" }
 
     /// Reads the account's whole archive in the server's order.
     /// - Parameter room: a room whose archive is read instead.

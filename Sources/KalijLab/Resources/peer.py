@@ -3,7 +3,7 @@
 
 peer.py chat      numbered messages without pause, everything received is reported; with --nick in a room, which is made if
                   there is none
-peer.py archive   the whole archive of an account, in the server's order
+peer.py archive   the whole archive of an account, in the server's order; with --of of a room
 peer.py raw       the bytes of standard input, sent unchanged
 peer.py push      has the server push to a device (XEP-0357), and goes away
 peer.py answer    answers each <question xmlns='urn:example:question'/>, some time later; with --caps announces its features

@@ -6,6 +6,7 @@ import Synchronization
 /// The Erlang system gets no node name, so no port mapper (`epmd`) is started, which would outlive the server.
 public final class Ejabberd: XMPPServer {
     public let kind = ServerKind.ejabberd
+    public let domain: String
     public let port: Int
     public var directTLSPort: Int { port + 1 }
     public let certificateAuthority: String
@@ -13,6 +14,7 @@ public final class Ejabberd: XMPPServer {
 
     private let laboratory: Laboratory
     private let folder: String
+    private let member: FederationMember?
     private let process = Mutex<Subprocess?>(nil)
 
     private static let libraries = "/usr/lib/x86_64-linux-gnu"
@@ -20,16 +22,20 @@ public final class Ejabberd: XMPPServer {
     /// Writes configuration and certificate; starts nothing yet.
     public init(in laboratory: Laboratory, options: ServerOptions = ServerOptions()) async throws {
         self.laboratory = laboratory
-        folder = laboratory.path("ejabberd")
+        member = options.member
+        domain = options.member?.domain ?? "localhost"
+        folder = laboratory.path(options.member?.domain ?? "ejabberd")
         port = try threeFreePorts()
         try makeDirectory(folder)
         try makeDirectory(folder + "/log")
-        let certificate = try await Certificate.make(in: folder + "/certs", laboratory: laboratory)
-        certificateAuthority = certificate.certificate
+        let certificate = try await Certificate.make(
+            in: folder + "/certs", laboratory: laboratory, member: options.member)
+        certificateAuthority = certificate.authority
         try writeText(
             readText(of: certificate.key) + readText(of: certificate.certificate), to: folder + "/localhost.pem")
         let values = [
-            "@DIR@": folder, "@PORT@": "\(port)", "@PORT1@": "\(port + 1)", "@PORT2@": "\(port + 2)",
+            "@DIR@": folder, "@DOMAIN@": domain, "@AUTHORITY@": certificateAuthority,
+            "@PORT@": "\(port)", "@PORT1@": "\(port + 1)", "@PORT2@": "\(port + 2)",
             "@ARCHIVE@": options.archive.rawValue, "@ASSUME@": options.archive == .always ? "true" : "false",
             "@RESUME@": "\(options.resumeSeconds)", "@QUEUE@": "\(options.queueLimit ?? 5000)",
         ]
@@ -54,9 +60,30 @@ public final class Ejabberd: XMPPServer {
                 "registration_timeout: infinity\n"
                 + configuration.replacing("modules:\n", with: "modules:\n" + module)
         }
+        if let member { configuration = try federated(configuration, member) }
         for (name, value) in values { configuration = configuration.replacing(name, with: value) }
         try writeText(configuration, to: folder + "/ejabberd.yml")
         try await makeArchive(folder + "/archive.sqlite", laboratory: laboratory)
+    }
+
+    /// The configuration of a server in a federation. Erlang asks no DNS.
+    private func federated(_ configuration: String, _ member: FederationMember) throws -> String {
+        try writeText("{lookup, [file]}.\n{hosts_file, \"/dev/null\"}.\n{resolv_conf, \"/dev/null\"}.\n", to: inetrc)
+        let listener = "listen:\n  - {port: \(ServerLink.port), ip: \(member.address), module: ejabberd_s2s_in}\n"
+        // By default ejabberd waits up to five minutes after a failed connection before it tries again.
+        let options = "s2s_access: all\ns2s_use_starttls: required\ns2s_cafile: @AUTHORITY@\ns2s_max_retry_delay: 5"
+        return configuration.replacing("listen:\n", with: listener).replacing("s2s_access: none", with: options)
+    }
+    private var inetrc: String { folder + "/inetrc" }
+
+    /// ejabberd finds other servers by SRV records, or by the system's `getaddrinfo`; not by Erlang's own table of hosts. So
+    /// the records are put into Erlang's memory of DNS, good for a day.
+    private var knownServers: [String] {
+        guard let member else { return [] }
+        let records = member.names.map { name, address in
+            "inet_db:add_rr(\"_xmpp-server._tcp.\(name)\", in, srv, 86400, {0, 0, \(ServerLink.port), \"\(address)\"})"
+        }
+        return ["-eval", records.joined(separator: ", ") + "."]
     }
 
     public func start() async throws {
@@ -71,13 +98,13 @@ public final class Ejabberd: XMPPServer {
             try Tool.erl.path(),
             [
                 "+sss", "8192", "+sssdcpu", "8192", "-noinput", "-mnesia", "dir", "\"\(folder)/spool\"",
-                "-s", "ejabberd", "-eval", firstQuery,
-            ])
+            ] + knownServers + ["-s", "ejabberd", "-eval", firstQuery])
         launch.environment.merge([
             "ERL_LIBS": Self.libraries, "EJABBERD_CONFIG_PATH": folder + "/ejabberd.yml",
             "EJABBERD_LOG_PATH": logPath, "EJABBERD_PID_PATH": folder + "/pid", "HOME": folder,
             "ERL_CRASH_DUMP": "/dev/null", "TZ": "UTC",
         ]) { $1 }
+        if member != nil { launch.environment["ERL_INETRC"] = inetrc }
         launch.directory = folder
         unlink(archiveMark)
         launch.errors = .file(folder + "/console")
@@ -97,7 +124,7 @@ public final class Ejabberd: XMPPServer {
     private var firstQuery: String {
         """
         F = fun G() -> case catch lists:keymember(ejabberd, 1, application:which_applications()) of true -> \
-        case catch ejabberd_sql:sql_query(<<"localhost">>, <<"SELECT 1">>) of {selected, _, _} -> \
+        case catch ejabberd_sql:sql_query(<<"\(domain)">>, <<"SELECT 1">>) of {selected, _, _} -> \
         file:write_file("\(archiveMark)", ""); _ -> timer:sleep(20), G() end; _ -> timer:sleep(20), G() end end, spawn(F).
         """
     }
@@ -114,11 +141,11 @@ public final class Ejabberd: XMPPServer {
     public func register(_ user: String, password: String) async throws {
         let request = """
             import json, sys, urllib.request
-            port, user, password = sys.argv[1:]
-            body = json.dumps({"user": user, "host": "localhost", "password": password}).encode()
+            port, host, user, password = sys.argv[1:]
+            body = json.dumps({"user": user, "host": host, "password": password}).encode()
             urllib.request.urlopen("http://127.0.0.1:%s/api/register" % port, body, timeout=20).read()
             """
-        try await laboratory.run(try Tool.python.path(), ["-c", request, "\(port + 2)", user, password])
+        try await laboratory.run(try Tool.python.path(), ["-c", request, "\(port + 2)", domain, user, password])
     }
 
     public func sessionReader(account: String) -> any SessionLogReader {

@@ -3,6 +3,7 @@ import Synchronization
 /// Prosody 0.12 of Debian 12.
 public final class Prosody: XMPPServer {
     public let kind = ServerKind.prosody
+    public let domain: String
     public let port: Int
     public var directTLSPort: Int { port + 1 }
     public let certificateAuthority: String
@@ -17,12 +18,16 @@ public final class Prosody: XMPPServer {
     public init(in laboratory: Laboratory, options: ServerOptions = ServerOptions()) async throws {
         self.laboratory = laboratory
         self.options = options
-        folder = laboratory.path("prosody")
+        domain = options.member?.domain ?? "localhost"
+        folder = laboratory.path(options.member?.domain ?? "prosody")
         port = try threeFreePorts()
         try makeDirectory(folder)
         try makeDirectory(folder + "/data")
-        let certificate = try await Certificate.make(in: folder + "/certs", laboratory: laboratory)
-        certificateAuthority = certificate.certificate
+        let certificate = try await Certificate.make(
+            in: folder + "/certs", laboratory: laboratory, member: options.member)
+        certificateAuthority = certificate.authority
+        try makeDirectory(folder + "/plugins")
+        try writeText(resourceText(PackageResources.mod_lab_names_lua), to: folder + "/plugins/mod_lab_names.lua")
         try writeText(resourceText(PackageResources.prosody_cfg_lua), to: folder + "/prosody.cfg.lua")
         try await makeArchive(folder + "/archive.sqlite", laboratory: laboratory)
     }
@@ -33,6 +38,12 @@ public final class Prosody: XMPPServer {
         values["REGISTRATION"] = options.registration.rawValue
         values["ARCHIVE_POLICY"] = options.archive.rawValue
         if let port = options.componentPort { values["COMPONENT_PORT"] = "\(port)" }
+        if let member = options.member {
+            values["DOMAIN"] = domain
+            values["S2S_ADDRESS"] = member.address
+            values["S2S_NAMES"] = member.names.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+            values["S2S_AUTHORITY"] = certificateAuthority
+        }
         return values
     }
 
@@ -66,7 +77,7 @@ public final class Prosody: XMPPServer {
     public func register(_ user: String, password: String) async throws {
         try await laboratory.run(
             try Tool.prosodyctl.path(),
-            ["--config", folder + "/prosody.cfg.lua", "register", user, "localhost", password],
+            ["--config", folder + "/prosody.cfg.lua", "register", user, domain, password],
             environment: environment)
     }
 
@@ -74,7 +85,7 @@ public final class Prosody: XMPPServer {
     public func invitation() async throws -> String {
         let output = try await laboratory.run(
             try Tool.prosodyctl.path(),
-            ["--config", folder + "/prosody.cfg.lua", "mod_invites", "generate", "localhost"], environment: environment)
+            ["--config", folder + "/prosody.cfg.lua", "mod_invites", "generate", domain], environment: environment)
         guard let link = output.split(whereSeparator: \.isWhitespace).first(where: { $0.hasPrefix("xmpp:") }) else {
             throw LaboratoryError("prosodyctl made no invitation: \(output)")
         }

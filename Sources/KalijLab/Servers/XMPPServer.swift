@@ -34,6 +34,8 @@ public struct ServerOptions: Sendable {
     public var archive = ArchivePolicy.always
     /// Who may register an account. Unless nobody may, users may change their passwords and remove their accounts, too.
     public var registration = RegistrationPolicy.nobody
+    /// The server's part in a federation; nil for a server alone.
+    var member: FederationMember?
 
     /// Sessions can be resumed for ten minutes unless told otherwise.
     public init(resumeSeconds: Int = 600, componentPort: Int? = nil, queueLimit: Int? = nil) {
@@ -43,10 +45,11 @@ public struct ServerOptions: Sendable {
     }
 }
 
-/// A real XMPP server on 127.0.0.1, run from a laboratory's directory with its own certificate. The domain is
-/// `localhost`.
+/// A real XMPP server on 127.0.0.1, run from a laboratory's directory with its own certificate.
 public protocol XMPPServer: Sendable {
     var kind: ServerKind { get }
+    /// The domain of the accounts: `localhost`, unless the server is a member of a federation.
+    var domain: String { get }
     /// STARTTLS.
     var port: Int { get }
     /// TLS from the first byte (XEP-0368).
