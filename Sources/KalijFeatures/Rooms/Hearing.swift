@@ -205,7 +205,9 @@ struct Hearing {
             try Rooms(step: step).handle(.notAcceptable, &room)
             return true
         }
-        // Whether the message has arrived is found out when it does not come back.
-        return error.isUnreachable
+        guard error.isUnreachable else { return false }
+        try RoomOutbox(step: step, room: room).sentBack()
+        if !room.info.hasArchive { try Rooms(step: step).handle(.doubted, &room) }
+        return true
     }
 }

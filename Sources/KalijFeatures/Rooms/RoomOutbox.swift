@@ -114,8 +114,10 @@ struct RoomOutbox {
         }
     }
 
-    /// The account is in the room from now on.
+    /// The account is in the room from now on. What left before the presence and was not shown is in doubt: no newer
+    /// message may overtake it.
     func entered() throws {
+        try doubt()
         if room.info.hasArchive { return try read() }
         try settleByHistory()
         try flush()
@@ -161,6 +163,16 @@ struct RoomOutbox {
         return true
     }
 
+    /// A server on the way could not pass the message on. Perhaps the room has it all the same: a server also sends back
+    /// what was not acknowledged when a connection between servers ended (measured: Prosody). Newer messages wait, or
+    /// they would overtake the message as soon as the way is free again.
+    func sentBack() throws {
+        // Each message comes back; to look once is enough.
+        guard try first(.queued) != nil || first(.acked) != nil else { return }
+        try doubt()
+        try step.schedule(Unreflected(room: room.id), after: Self.patience)
+    }
+
     /// Nothing will be said in the room any more.
     func failAll(_ reason: String) throws {
         for message in try messages() {
@@ -198,19 +210,22 @@ struct RoomOutbox {
     /// lost by the account's server at a resume (measured: ejabberd): so the room has to show what was said.
     /// - Returns: whether the room, which has no archive, has to tell its history.
     func confirmed() throws -> Bool {
-        let since = step.steady.now - Self.patience.milliseconds
-        try database.run(
-            "UPDATE room_message SET state = ?3 WHERE account = ?1 AND room = ?2 AND state = ?4 AND acked_at <= ?5",
-            key + [
-                .integer(State.doubtful.rawValue), .integer(State.acked.rawValue), .integer(since),
-            ])
-        guard try first(.doubtful) != nil else {
+        guard try isOverdue || first(.doubtful) != nil else {
             try flush()
             return false
         }
+        try doubt()
         guard room.info.hasArchive else { return true }
         try read()
         return false
+    }
+
+    /// Everything that has left and was not shown is in doubt. Whatever is queued leaves before the question to the
+    /// archive.
+    private func doubt() throws {
+        try database.run(
+            "UPDATE room_message SET state = ?3, acked_at = NULL WHERE account = ?1 AND room = ?2 AND state IN (?4, ?5)",
+            key + ([.doubtful, .queued, .acked] as [State]).map { .integer($0.rawValue) })
     }
 
     /// Whether messages wait for longer than a room needs.

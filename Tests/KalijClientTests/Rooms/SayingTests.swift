@@ -149,6 +149,55 @@ struct SayingTests {
         #expect(try room.queued() == ["lost"])
     }
 
+    @Test("what left after a lost message and was not shown either is looked for as well: nothing overtakes a message")
+    func lostTogether() throws {
+        let room = try RoomHarness.joined()
+        try room.say("before", stamp: "r1")
+        try room.accept("lost")
+        try room.send()
+        room.harness.clock.move(by: 20_000)
+        try room.accept("younger")
+        try room.send()
+        room.harness.clock.move(by: 11_000)
+        while let effects = try room.harness.steps.due() { _ = effects }
+        try room.accept("newest")
+        try room.pong()
+        try room.readToEnd([("r1", "before")])
+        #expect(try room.queued() == ["lost", "younger", "newest"])
+    }
+
+    @Test("what a server on the way sends back is looked for in the archive later; newer messages wait behind it")
+    func sentBack() throws {
+        let room = try RoomHarness.joined()
+        try room.say("before", stamp: "r1")
+        try room.accept("one")
+        try room.accept("two")
+        try room.send()
+        try room.refuse(message: "one", "remote-server-not-found", type: "cancel")
+        try room.accept("three")
+        #expect(try room.queued() == [])
+        room.harness.clock.move(by: 31_000)
+        while let effects = try room.harness.steps.due() { _ = effects }
+        try room.readToEnd([("r1", "before")])
+        #expect(try room.queued() == ["one", "two", "three"])
+    }
+
+    @Test("what left before the room was joined again waits for the archive before a refused message is sent again")
+    func joinedAgain() throws {
+        let room = try RoomHarness.joined()
+        try room.say("before", stamp: "r1")
+        try room.accept("lost")
+        try room.accept("refused")
+        try room.send()
+        try room.refuse(message: "refused", "not-acceptable")
+        try room.describe(RoomHarness.group + ["urn:xmpp:mam:2"])
+        try room.enter()
+        try room.subject()
+        #expect(try room.queued() == [])
+        try room.readToEnd([("r1", "before")])
+        #expect(try room.queued() == ["lost", "refused"])
+    }
+
     @Test("a room that does not know the sender is joined again, and the message sent again, three times at most")
     func notAcceptable() throws {
         let room = try RoomHarness.joined()
