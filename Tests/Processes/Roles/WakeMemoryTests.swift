@@ -54,7 +54,9 @@ import Testing
             .deletingLastPathComponent().appendingPathComponent("Programs/crowd.py").path
         let crowd = try Running(
             world.laboratory.launch("/usr/bin/python3", [program, "\(port)", "2000", "18000"]))
-        #expect(try await until(20) { try crowd.lines == ["connected"] }, "\(try crowd.errors)")
+        let isThere = try await until(20) { try crowd.lines == ["connected"] }
+        let said = try crowd.errors
+        #expect(isThere, "\(said)")
         let joined = try world.kalij("room", "join", "crowd@push.localhost")
         #expect(joined.status == 0, "\(joined)")
         // The session ends, so that the run enters anew.
