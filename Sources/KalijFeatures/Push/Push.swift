@@ -103,9 +103,15 @@ struct PushAnswered: InvalidatableHandler {
         guard try PushRow.load(step.account.id, from: step.database)?.asked == asked else { return }
         switch reply {
         case .result: try Push(step: step).handle(.answered)
-        case .error(let error, _): try Push(step: step).handle(.refused("\(error)"))
+        case .error(let error, _): try Push(step: step).handle(.refused(Self.words(error)))
         case .timeout: try Push(step: step).handle(.unanswered)
         }
+    }
+
+    /// A server without push knows nothing of the question (RFC 6120 section 8.3.3.19).
+    private static func words(_ error: StanzaError) -> String {
+        let isUnknown = [.serviceUnavailable, .featureNotImplemented].contains(error.condition)
+        return isUnknown ? "the server has no push: \(error)" : "\(error)"
     }
 
     /// The next session asks again.

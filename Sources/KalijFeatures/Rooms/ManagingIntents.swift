@@ -207,8 +207,8 @@ public struct Moderate: RoomIntent {
         let row = try entered(in: step)
         let found = try message.found(in: step)
         guard found.conversation == room else { throw IntentFailure("the message is not in \(room)") }
-        guard let stanza = found.stanzaID else { throw IntentFailure("the room's archive has given the message no id") }
         guard row.info.moderates || row.info.moderatesAsBefore else { throw IntentFailure("\(room) has no moderation") }
+        guard let stanza = found.stanzaID else { throw IntentFailure("the room's archive has given the message no id") }
         return try change(id, .moderation(stanza, reason: reason, isOld: !row.info.moderates), in: step)
     }
 }

@@ -152,7 +152,7 @@ struct RoomPlans {
         case .checking:
             guard let info = reply.discoveryInfo.map(RoomInfo.init) else { return try failed(reply, &row) }
             if var room = try rooms.rows.room(try address(row)) {
-                room.info = info
+                try rooms.note(info, &room)
                 try rooms.rows.save(room)
             }
             try handle(.checked(isGroup: info.isGroup && info.isPersistent), &row)

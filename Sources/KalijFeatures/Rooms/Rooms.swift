@@ -85,10 +85,15 @@ struct Rooms {
         try rows.save(room)
     }
 
-    private func note(_ info: RoomInfo, _ room: inout RoomRow) throws {
+    func note(_ info: RoomInfo, _ room: inout RoomRow) throws {
         guard info != room.info else { return }
+        let hasNewArchive = info.hasArchive && !room.info.hasArchive
         room.info = info
         step.emit(RoomDescribedAnew(room))
+        // An archive that a configuration has switched on was not read on entering: a new group's, for example. Only with
+        // the reading the room's stanza-ids count.
+        let isIn = room.stay.state.isIn && room.stay.state != .entering
+        if hasNewArchive, isIn { try RoomOutbox(step: step, room: room).read() }
     }
 
     /// Every available presence to a room is a join, with the element that says so: without, a server may let an

@@ -52,6 +52,32 @@ struct BeingInRoomsTests {
         #expect(try room.room.state == "asking")
     }
 
+    @Test("an archive switched on later, as in a new group, is read at once, and from then on the room's ids count")
+    func laterArchive() throws {
+        let room = try RoomHarness.joined(archive: false)
+        try room.harness.receive(
+            """
+            <message from='\(RoomHarness.room)' type='groupchat'><x xmlns='http://jabber.org/protocol/muc#user'>\
+            <status code='104'/></x></message>
+            """)
+        try room.describe(RoomHarness.group + ["urn:xmpp:mam:2"])
+        try room.readToEnd([("r1", "meanwhile")])
+        try room.say("after", stamp: "r2")
+        let ids = try room.harness.database.prepare(
+            "SELECT body || ' ' || stanza_id FROM message WHERE body IS NOT NULL ORDER BY id"
+        ).all { $0.text() }
+        #expect(ids == ["meanwhile r1", "after r2"])
+    }
+
+    @Test("a room without moderation is told as such, whatever is known of the message")
+    func noModeration() throws {
+        let room = try RoomHarness.joined(archive: false)
+        try room.say("spam")
+        let spam = try #require(try room.harness.text("SELECT CAST(id AS TEXT) FROM message WHERE body = 'spam'"))
+        let outcome = try room.perform(Moderate(try JID(RoomHarness.room), MessageReference(spam)), id: "moderate")
+        #expect(outcome == .failed("\(RoomHarness.room) has no moderation"))
+    }
+
     @Test("after five minutes without a connection the room is asked whether it still knows the account")
     func longOffline() throws {
         let room = try RoomHarness.joined()
