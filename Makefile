@@ -1,7 +1,7 @@
 # `make demo` and `make test` need only Debian 12 and a Swift toolchain of 6.2 or later: missing packages are installed.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install install-build build release demo push-demo test nested lint model simulate mutations docs examples format \
+.PHONY: help install install-build build release demo push-demo test default-installs nested lint model simulate mutations docs examples format \
     bot-kills bench fuzz fuzz-coverage sanitize clean
 
 KILLS ?= 50
@@ -36,6 +36,7 @@ help:
 	@echo "              KILLS=$(KILLS) MESSAGES=$(MESSAGES) SERVER=$(SERVER) SEED=... (SERVER: prosody or ejabberd)"
 	@echo "make push-demo  show pushes on Prosody: triggered, queued, discarded; a message in a group wakes a phone (half a minute)"
 	@echo "make test     test everything: build without warnings, lint, unit tests, real servers, real kills"
+	@echo "make default-installs  test Debian 13's Prosody and ejabberd as they are installed; fetches them, needs root (2 minutes)"
 	@echo "make sanitize  run unit tests with AddressSanitizer and with ThreadSanitizer, real servers and kills with the commands"
 	@echo "              built with AddressSanitizer; optimized builds, takes most of an hour"
 	@echo "make build    build for debugging"
@@ -109,6 +110,11 @@ nested:
 	@$(MAKE) -C Tests/Simulation build-tests
 	@cd Fuzz && swift build --build-tests --scratch-path .build/corpus-tests
 	@cd Benchmarks && swift build -c release --product allocations
+
+# `make test` measures the servers of Debian 12, which are installed; this one measures Debian 13's, in a folder that goes afterwards.
+default-installs: build
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && trap 'exit 130' INT TERM && Scripts/debian13-servers "$$folder" && \
+	    KALIJ_DEBIAN13="$$folder" KALIJ_BINARY="$(CURDIR)/.build/debug/kalij" swift test --skip-build $(CONFIGURATION) --filter DefaultInstallTests
 
 # The queries come from the compiler's syntax trees, so the modules have to be built.
 lint: build
