@@ -36,7 +36,7 @@ help:
 	@echo "              KILLS=$(KILLS) MESSAGES=$(MESSAGES) SERVER=$(SERVER) SEED=... (SERVER: prosody or ejabberd)"
 	@echo "make push-demo  show pushes on Prosody: triggered, queued, discarded; a message in a group wakes a phone (half a minute)"
 	@echo "make test     test everything: build without warnings, lint, unit tests, real servers, real kills"
-	@echo "make default-installs  test Debian 13's Prosody and ejabberd as they are installed; fetches them, needs root (2 minutes)"
+	@echo "make default-installs  test Debian 13's Prosody and ejabberd as they are installed; fetches them, needs root (a minute)"
 	@echo "make sanitize  run unit tests with AddressSanitizer and with ThreadSanitizer, real servers and kills with the commands"
 	@echo "              built with AddressSanitizer; optimized builds, takes most of an hour"
 	@echo "make build    build for debugging"
