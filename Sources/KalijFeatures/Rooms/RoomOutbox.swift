@@ -117,6 +117,8 @@ struct RoomOutbox {
     /// The account is in the room from now on. What left before the presence and was not shown is in doubt: no newer
     /// message may overtake it.
     func entered() throws {
+        // A timer may have been lost with a handler that could never be called.
+        try database.run("UPDATE room SET looking = 0 WHERE id = ?", [.integer(room.id)])
         try doubt()
         if room.info.hasArchive { return try read() }
         try settleByHistory()
@@ -145,7 +147,13 @@ struct RoomOutbox {
         guard let room, let row = try RoomRows(database: step.database, account: step.account.id).room(room) else {
             return
         }
-        try step.schedule(Unreflected(room: row.id), after: patience)
+        try RoomOutbox(step: step, room: row).look(after: patience)
+    }
+
+    /// Looks later whether messages have come back. A timer a room is enough.
+    private func look(after duration: Duration) throws {
+        try database.run("UPDATE room SET looking = 1 WHERE id = ? AND looking = 0", [.integer(room.id)])
+        if database.changes > 0 { try step.schedule(Unreflected(room: room.id), after: duration) }
     }
 
     private static func forget(_ message: Int64, in step: Step) throws {
@@ -167,10 +175,10 @@ struct RoomOutbox {
     /// what was not acknowledged when a connection between servers ended (measured: Prosody). Newer messages wait, or
     /// they would overtake the message as soon as the way is free again.
     func sentBack() throws {
-        // Each message comes back; to look once is enough.
+        // Each message comes back.
         guard try first(.queued) != nil || first(.acked) != nil else { return }
         try doubt()
-        try step.schedule(Unreflected(room: room.id), after: Self.patience)
+        try look(after: Self.patience)
     }
 
     /// Nothing will be said in the room any more.
@@ -259,7 +267,7 @@ struct RoomOutbox {
         let doubtful = try messages(.doubtful)
         if let problem {
             guard !doubtful.isEmpty else { return try flush() }
-            try step.schedule(Unreflected(room: room.id), after: Self.patience)
+            try look(after: Self.patience)
             return step.emit(RoomRead(room: room.jid, problem: "messages wait for the archive: \(problem)"))
         }
         let round = try CatchUp(step: step, archive: Archive(room: room.jid)).round()?.number ?? 0
@@ -293,15 +301,23 @@ struct Unreflected: Handler {
         let rooms = Rooms(step: step)
         guard var row = try rooms.rows.room(room) else { return }
         let outbox = RoomOutbox(step: step, room: row)
-        if try outbox.isOverdue { try rooms.handle(.doubted, &row) } else { try outbox.readAgain() }
+        if try outbox.lookAgain() { try rooms.handle(.doubted, &row) }
         step.flush()
     }
 }
 
 extension RoomOutbox {
-    /// Reads the archive once more, if messages still wait for it.
-    fileprivate func readAgain() throws {
-        guard room.stay.state == .joined, try first(.doubtful) != nil else { return }
-        try read()
+    /// Reads the archive once more, if messages still wait for it. Comes back to messages that have left since.
+    /// - Returns: whether messages wait for longer than a room needs.
+    fileprivate func lookAgain() throws -> Bool {
+        try database.run("UPDATE room SET looking = 0 WHERE id = ?", [.integer(room.id)])
+        if try isOverdue { return true }
+        if room.stay.state == .joined, try first(.doubtful) != nil { try read() }
+        let oldest =
+            try database.statement(
+                "SELECT min(acked_at) FROM room_message WHERE account = ? AND room = ? AND state = ?"
+            ).first(key + [.integer(State.acked.rawValue)]) { $0.optionalInteger() } ?? nil
+        if let oldest { try look(after: Self.patience - .milliseconds(step.steady.now - oldest)) }
+        return false
     }
 }

@@ -41,6 +41,7 @@ enum RoomsFeature: Feature {
                 info INTEGER NOT NULL DEFAULT 0, -- bits: members only, not anonymous, hidden, persistent, archive, occupant ids,
                                                 -- moderation, moderation before version 0.3
                 subject TEXT,
+                looking INTEGER NOT NULL DEFAULT 0, -- whether a timer will look for messages that have not come back
                 since INTEGER,                  -- when the account was in the room first, in the server's time
                 intent TEXT);                   -- the id of the intent that ends when the account has entered, or cannot
             CREATE UNIQUE INDEX room_jid ON room(account, jid);

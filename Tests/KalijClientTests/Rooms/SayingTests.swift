@@ -198,6 +198,30 @@ struct SayingTests {
         #expect(try room.queued() == ["lost", "refused"])
     }
 
+    @Test("however many messages are on their way, a timer looks for them, each after its own 30 s")
+    func looking() throws {
+        let room = try RoomHarness.joined()
+        try room.say("before", stamp: "r1")
+        for number in 1...50 {
+            try room.accept("m\(number)")
+            try room.send()
+            room.harness.clock.move(by: 100)
+        }
+        let timers = "SELECT count(*) FROM timer WHERE name = 'rooms.unreflected'"
+        #expect(try room.harness.number(timers) == 1)
+        for number in 1...49 {
+            try room.say("m\(number)", as: "juliet", id: try room.id(of: "m\(number)"), stamp: "s\(number)")
+        }
+        room.harness.clock.move(by: 26_000)
+        while let effects = try room.harness.steps.due() { _ = effects }
+        #expect(try room.room.state == "joined", "the last message has left 26 s ago")
+        #expect(try room.harness.number(timers) == 1)
+        room.harness.clock.move(by: 4_100)
+        while let effects = try room.harness.steps.due() { _ = effects }
+        #expect(try room.room.state == "doubtful")
+        #expect(try room.harness.number(timers) == 0)
+    }
+
     @Test("a room that does not know the sender is joined again, and the message sent again, three times at most")
     func notAcceptable() throws {
         let room = try RoomHarness.joined()

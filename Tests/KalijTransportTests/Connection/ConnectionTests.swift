@@ -147,10 +147,16 @@ import Testing
 
     @Test("A paused connection costs no wake-ups when its peer hangs up")
     func pausedHangUp() throws {
-        let server = try Server { $0.resetOnClose() }
+        let isConnected = Counter()
+        let server = try Server { peer in
+            peer.resetOnClose()
+            // A reset before the client has seen the connection would be a failure to connect.
+            for _ in 0..<20_000 where isConnected.value == 0 { usleep(1_000) }
+        }
         let dialogue = try Dialogue(port: server.port)
         dialogue.connection.isReading = false
         #expect(dialogue.waitForConnection())
+        isConnected.add(1)
         server.stop()
         dialogue.loop.schedule(after: 0.05) { dialogue.loop.stop() }
         dialogue.loop.run()

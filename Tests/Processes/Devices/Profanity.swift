@@ -16,11 +16,13 @@ struct Profanity {
         let isCorrection: Bool
     }
 
-    /// Comes back once the client has logged in.
+    /// Comes back once the client has logged in, and gets copies of what other clients send.
     init(_ user: String, in world: World) async throws {
         (laboratory, self.user) = (world.laboratory, user)
         client = try TerminalClient("profanity", user, log: "log", in: world)
         try await client.loggedIn("jabber:iq:roster")
+        let client = client
+        #expect(await until(20, every: 50) { client.isAnswered("urn:xmpp:carbons:2") }, "profanity gets no copies")
         try type("/receipts request on")
         try type("/receipts send on")
     }

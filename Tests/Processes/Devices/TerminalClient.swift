@@ -43,9 +43,17 @@ struct TerminalClient {
         #expect(running.process.ended(within: 15) == .exited(0))
     }
 
+    private var lines: [Substring] {
+        ((try? String(contentsOfFile: log, encoding: .utf8)) ?? "").split(separator: "\n")
+    }
+
     /// Whether a line of the client's log has all these words.
-    func has(_ words: [String]) -> Bool {
-        let log = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
-        return log.split(separator: "\n").contains { line in words.allSatisfy { line.contains($0) } }
+    func has(_ words: [String]) -> Bool { lines.contains { line in words.allSatisfy { line.contains($0) } } }
+
+    /// Whether the client's request with this word was answered.
+    func isAnswered(_ word: String) -> Bool {
+        let request = lines.first { $0.contains("SENT: ") && $0.contains(word) }
+        guard let id = request?.firstMatch(of: #/ id=["']([^"']+)["']/#)?.1 else { return false }
+        return has(["RECV: ", String(id)])
     }
 }

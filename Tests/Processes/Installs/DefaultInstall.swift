@@ -30,6 +30,7 @@ final class DefaultInstall: XMPPServer {
     }
 
     let kind: ServerKind
+    let domain = "localhost"
     let port: Int
     var directTLSPort: Int { port + 1 }
     var certificateAuthority: String { folder + "/certs/localhost.crt" }

@@ -85,6 +85,8 @@ final class InstallProbe {
         let phones = try phone.running()
         try await phones.event("caught_up")
         note("the account's own archive (0313)", try bodies(phone, "bob@localhost").contains("first"))
+        // What comes before the server's answer is copied to nobody, and without an archive nobody finds it.
+        _ = try await until(5, every: 50) { try await sql("SELECT carbons FROM session", of: phone) == "1" }
         #expect(try alice("send", "bob@localhost", "second", "--confirm").status == 0)
         let isCopied = await event(of: phones, "message") { $0["body"] as? String == "second" }
         note("copies for other devices (0280)", isCopied)

@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import Synchronization
 import Testing
 
 /// Rooms on other servers, with the link between the servers cut: two Prosodys and an ejabberd.
@@ -21,7 +22,9 @@ import Testing
         }
     }
 
-    @Test("case 27: a link swallows a message after it was acknowledged, or its reflection: each is in the room once")
+    @Test(
+        "case 27: a link swallows a message after it was acknowledged, or its reflection, and the processes die: each is in the room once"
+    )
     func swallowed() async throws {
         try await Country.with { country in
             for speaker in country.speakers { try await speaker.say() }
@@ -40,6 +43,8 @@ import Testing
             }
             for link in links { try await link.set(.open) }
             country.note("open")
+            // Whoever comes next finds out.
+            for client in country.clients { try client.beKilled() }
             let rest = try await country.rest()
             #expect(isAcked, "the servers did not acknowledge: \(rest)")
             #expect(isSwallowed, "nothing was swallowed: \(links.map(\.counts))")
@@ -93,7 +98,7 @@ private struct Country: Sendable {
 
     func note(_ what: String) { print("federation: \(Int(Date().timeIntervalSince(start))) s: \(what)") }
 
-    private var clients: [Client] {
+    var clients: [Client] {
         speakers.map(\.client).reduce(into: []) { list, client in
             if !list.contains(where: { $0 === client }) { list.append(client) }
         }
@@ -149,7 +154,7 @@ private final class Client: Sendable {
     let name: String
     let kalij: Kalij
     let laboratory: Laboratory
-    private let process: Subprocess
+    private let process: Mutex<Subprocess>
     private let files: String
 
     init(_ name: String, at server: any XMPPServer, in laboratory: Laboratory) throws {
@@ -159,21 +164,32 @@ private final class Client: Sendable {
         kalij = try Kalij(data: files)
         let login = try kalij.login(server, as: "\(name)@\(server.domain)")
         #expect(login.status == 0, "\(login)")
+        process = Mutex(try Self.run(kalij, files))
+    }
+
+    private static func run(_ kalij: Kalij, _ files: String) throws -> Subprocess {
         var launch = kalij.launch(["--json", "run"])
         launch.output = .file(files + ".out")
         launch.errors = .file(files + ".err")
-        process = try Subprocess(launch)
+        return try Subprocess(launch)
     }
 
-    func stop() throws {
-        process.signal(SIGTERM)
-        #expect(process.ended(within: 20)?.status == 0, "\(name)")
+    private func end(_ signal: Int32) -> Subprocess.Ending? {
+        let process = process.withLock { $0 }
+        process.signal(signal)
+        return process.ended(within: 20)
     }
 
-    deinit {
-        process.signal(SIGKILL)
-        process.ended(within: 10)
+    func stop() throws { #expect(end(SIGTERM)?.status == 0, "\(name)") }
+
+    /// Dies, and another process goes on.
+    func beKilled() throws {
+        _ = end(SIGKILL)
+        let next = try Self.run(kalij, files)
+        process.withLock { $0 = next }
     }
+
+    deinit { _ = end(SIGKILL) }
 
     func sql(_ text: String) async throws -> String {
         try await laboratory.run(
