@@ -97,11 +97,10 @@ package struct OutgoingStanza {
 
     private func queue(_ row: Int64, _ kind: MessageKind, in step: Step) throws {
         let stanza = element(kind)
-        if kind == .chat, !recipient.isBare, try isRoom(in: step) {
-            stanza.add(Element("x", xmlns: "http://jabber.org/protocol/muc#user"))
-        }
+        let isPrivate = try kind == .chat && !recipient.isBare && isRoom(in: step)
+        if isPrivate { stanza.add(Element("x", xmlns: "http://jabber.org/protocol/muc#user")) }
         if body != nil, kind == .chat { for feature in step.features.all { try feature.prepare(stanza, in: step) } }
-        if kind == .groupchat {
+        if kind == .groupchat || isPrivate {
             for feature in step.features.all where try feature.keeps(stanza, of: row, to: recipient, in: step) {
                 return
             }

@@ -24,10 +24,15 @@ enum RoomAuthor: Equatable {
         }
     }
 
+    /// The bare address in a stored form; nil for other authors.
+    static func address(of author: String) -> String? {
+        author.hasPrefix(address) ? String(author.dropFirst(address.count)) : nil
+    }
+
     /// The address by which people know the author of a stored form: the bare address, where the room has shown the address;
     /// otherwise the occupant's address at that time. The authors of other conversations are stored as bare addresses.
     static func shown(_ author: String, sender: String) -> String {
-        if author.hasPrefix(address) { return String(author.dropFirst(address.count)) }
+        if let address = address(of: author) { return address }
         return author.hasPrefix(occupant) || author.hasPrefix(stay) ? sender : author
     }
 }

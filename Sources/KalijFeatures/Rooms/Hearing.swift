@@ -133,6 +133,21 @@ struct Hearing {
         return try occupants.stay(of: nick).map { .stay($0) }
     }
 
+    /// A message for whoever has said the last word in a private conversation must not go to somebody else who has taken the
+    /// nickname. Only addresses prove that: without them nobody knows.
+    /// - Throws: `IntentFailure`
+    func checkHolder(of nick: String, _ conversation: String) throws {
+        guard case .address(let holder)? = try occupant(nick) else { return }
+        let last = try step.database.statement(
+            """
+            SELECT author FROM message WHERE account = ? AND conversation = ? AND shown = 1 AND direction = 'in'
+                AND author IS NOT NULL ORDER BY position DESC LIMIT 1
+            """
+        ).first([.integer(step.account.id), .text(conversation)]) { $0.text() }
+        guard let partner = last.flatMap(RoomAuthor.address(of:)), partner != holder.description else { return }
+        throw IntentFailure("\(nick) was \(partner), and is \(holder) now")
+    }
+
     /// The address of the author in an archived message. Only a message with a single address is believed: a second address
     /// would be from the author.
     private static func shownAddress(in message: Element) -> JID? {

@@ -183,7 +183,11 @@ enum RoomsFeature: Feature {
     }
 
     static func keeps(_ stanza: Element, of message: Int64, to recipient: JID, in step: Step) throws -> Bool {
-        guard recipient.isBare, let room = try Rooms(step: step).rows.room(recipient) else { return false }
+        guard let room = try Rooms(step: step).rows.room(recipient) else { return false }
+        if let nick = recipient.resource {
+            try Hearing(step: step, room: room).checkHolder(of: nick, recipient.description)
+            return false
+        }
         try RoomOutbox(step: step, room: room).accept(stanza, message)
         return true
     }

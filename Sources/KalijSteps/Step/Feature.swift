@@ -145,7 +145,8 @@ public protocol Feature: SendableMetatype {
     /// Whether messages to `jid` are for all occupants of a room (XEP-0045 section 7.4).
     static func isRoom(_ jid: JID, in step: Step) throws -> Bool
 
-    /// The stanza of a user's message in the row `message` is about to be queued.
+    /// The stanza of a user's message to a room, or to an occupant of a room, in the row `message` is about to be queued.
+    /// - Throws: an error that says why the message cannot be sent.
     /// - Returns: whether the feature keeps the stanza, and queues the stanza itself when it may leave.
     static func keeps(_ stanza: Element, of message: Int64, to recipient: JID, in step: Step) throws -> Bool
 

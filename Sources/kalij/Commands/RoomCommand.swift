@@ -17,7 +17,8 @@ enum RoomCommand: Command {
         is `delivered` when the room has shown it.
 
           list                   prints the rooms; exit status 1 if there are none
-          create NAME            makes a group at your server: for members only, who see each other's addresses, in no list.
+          create NAME            makes a group at your server: for members only, who see each other's addresses, in no list;
+                                 prints its line of `list`, with the address.
                                  --invite JID, also several times, makes members and invites them
           join ROOM              enters a room, or accepts an invitation; never creates a room. If the room cannot be reached, the
                                  next driving process goes on trying. In an open room where everybody sees your address,
@@ -71,8 +72,20 @@ enum RoomCommand: Command {
         case "leave" where words.count == 2: return try Acting(arguments, shared).run(LeaveRoom(try JID(words[1])))
         case let word:
             guard let intent = try intent(word, arguments) else { throw misuse(word) }
+            if word == "create" { return try create(intent, arguments, shared) }
             return try Acting(arguments, shared).run(intent, waiting: !arguments.has("--queue-only"))
         }
+    }
+
+    /// Prints the new group as `list` does, for its address.
+    private static func create(
+        _ intent: any Intent, _ arguments: Arguments, _ shared: SharedOptions
+    ) throws -> ExitStatus {
+        let reading = try RoomReading(arguments, shared)
+        let before = try reading.addresses()
+        let status = try Acting(arguments, shared).run(intent, waiting: !arguments.has("--queue-only"))
+        if status == .done { _ = try reading.list(except: before) }
+        return status
     }
 
     private static func misuse(_ word: String) -> Failure {
@@ -148,8 +161,11 @@ private struct RoomReading {
         account = try AccountTable(database).account(jid, in: shared.directory)
     }
 
-    func list() throws -> ExitStatus {
-        let rooms = try reader.rooms(of: account)
+    func addresses() throws -> Set<JID> { Set(try reader.rooms(of: account).map(\.jid)) }
+
+    /// - Parameter known: rooms that are left out.
+    func list(except known: Set<JID> = []) throws -> ExitStatus {
+        let rooms = try reader.rooms(of: account).filter { !known.contains($0.jid) }
         for room in rooms {
             Output.line(shared.json ? try JSONLine.of(RoomRecord(room, of: account)) : room.line)
         }

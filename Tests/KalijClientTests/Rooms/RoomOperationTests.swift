@@ -222,11 +222,15 @@ struct RoomOperationTests {
         try room.presence("paris", jid: "paris@example.net/tomb")
         try tell("<body>one</body>", id: "m1")
         try tell("<body>1</body>" + Self.replace("m1"), id: "m2")
+        try room.harness.accept("for paris", to: "\(RoomHarness.room)/paris")
         try room.presence("paris", type: "unavailable", jid: "paris@example.net/tomb")
         try room.presence("paris", jid: "mallory@example.net/x")
+        #expect(throws: IntentFailure("paris was paris@example.net, and is mallory@example.net now")) {
+            try room.harness.accept("for paris alone", to: "\(RoomHarness.room)/paris")
+        }
         try tell("<body>else</body>" + Self.replace("m1"), id: "m3")
         try tell(Self.retract("m1"), id: "m4")
-        #expect(try room.harness.records() == ["in 1 (edited)", "in else (corrects m1)"])
+        #expect(try room.harness.records() == ["in 1 (edited)", "out for paris", "in else (corrects m1)"])
     }
 
     @Test("operations whose authors nobody proves are bounded")
