@@ -64,7 +64,7 @@ extension Engine {
     func beginWake() {
         let run = WakeRun(loop: environment.loop, budget: options.budget ?? WakeRun.budget, elapsed: age)
         run.isCaughtUp = { [weak self] in self?.isCaughtUp ?? true }
-        run.isPreparing = { [weak self] in self?.isPreparing ?? false }
+        run.isPreparing = { [weak self] in self?.isPreparing() ?? false }
         run.pause = { [weak self] isPaused in self?.drivers.values.forEach { $0.pause(isPaused) } }
         run.renewed = options.onRenewal
         run.finish = { [weak self] ending in

@@ -377,7 +377,7 @@ public final class Engine {
     private func isOwed() throws -> Bool { try anyFeature { try $0.isOwed(by: $1, in: database) } }
 
     /// Whether a feature makes sure that the server will push.
-    var isPreparing: Bool { (try? anyFeature { try $0.isPreparing($1, in: database) }) ?? false }
+    func isPreparing() -> Bool { (try? anyFeature { try $0.isPreparing($1, in: database) }) ?? false }
 
     private func anyFeature(_ body: (any Feature.Type, Account) throws -> Bool) throws -> Bool {
         try drivers.values.contains { driver in

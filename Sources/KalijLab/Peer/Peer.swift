@@ -32,7 +32,8 @@ public struct Peer: Sendable {
         let entries = try lines.dropLast().map { try decoder.decode(ArchiveEntry.self, from: Data($0.utf8)) }
         guard let last = lines.last, last.contains("\"event\": \"complete\""), last.contains(" \(entries.count)}")
         else {
-            throw LaboratoryError("the archive of \(room ?? address) was not read to its end: \(lines.last ?? "nothing")")
+            let end = lines.last ?? "nothing"
+            throw LaboratoryError("the archive of \(room ?? address) was not read to its end: \(end)")
         }
         return entries
     }

@@ -35,7 +35,8 @@ final class SimulatedBookmarks: SimulatedFeature {
         if request["type"] == "get" {
             shown[session.id] = list
             return .result(
-                "<query xmlns='\(Self.privateStorage)'><storage xmlns='\(Self.former)'>\(list.joined())</storage></query>")
+                "<query xmlns='\(Self.privateStorage)'><storage xmlns='\(Self.former)'>\(list.joined())</storage></query>"
+            )
         }
         let new = storage.children.map { $0.xml() }
         for child in shown[session.id] ?? [] where !child.contains(SimulatedGarden.address) && !new.contains(child) {
