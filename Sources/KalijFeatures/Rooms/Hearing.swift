@@ -220,7 +220,11 @@ struct Hearing {
             try Rooms(step: step).handle(.notAcceptable, &room)
             return true
         }
-        guard error.isUnreachable else { return false }
+        guard error.isUnreachable else {
+            // The room has been forgotten, or destroyed, and nobody has said so.
+            if [.itemNotFound, .gone].contains(error.condition) { try Rooms(step: step).handle(.notAcceptable, &room) }
+            return false
+        }
         try RoomOutbox(step: step, room: room).sentBack()
         if !room.info.hasArchive { try Rooms(step: step).handle(.doubted, &room) }
         return true

@@ -250,6 +250,18 @@ struct SayingTests {
         #expect(try room.harness.history().suffix(2) == ["out one (failed)", "out two (acked)"])
     }
 
+    @Test("a room that is not there any more is noticed at the next message, and not made anew")
+    func forgotten() throws {
+        let room = try RoomHarness.joined()
+        try room.accept("one")
+        try room.send()
+        try room.refuse(message: "one", "item-not-found", type: "cancel")
+        #expect(try room.harness.history().last == "out one (failed)")
+        #expect(try room.room.state == "asking")
+        try room.refuse("rooms.described", "item-not-found")
+        #expect(try room.room.state == "absent")
+    }
+
     @Test("without an archive the room's history proves, if it goes back to a known message")
     func withoutArchive() throws {
         for overlaps in [true, false] {

@@ -15,6 +15,43 @@ import Testing
         _ = try await (cut, swallowed)
     }
 
+    @Test("rooms that their server has forgotten while an account is in them are noticed, and not made anew")
+    func forgotten() async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let federation = try await Federation(
+            ["one.test": .prosody, "two.test": .prosody, "three.test": .ejabberd],
+            users: ["one.test": ["alice"], "two.test": ["bob"], "three.test": ["carol"]], in: laboratory)
+        let rooms = ["two.test": "camp@conference.two.test", "three.test": "camp@conference.three.test"]
+        let alice = try Client("alice", at: try federation.server("one.test"), in: laboratory)
+        for (domain, user) in [("two.test", "bob"), ("three.test", "carol")] {
+            let server = try federation.server(domain)
+            let chat = try await Peer(user, password: "secret", server: server, laboratory: laboratory)
+                .chat(
+                    with: rooms[domain] ?? "", label: "x", rate: 1, count: 0, nick: user,
+                    fields: ["muc#roomconfig_persistentroom": "0"])
+            let joined = try alice.kalij("room", "join", rooms[domain] ?? "")
+            #expect(joined.status == 0, "\(joined)")
+            // Nobody hears that the service goes.
+            let link = try federation.link(from: domain, to: "one.test")
+            try await link.set(.swallowing)
+            await server.stop()
+            await chat.quit()
+            try await server.start()
+            try await link.set(.open)
+            #expect(try alice.kalij("send", rooms[domain] ?? "", "Is anybody there?").status == 0)
+        }
+        var states: [String?] = []
+        let isNoticed = try await until(60, every: 500) {
+            states = try alice.kalij("--json", "room").objects().map { $0["room_state"] as? String }
+            return states == ["absent", "absent"]
+        }
+        #expect(isNoticed, "\(states)")
+        for room in rooms.values { #expect(try alice.kalij("disco", room).status != 0, "\(room) was made anew") }
+        try alice.stop()
+        await federation.stop()
+    }
+
     private static func cut() async throws {
         try await Country.with { country in
             for speaker in country.speakers { await speaker.talk() }

@@ -73,7 +73,7 @@ package struct RoomStay: Equatable {
         case pinged(Presence)
         /// It is not certain any more that the room knows this account.
         case doubted
-        /// The room has refused a message because the sender is no occupant.
+        /// The room has refused a message because the sender is no occupant, or a server because there is no such room.
         case notAcceptable
         /// The room has shown this account as gone.
         case removed(Removal)
