@@ -40,11 +40,15 @@ extension SimulatedReading {
     ) throws -> [String] {
         let stored = try database.prepare(
             """
-            SELECT m.message_id, d.is_own FROM displayed d JOIN message m ON m.id = d.message WHERE d.conversation = ?
+            SELECT m.message_id, m.stanza_id, d.is_own FROM displayed d JOIN message m ON m.id = d.message WHERE d.conversation = ?
             """
-        ).first([.text(contact)]) { (id: $0.text("message_id"), isOwn: $0.bool("is_own")) }
+        ).first([.text(contact)]) {
+            (id: $0.text("message_id"), archived: $0.optionalText("stanza_id"), isOwn: $0.bool("is_own"))
+        }
         let texts = texts(of: contact)
-        let place = stored.flatMap { stored in texts.first { $0.messageID == stored.id } }
+        let named = stored.flatMap { stored in texts.first { $0.messageID == stored.id } }
+        // ejabberd gives several messages the same id: then the place may be at the user's own, right behind.
+        let place = named ?? stored.flatMap { stored in texts.first { $0.id == stored.archived } }
         let operations = server.feature(SimulatedOperations.self).operations
         // A correction of an unknown message is a message of its own.
         let isCorrection = server.archive.messages.contains {
