@@ -199,9 +199,9 @@ final class OnlineSession {
         driver?.attempt { driver?.release(try queue.blamed(through: acknowledging.writer.position, for: error)) }
     }
 
-    /// Tells the server whether somebody looks (XEP-0352), if it wants to know: a server pushes less to whoever does not
-    /// look. Every process that is connected looks: a server may hold back from the others what it takes for unimportant,
-    /// such as the events that withdraw notifications.
+    /// Tells a server with XEP-0352 whether somebody looks: for a client that nobody looks at, the server pushes less. Each connected
+    /// process says that somebody looks: otherwise a server may hold back unimportant stanzas, and the events that withdraw
+    /// notifications count as unimportant.
     func tell(isWatched: Bool) {
         // Without pushes nobody is spared anything.
         guard (try? PushRow.load(steps.account.id, from: context.runner.database)?.isEnabled) ?? false else { return }

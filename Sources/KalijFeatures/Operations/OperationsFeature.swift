@@ -41,7 +41,7 @@ enum OperationsFeature: Feature {
 
     static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
         if Operation.isMeant(by: message.element) { message.isShown = false }
-        // What a room says to an account that is not there is not kept.
+        // A room speaks only to its occupants.
         guard message.isKept || message.type != "groupchat" else { return }
         if message.encryption == nil, Operation(message.element) != nil {
             (message.isShown, message.isKept) = (false, true)

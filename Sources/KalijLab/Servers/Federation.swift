@@ -11,7 +11,7 @@ struct FederationMember: Sendable {
     let authority: Certificate
 }
 
-/// Servers that talk to one another, each on a loopback address of its own, with certificates of one authority.
+/// Servers with links between them. Each server has a loopback address, and a certificate of a common authority.
 ///
 /// Each way from one server to another leads through a ``ServerLink``, which can be cut. No server asks DNS.
 public final class Federation: Sendable {

@@ -152,6 +152,25 @@ struct RoomHarness {
         }
     }
 
+    /// Shows messages with any content in the reading of the archive, and ends the reading. The id of a stanza is `m` and
+    /// the number in the archive's id.
+    func showToEnd(_ messages: [(id: String, nick: String, content: String)]) throws {
+        for (id, nick, content) in messages {
+            let xml =
+                "<message from='\(Self.room)/\(nick)' type='groupchat' id='m\(id.dropFirst())'>\(content)</message>"
+            try harness.receive(try harness.result(id, room: Self.room, xml: xml))
+        }
+        try harness.fin("page", first: messages.first?.id, last: messages.last?.id, complete: true, from: Self.room)
+    }
+
+    // MARK: Time
+
+    /// So many milliseconds pass, and what is due is done.
+    func pass(_ milliseconds: Int64) throws {
+        harness.clock.move(by: milliseconds)
+        while try harness.steps.due() != nil {}
+    }
+
     // MARK: The user says
 
     @discardableResult

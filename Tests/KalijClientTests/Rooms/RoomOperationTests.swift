@@ -11,6 +11,10 @@ struct RoomOperationTests {
     private static let channel = ["http://jabber.org/protocol/muc"]
     private static let named = channel + ["urn:xmpp:occupant-id:0"]
 
+    /// An archive shows the address of the author.
+    private static let address =
+        "<x xmlns='http://jabber.org/protocol/muc#user'><item jid='romeo@example.net/orchard'/></x>"
+
     private static func replace(_ id: String) -> String { "<replace xmlns='urn:xmpp:message-correct:0' id='\(id)'/>" }
     private static func retract(_ id: String) -> String { "<retract xmlns='urn:xmpp:message-retract:1' id='\(id)'/>" }
     private static func react(_ id: String, _ emoji: String) -> String {
@@ -70,16 +74,11 @@ struct RoomOperationTests {
         let room = try RoomHarness.joined(archive: true, features: Self.channel)
         try room.say("one", id: "m1", stamp: "r1")
         try room.bindAnew(features: Self.channel + ["urn:xmpp:mam:2"])
-        let x = "<x xmlns='http://jabber.org/protocol/muc#user'><item jid='romeo@example.net/orchard'/></x>"
-        for (id, content) in [
-            ("r1", "<body>one</body>"), ("r2", "<body>else</body>" + Self.replace("m1") + x),
-            ("r3", Self.retract("r1")), ("r4", Self.react("r1", "👎")),
-        ] {
-            let xml =
-                "<message from='\(RoomHarness.room)/romeo' type='groupchat' id='m\(id.dropFirst())'>\(content)</message>"
-            try room.harness.receive(try room.harness.result(id, room: RoomHarness.room, xml: xml))
-        }
-        try room.harness.fin("page", first: "r1", last: "r4", complete: true, from: RoomHarness.room)
+        try room.showToEnd([
+            ("r1", "romeo", "<body>one</body>"),
+            ("r2", "romeo", "<body>else</body>" + Self.replace("m1") + Self.address),
+            ("r3", "romeo", Self.retract("r1")), ("r4", "romeo", Self.react("r1", "👎")),
+        ])
         #expect(try room.harness.records() == ["in one", "in else (corrects m1)"])
     }
 
@@ -89,19 +88,13 @@ struct RoomOperationTests {
         try room.say("one", id: "m1", stamp: "r1")
         try room.say("two", id: "m2", stamp: "r2")
         try room.bindAnew()
-        let x = "<x xmlns='http://jabber.org/protocol/muc#user'><item jid='romeo@example.net/orchard'/></x>"
-        let other = x.replacing("romeo", with: "mallory")
-        for (id, content) in [
-            ("r1", "<body>one</body>" + x), ("r2", "<body>two</body>" + x),
-            ("r3", "<body>1</body>" + Self.replace("m1") + x), ("r4", Self.retract("r1") + other),
-            ("r5", "<body>2</body>" + Self.replace("m2") + x + other),
-        ] {
-            let xml =
-                "<message from='\(RoomHarness.room)/else' type='groupchat' id='m\(id.dropFirst())'>\(content)</message>"
-            let sent = id < "r3" ? xml.replacing("/else", with: "/romeo") : xml
-            try room.harness.receive(try room.harness.result(id, room: RoomHarness.room, xml: sent))
-        }
-        try room.harness.fin("page", first: "r1", last: "r5", complete: true, from: RoomHarness.room)
+        let other = Self.address.replacing("romeo", with: "mallory")
+        try room.showToEnd([
+            ("r1", "romeo", "<body>one</body>" + Self.address), ("r2", "romeo", "<body>two</body>" + Self.address),
+            ("r3", "else", "<body>1</body>" + Self.replace("m1") + Self.address),
+            ("r4", "else", Self.retract("r1") + other),
+            ("r5", "else", "<body>2</body>" + Self.replace("m2") + Self.address + other),
+        ])
         #expect(try room.harness.records() == ["in 1 (edited)", "in two", "in 2 (corrects m2)"])
     }
 
@@ -111,20 +104,14 @@ struct RoomOperationTests {
         try room.message(Self.react("r9", "👍"), id: "m1", stamp: "r1")
         try room.message(Self.retract("r8"), id: "m2", stamp: "r2")
         try room.bindAnew()
-        let x = "<x xmlns='http://jabber.org/protocol/muc#user'><item jid='romeo@example.net/orchard'/></x>"
-        for (id, content) in [
-            ("r8", "<body>eight</body>" + x), ("r9", "<body>nine</body>" + x), ("r1", Self.react("r9", "👍") + x),
-            ("r2", Self.retract("r8") + x),
-        ] {
-            let xml =
-                "<message from='\(RoomHarness.room)/romeo' type='groupchat' id='m\(id.dropFirst())'>\(content)</message>"
-            try room.harness.receive(try room.harness.result(id, room: RoomHarness.room, xml: xml))
-        }
-        try room.harness.fin("page", first: "r8", last: "r2", complete: true, from: RoomHarness.room)
+        try room.showToEnd([
+            ("r8", "romeo", "<body>eight</body>" + Self.address), ("r9", "romeo", "<body>nine</body>" + Self.address),
+            ("r1", "romeo", Self.react("r9", "👍") + Self.address), ("r2", "romeo", Self.retract("r8") + Self.address),
+        ])
         #expect(try room.harness.records() == ["in (retracted)", "in nine [romeo@example.net 👍]"])
     }
 
-    @Test("who gives a message the id that the room has given another one takes no reaction away")
+    @Test("a message under the id that the room has given another message takes no reaction away")
     func borrowedID() throws {
         let room = try RoomHarness.joined()
         try room.say("one", id: "m1", stamp: "r1")
@@ -212,7 +199,7 @@ struct RoomOperationTests {
         #expect(try room.harness.records().last == "in so")
     }
 
-    @Test("in private, too, whoever takes a nickname corrects nothing of who had it before")
+    @Test("in private, too, the next holder of a nickname corrects nothing of the former holder")
     func privately() throws {
         let room = try RoomHarness.joined()
         func tell(_ content: String, id: String) throws {

@@ -94,8 +94,7 @@ struct SayingTests {
         try room.accept("lost")
         for _ in 1...2 {
             try room.send()
-            room.harness.clock.move(by: 31_000)
-            while let effects = try room.harness.steps.due() { _ = effects }
+            try room.pass(31_000)
             #expect(try room.room.state == "doubtful")
             try room.pong()
             try room.readToEnd([("r1", "before")])
@@ -141,8 +140,7 @@ struct SayingTests {
         try room.say("before", stamp: "r1")
         try room.accept("lost")
         try room.send()
-        room.harness.clock.move(by: 31_000)
-        while let effects = try room.harness.steps.due() { _ = effects }
+        try room.pass(31_000)
         #expect(try room.room.state == "doubtful")
         try room.pong()
         try room.readToEnd([("r1", "before")])
@@ -158,8 +156,7 @@ struct SayingTests {
         room.harness.clock.move(by: 20_000)
         try room.accept("younger")
         try room.send()
-        room.harness.clock.move(by: 11_000)
-        while let effects = try room.harness.steps.due() { _ = effects }
+        try room.pass(11_000)
         try room.accept("newest")
         try room.pong()
         try room.readToEnd([("r1", "before")])
@@ -176,8 +173,7 @@ struct SayingTests {
         try room.refuse(message: "one", "remote-server-not-found", type: "cancel")
         try room.accept("three")
         #expect(try room.queued() == [])
-        room.harness.clock.move(by: 31_000)
-        while let effects = try room.harness.steps.due() { _ = effects }
+        try room.pass(31_000)
         try room.readToEnd([("r1", "before")])
         #expect(try room.queued() == ["one", "two", "three"])
     }
@@ -212,12 +208,10 @@ struct SayingTests {
         for number in 1...49 {
             try room.say("m\(number)", as: "juliet", id: try room.id(of: "m\(number)"), stamp: "s\(number)")
         }
-        room.harness.clock.move(by: 26_000)
-        while let effects = try room.harness.steps.due() { _ = effects }
+        try room.pass(26_000)
         #expect(try room.room.state == "joined", "the last message has left 26 s ago")
         #expect(try room.harness.number(timers) == 1)
-        room.harness.clock.move(by: 4_100)
-        while let effects = try room.harness.steps.due() { _ = effects }
+        try room.pass(4_100)
         #expect(try room.room.state == "doubtful")
         #expect(try room.harness.number(timers) == 0)
     }
