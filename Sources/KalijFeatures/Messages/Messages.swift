@@ -127,7 +127,9 @@ package struct Messages {
     }
 
     /// An error in answer to one of our messages (RFC 6120 8.3). The error counts only from the recipient, from a
-    /// server in the recipient's name, or from our own server, which may refuse to pass the message on.
+    /// server in the recipient's name, or from our own server, which may refuse to pass the message on. What is proven to
+    /// have arrived stays so: a server also sends back what it does not know to have arrived when a connection between
+    /// servers ends (measured: Prosody).
     package func refused(_ message: Element) throws {
         guard let id = message["id"] else { return }
         let sender = message["from"].map(JID.received)
@@ -137,11 +139,11 @@ package struct Messages {
             """
             SELECT id FROM message
             WHERE account = ?1 AND direction = 'out' AND origin_id = ?2 AND received_at IS NULL
-                AND (conversation = ?3 OR ?4) AND state <> ?5
+                AND (conversation = ?3 OR ?4) AND state NOT IN (?5, ?6, ?7)
             """
         ).first([
             account, .text(id), .text(sender?.bare.description ?? ""), .integer(isOurs ? 1 : 0),
-            .state(MessageState.failed),
+            .state(MessageState.failed), .state(MessageState.delivered), .state(MessageState.displayed),
         ]) { $0.integer() }
         if let row { try fail(row, reason) }
     }

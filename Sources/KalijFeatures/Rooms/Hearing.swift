@@ -210,11 +210,17 @@ struct Hearing {
         else { return false }
         let known = try step.database.statement(
             """
-            SELECT m.id FROM message m CROSS JOIN room_message r ON r.message = m.id
-            WHERE m.account = ? AND m.direction = 'out' AND m.origin_id = ? AND m.received_at IS NULL AND r.room = ?
+            SELECT m.id, r.message IS NOT NULL AS owed FROM message m LEFT JOIN room_message r ON r.message = m.id
+            WHERE m.account = ? AND m.direction = 'out' AND m.origin_id = ? AND m.received_at IS NULL
+                AND m.conversation = ? AND m.type = 'groupchat'
             """
-        ).first([.integer(step.account.id), .text(id), .text(room.jid.description)]) { $0.integer() }
-        guard let row = known else { return false }
+        ).first([.integer(step.account.id), .text(id), .text(room.jid.description)]) {
+            (id: $0.integer("id"), isOwed: $0.bool("owed"))
+        }
+        guard let known else { return false }
+        // Nobody looks for the message any more: a server on the way decides nothing.
+        guard known.isOwed else { return error.isUnreachable }
+        let row = known.id
         if error.condition == .notAcceptable {
             guard try RoomOutbox(step: step, room: room).refused(row) else { return false }
             try Rooms(step: step).handle(.notAcceptable, &room)

@@ -244,6 +244,29 @@ struct SayingTests {
         #expect(try room.harness.history().suffix(2) == ["out one (failed)", "out two (acked)"])
     }
 
+    @Test("what the room has shown, and what nobody looks for any more, does not fail when a server on the way sends it back")
+    func sentBackLate() throws {
+        for condition in ["remote-server-not-found", "forbidden"] {
+            let room = try RoomHarness.joined()
+            try room.accept("one")
+            try room.send()
+            try room.say("one", as: "juliet", id: try room.id(of: "one"), stamp: "s1")
+            try room.refuse(message: "one", condition, type: "cancel")
+            #expect(try room.harness.history().last == "out one (delivered)")
+        }
+        let room = try RoomHarness.joined(archive: false)
+        try room.accept("two")
+        try room.send()
+        try room.harness.bind(resumeID: "session-2")
+        try room.harness.answerFeatures(archive: true)
+        for _ in 0..<2 { try room.harness.answerPage(complete: true) }
+        try room.describe(RoomHarness.group)
+        try room.enter()
+        try room.subject()
+        try room.refuse(message: "two", "remote-server-timeout", type: "wait")
+        #expect(try room.harness.history().last == "out two (acked) unsettled")
+    }
+
     @Test("a room that is not there any more is noticed at the next message, and not made anew")
     func forgotten() throws {
         let room = try RoomHarness.joined()

@@ -292,6 +292,23 @@ struct ResumingTests {
         #expect(try harness.history() == (1...60).map { "in a\($0)" } + ["out mine (acked)"])
     }
 
+    @Test("a message that the recipient has, as the receipt says, is not failed by an error that comes later")
+    func refusedAfterReceipt() throws {
+        let harness = try StepHarness.caughtUp()
+        let id = try #require(try harness.accept("one").originID)
+        try harness.write()
+        try harness.receive(
+            """
+            <message from='romeo@example.net/x' type='chat'><received xmlns='urn:xmpp:receipts' id='\(id)'/></message>
+            """)
+        try harness.receive(
+            """
+            <message type='error' from='romeo@example.net' id='\(id)'><error type='wait'><remote-server-timeout \
+            xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></message>
+            """)
+        #expect(try harness.history() == ["out one (delivered)"])
+    }
+
     @Test(
         "a message refused by the recipient's server fails with the reason, even while it waits to be sent again")
     func refusedWhileHeld() throws {
