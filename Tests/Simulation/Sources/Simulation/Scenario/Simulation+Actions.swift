@@ -73,6 +73,7 @@ extension Simulation {
         }
         process.freeze(afterOperations: operations, within: nil) { [weak self, weak process] in
             self?.world.counts.freezesWithin += 1
+            if let self, let process, isWritingToMailbox(process) { noteFreezeInMailbox() }
             self?.frozen(process, milliseconds, isPushed)
         }
     }
@@ -97,6 +98,10 @@ extension Simulation {
                 if process?.role == .wake, self?.isCalm == false { self?.leave(milliseconds, false) }
             }
         }
+    }
+
+    private func isWritingToMailbox(_ process: SimulatedProcess) -> Bool {
+        machine_writer(Mailbox.databasePath(in: directory.path)) == Int32(process.number)
     }
 
     private func noteFreezeInMailbox() {
