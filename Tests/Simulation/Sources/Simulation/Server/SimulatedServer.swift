@@ -21,6 +21,8 @@ final class SimulatedServer {
     private(set) var sessions: [ServerSession] = []
     /// How many sessions there were.
     private(set) var begun = 0
+    /// Whether a session has gone to an heir that did not see everything.
+    private(set) var hadSeveralHeirs = false
     /// The counts of handled stanzas of sessions that are gone.
     private var remembered: [String: UInt32] = [:]
     private var streams: [ServerStream] = []
@@ -155,6 +157,7 @@ final class SimulatedServer {
         let wasJustResumed = session.resumedAt.map { world.now - $0 < 1_500_000 } ?? false
         if profile.hasSeveralHeirs, wasJustResumed, world.random.chance(50) {
             world.trace("   the session goes to another heir")
+            hadSeveralHeirs = true
             session.inherit()
         }
         if session.isOverflowing { return stream.close() }

@@ -87,7 +87,10 @@ extension SimulatedReading {
         {
             wrong.append("\(place.text) was read here, and \(contact) got no marker")
         }
-        if server.profile.hasNodes, server.profile.hasArchive, published(contact)?.number ?? 0 < place.number {
+        // Another device may have published an older place, and an heir to the session may have taken the notification away.
+        if server.profile.hasNodes, server.profile.hasArchive, !server.hadSeveralHeirs,
+            published(contact)?.number ?? 0 < place.number
+        {
             wrong.append(
                 "\(place.text) of \(contact) was read here, and the node has \(published(contact)?.text ?? "-")")
         }
