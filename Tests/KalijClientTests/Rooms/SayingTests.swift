@@ -244,7 +244,7 @@ struct SayingTests {
         #expect(try room.harness.history().suffix(2) == ["out one (failed)", "out two (acked)"])
     }
 
-    @Test("what the room has shown, and what nobody looks for any more, does not fail when a server on the way sends it back")
+    @Test("what the room has shown, and what nobody looks for any more, does not fail when a server sends it back")
     func sentBackLate() throws {
         for condition in ["remote-server-not-found", "forbidden"] {
             let room = try RoomHarness.joined()
