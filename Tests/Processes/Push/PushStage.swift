@@ -15,6 +15,7 @@ final class PushStage {
     var settings: [String: Any]
     private let executable: String
     private var process: Subprocess?
+    private var startedAt = Date.distantPast
 
     /// - Parameters:
     ///   - port: of the XMPP server's component port.
@@ -120,7 +121,12 @@ final class PushStage {
             "--silent", "--max-time", "10", "--write-out", "\n%{http_code}", "http://127.0.0.1:\(httpPort)\(path)",
         ]
         launch.output = .file(output)
-        let ending = try await Subprocess(launch).wait(seconds: 20)
+        var ending = try await Subprocess(launch).wait(seconds: 20)
+        // 7: nobody listens. On a busy machine a server that was just started takes seconds.
+        while ending == .exited(7), startedAt.timeIntervalSinceNow > -20 {
+            try await Task.sleep(for: .milliseconds(200))
+            ending = try await Subprocess(launch).wait(seconds: 20)
+        }
         guard ending == .exited(0) else { throw LaboratoryError("\(path): curl, \(ending.map { "\($0)" } ?? "late")") }
         let text = try String(contentsOfFile: output, encoding: .utf8)
         let end = try #require(text.lastIndex(of: "\n"))
@@ -144,6 +150,7 @@ final class PushStage {
     func start() throws {
         var launch = launch("serve")
         launch.errors = .file(folder + "/log")
+        startedAt = Date()
         process = try Subprocess(launch)
     }
 
