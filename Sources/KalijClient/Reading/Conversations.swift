@@ -103,6 +103,17 @@ public struct Conversations {
         }
     }
 
+    /// The unread messages of a conversation, oldest first: those that ``Conversation/unread`` counts, the oldest 1000. All
+    /// are of the same instant, also while other messages come.
+    /// - Throws: `StoreError`
+    public func unread(with jid: JID) throws -> [Message] {
+        try database.reading {
+            try DisplayedPlaces.unreadRows(in: name(jid), of: account.id, in: database).compactMap { row in
+                try messages.message(row).map { try reader.view($0, of: account) }
+            }
+        }
+    }
+
     /// The message in row `id`, as it is shown; nil if there is none.
     /// - Throws: `StoreError`
     public func message(_ id: Int64) throws -> Message? {

@@ -81,6 +81,20 @@ extension StoredMessages {
         return Int(max(0, count &- others))
     }
 
+    /// The rows of the messages that ``unread(in:after:but:)`` counts, oldest first.
+    package func unreadRows(
+        in conversation: String, after position: Int64, but clients: [String] = []
+    ) throws -> [Int64] {
+        try database.statement(
+            """
+            SELECT id, sender FROM message WHERE account = ? AND conversation = ? AND position > ?
+                AND shown = 1 AND direction = 'in' AND erased IS NULL ORDER BY position LIMIT ?
+            """
+        ).all([.integer(account), .text(conversation), .integer(position), .integer(Int64(Self.mostUnread))]) {
+            (row: $0.integer("id"), sender: $0.text("sender"))
+        }.filter { !clients.contains($0.sender) }.map(\.row)
+    }
+
     /// The newest message of somebody else's that asks for a marker (XEP-0333), after the order number `first` and up to `last`,
     /// among the newest thousand messages there.
     package func newestMarkable(

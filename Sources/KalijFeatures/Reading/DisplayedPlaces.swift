@@ -65,18 +65,33 @@ package struct DisplayedPlaces {
     /// How many messages of a conversation are unread: of others who are not blocked, after the displayed place, shown and not
     /// erased; at most `StoredMessages.mostUnread`.
     package static func unread(in conversation: String, of account: Int64, in database: Database) throws -> Int {
+        guard let (position, blocked) = try unreadBegin(in: conversation, of: account, in: database) else { return 0 }
+        return try StoredMessages(database: database, account: account)
+            .unread(in: conversation, after: position, but: blocked)
+    }
+
+    /// The rows of the unread messages of a conversation, oldest first; the oldest `StoredMessages.mostUnread`.
+    package static func unreadRows(
+        in conversation: String, of account: Int64, in database: Database
+    ) throws -> [Int64] {
+        guard let (position, blocked) = try unreadBegin(in: conversation, of: account, in: database) else { return [] }
+        return try StoredMessages(database: database, account: account)
+            .unreadRows(in: conversation, after: position, but: blocked)
+    }
+
+    /// The order number after which messages are unread, and the addresses whose messages do not count; nil if none counts.
+    private static func unreadBegin(
+        in conversation: String, of account: Int64, in database: Database
+    ) throws -> (position: Int64, blocked: [String])? {
         let (history, isBlocking) = try SessionRow.history(of: account, in: database)
         var clients: [String] = []
         if isBlocking {
-            let rows = BlockedRows(database: database, account: account)
-            switch try rows.senders(in: .received(conversation)) {
-            case .all: return 0
+            switch try BlockedRows(database: database, account: account).senders(in: .received(conversation)) {
+            case .all: return nil
             case .clients(let blocked): clients = blocked
             }
         }
-        let position = try position(in: conversation, of: account, after: history, in: database)
-        return try StoredMessages(database: database, account: account)
-            .unread(in: conversation, after: position, but: clients)
+        return (try position(in: conversation, of: account, after: history, in: database), clients)
     }
 
     /// Moves the place forward.

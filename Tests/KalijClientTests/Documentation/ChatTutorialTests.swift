@@ -38,9 +38,7 @@ extension ReadmeTests {
             for conversation in try conversations.all() where conversation.unread > 0 {
                 let contact = try JID(conversation.jid)
                 let name = try contacts.profile(of: contact, for: conversations.account)?.name ?? conversation.jid
-                let messages = try conversations.messages(with: contact, limit: 1000)
-                    .filter { $0.direction == .incoming && $0.erasure == nil }
-                for message in messages.suffix(conversation.unread) {
+                for message in try conversations.unread(with: contact) {
                     try await engine.accept(React(.row(message.id), ["👀"]))
                     // Two bots would answer each other's answers for ever.
                     if let text = message.body, !message.messageID.isEmpty, message.repliesTo == nil {

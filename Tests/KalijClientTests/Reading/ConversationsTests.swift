@@ -35,6 +35,8 @@ struct ConversationsTests {
         let all = try conversations(r).all()
         #expect(all.map(\.jid) == ["paris@example.com", R.romeo, "nurse@example.net"])
         #expect(all.map(\.unread) == [0, 2, 0])
+        #expect(try conversations(r).unread(with: try JID(R.romeo)).map(\.body) == ["1", "3"])
+        #expect(try conversations(r).unread(with: try JID("nurse@example.net")).isEmpty)
         #expect(all.map(\.last?.body) == [nil, "3", "2"])
         #expect(all.map(\.draft?.body) == ["Dear", nil, nil])
         #expect(all.map(\.settings.notify) == [.all, .none, .all])
