@@ -30,6 +30,8 @@ write("config/profanity/profrc", """[ui]
 splash=false
 [connection]
 carbons=true
+receipts.request=true
+receipts.send=true
 tls.certpath=%s/authorities
 [chatstates]
 enabled=false

@@ -23,8 +23,6 @@ struct Profanity {
         try await client.loggedIn("jabber:iq:roster")
         let client = client
         #expect(await until(20, every: 50) { client.isAnswered("urn:xmpp:carbons:2") }, "profanity gets no copies")
-        try type("/receipts request on")
-        try type("/receipts send on")
     }
 
     func type(_ line: String) throws { try client.type(line) }
