@@ -215,12 +215,11 @@ struct Hearing {
                 AND m.conversation = ? AND m.type = 'groupchat'
             """
         ).first([.integer(step.account.id), .text(id), .text(room.jid.description)]) {
-            (id: $0.integer("id"), isOwed: $0.bool("owed"))
+            ($0.integer("id"), $0.bool("owed"))
         }
-        guard let known else { return false }
+        guard let (row, isOwed) = known else { return false }
         // Nobody looks for the message any more: a server on the way decides nothing.
-        guard known.isOwed else { return error.isUnreachable }
-        let row = known.id
+        guard isOwed else { return error.isUnreachable }
         if error.condition == .notAcceptable {
             guard try RoomOutbox(step: step, room: room).refused(row) else { return false }
             try Rooms(step: step).handle(.notAcceptable, &room)

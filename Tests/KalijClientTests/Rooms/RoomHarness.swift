@@ -191,11 +191,16 @@ struct RoomHarness {
 
     /// The session is lost, and a new session is in the room.
     func bindAnew(features: [String] = group + ["urn:xmpp:mam:2"]) throws {
+        try enterAnew(features)
+        try subject()
+    }
+
+    /// The session is lost, and a new session enters the room, which has not told its history and its subject yet.
+    func enterAnew(_ features: [String]) throws {
         try harness.bind(resumeID: "session-2")
         try harness.answerFeatures(archive: true)
         for _ in 0..<2 { try harness.answerPage(complete: true) }
         try describe(features)
         try enter()
-        try subject()
     }
 }

@@ -257,12 +257,7 @@ struct SayingTests {
         let room = try RoomHarness.joined(archive: false)
         try room.accept("two")
         try room.send()
-        try room.harness.bind(resumeID: "session-2")
-        try room.harness.answerFeatures(archive: true)
-        for _ in 0..<2 { try room.harness.answerPage(complete: true) }
-        try room.describe(RoomHarness.group)
-        try room.enter()
-        try room.subject()
+        try room.bindAnew(features: RoomHarness.group)
         try room.refuse(message: "two", "remote-server-timeout", type: "wait")
         #expect(try room.harness.history().last == "out two (acked) unsettled")
     }
@@ -286,11 +281,7 @@ struct SayingTests {
             try room.say("before")
             try room.accept("one")
             try room.send()
-            try room.harness.bind(resumeID: "session-2")
-            try room.harness.answerFeatures(archive: true)
-            for _ in 0..<2 { try room.harness.answerPage(complete: true) }
-            try room.describe(RoomHarness.group)
-            try room.enter()
+            try room.enterAnew(RoomHarness.group)
             let delay = "<delay xmlns='urn:xmpp:delay' from='\(RoomHarness.room)' stamp='2026-11-21T12:00:00Z'/>"
             if overlaps { try room.say("before", delay: delay) }
             try room.say("meanwhile", delay: delay)
