@@ -34,6 +34,8 @@ let package = Package(
         .target(name: "KalijHandlers"),
         .target(name: "KalijText"),
         .target(name: "KalijStream", dependencies: ["KalijXML", "KalijAddress", "COpenSSL"]),
+        // Knows neither XMPP nor the database.
+        .target(name: "KalijRatchet", dependencies: ["COpenSSL"]),
         .target(name: "KalijStore", dependencies: ["CSQLite"]),
         .target(
             name: "KalijRoles",
@@ -94,6 +96,8 @@ let package = Package(
             exclude: ["Fixtures"]),
         .testTarget(
             name: "KalijStreamTests", dependencies: ["KalijStream", "KalijXML", "KalijAddress", "TestSupport"]),
+        .testTarget(
+            name: "KalijRatchetTests", dependencies: ["KalijRatchet", "COpenSSL", "TestSupport"], exclude: ["Fixtures"]),
         .testTarget(name: "KalijStoreTests", dependencies: ["KalijStore", "TestSupport"]),
         .testTarget(name: "KalijRolesTests", dependencies: ["KalijRoles", "KalijStore", "TestSupport"]),
         .testTarget(name: "KalijTransportTests", dependencies: ["KalijTransport", "COpenSSL", "TestSupport"]),

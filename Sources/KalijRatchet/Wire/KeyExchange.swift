@@ -1,0 +1,47 @@
+/// The first messages of a session: a message of the ratchet, with what the other side needs for the agreement.
+public struct KeyExchange: Sendable {
+    public let prekeyID: UInt32
+    public let signedPrekeyID: UInt32
+    /// Of the device that begins the session.
+    public let identity: PublicIdentity
+    public let ephemeral: PublicKey
+    /// The message of the ratchet.
+    public let message: RatchetMessage
+
+    /// - Throws: `RatchetError.malformed`, `badKey`, `withoutPrekey`.
+    public init(_ bytes: some Collection<UInt8>, _ dialect: Dialect) throws {
+        var all = Array(bytes)[...]
+        if dialect == .axolotl {
+            guard all.popFirst() == Dialect.version else { throw RatchetError.malformed("the version of a key exchange") }
+        }
+        let fields = try Protobuf.Fields(all)
+        guard let prekeyID = try fields.number(1) else { throw RatchetError.withoutPrekey }
+        self.prekeyID = prekeyID
+        switch dialect {
+        case .axolotl:
+            ephemeral = try dialect.key(fields.bytes(2))
+            identity = try dialect.identity(fields.bytes(3))
+            message = try RatchetMessage(fields.bytes(4), dialect)
+            signedPrekeyID = try fields.required(6)
+        case .omemo2:
+            signedPrekeyID = try fields.required(2)
+            identity = try dialect.identity(fields.bytes(3))
+            ephemeral = try dialect.key(fields.bytes(4))
+            message = try RatchetMessage(fields.bytes(5), dialect)
+        }
+    }
+
+    static func bytes(
+        _ exchange: Session.Exchange, _ identity: PublicIdentity, _ message: [UInt8], _ dialect: Dialect
+    ) -> [UInt8] {
+        let (ik, ek) = (dialect.encode(identity), dialect.encode(exchange.ephemeral))
+        switch dialect {
+        case .axolotl:
+            return [Dialect.version] + Protobuf.number(1, exchange.prekeyID) + Protobuf.bytes(2, ek)
+                + Protobuf.bytes(3, ik) + Protobuf.bytes(4, message) + Protobuf.number(6, exchange.signedPrekeyID)
+        case .omemo2:
+            return Protobuf.number(1, exchange.prekeyID) + Protobuf.number(2, exchange.signedPrekeyID)
+                + Protobuf.bytes(3, ik) + Protobuf.bytes(4, ek) + Protobuf.bytes(5, message)
+        }
+    }
+}

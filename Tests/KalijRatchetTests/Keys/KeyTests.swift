@@ -1,0 +1,160 @@
+import Testing
+
+@testable import KalijRatchet
+
+@Suite struct KeyTests {
+    @Test("an Ed25519 seed whose public key has the sign 0 gives the X25519 pair of the vectors", arguments: 0..<12)
+    func identities(_ index: Int) throws {
+        let vector = Vectors.all.identities[index]
+        let identity = try Identity(seed: Secret(vector.seed.bytes))
+        #expect(identity.publicIdentity.edwards == vector.ed25519_pub.bytes)
+        #expect(identity.publicIdentity.key.bytes == vector.x25519_pub.bytes)
+        #expect(identity.pair.secret.exported == vector.x25519_priv.bytes)
+    }
+
+    @Test("a new identity has the sign 0, whatever was drawn before")
+    func drawn() throws {
+        for _ in 0..<20 {
+            let identity = try Identity.make()
+            #expect(identity.publicIdentity.edwards[31] & 0x80 == 0)
+            #expect(identity.pair.key == identity.publicIdentity.key)
+        }
+        // Seeds with the sign 1 are refused, so that no stored seed can have it.
+        let others = try (0..<40).map { try Curve.edwardsKey(of: Secret([UInt8](repeating: $0, count: 32))) }
+        #expect(others.contains { $0[31] & 0x80 != 0 })
+        for byte in UInt8(0)..<40 where others[Int(byte)][31] & 0x80 != 0 {
+            #expect(throws: RatchetError.badKey) { try Identity(seed: Secret([UInt8](repeating: byte, count: 32))) }
+        }
+    }
+
+    @Test("both forms of a public key are mapped to each other as by libxeddsa")
+    func maps() throws {
+        for vector in Vectors.all.maps {
+            #expect(try CurveMap.montgomery(vector.ed25519_pub.bytes) == vector.x25519_pub.bytes)
+            var edwards = try CurveMap.edwards(vector.x25519_pub.bytes)
+            edwards[31] |= UInt8(vector.sign) << 7
+            #expect(edwards == vector.ed25519_pub.bytes)
+        }
+    }
+
+    private static func number(_ low: UInt8) -> [UInt8] { [low] + [UInt8](repeating: 0xff, count: 30) + [0x7f] }
+
+    @Test("non-canonical keys: a number of p or more, and the top bit of u, are refused")
+    func canonical() throws {
+        // p is 2^255 − 19: 0xed in its lowest byte.
+        for low in UInt8(0xed)...0xff {
+            #expect(throws: RatchetError.badKey) { try PublicKey(Self.number(low)) }
+            #expect(throws: RatchetError.badKey) { try PublicIdentity(edwards: Self.number(low)) }
+        }
+        #expect(try PublicKey(Self.number(0xec)).bytes == Self.number(0xec))
+        // A twin of a key: X25519 masks the bit, so both agree on the same secret.
+        var twin = Vectors.all.identities[0].x25519_pub.bytes
+        twin[31] |= 0x80
+        #expect(throws: RatchetError.badKey) { try PublicKey(twin) }
+        for count in [0, 31, 33] {
+            #expect(throws: RatchetError.badKey) { try PublicKey([UInt8](repeating: 9, count: count)) }
+            #expect(throws: RatchetError.badKey) { try PublicIdentity(edwards: [UInt8](repeating: 9, count: count)) }
+        }
+    }
+
+    @Test("keys without the other form are refused: u = −1, and y = 1")
+    func without() throws {
+        #expect(throws: RatchetError.badKey) { try CurveMap.edwards(Self.number(0xec)) }
+        #expect(throws: RatchetError.badKey) { try CurveMap.montgomery([1] + [UInt8](repeating: 0, count: 31)) }
+    }
+
+    /// The points of low order (RFC 7748 section 6.1), in their only form.
+    static let lowOrder: [[UInt8]] = [
+        [UInt8](repeating: 0, count: 32), [1] + [UInt8](repeating: 0, count: 31), number(0xec),
+        [UInt8](hex: "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800") ?? [],
+        [UInt8](hex: "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157") ?? [],
+    ]
+
+    @Test("low-order keys agree on nothing", arguments: lowOrder)
+    func lowOrderKeys(_ bytes: [UInt8]) throws {
+        let key = try PublicKey(bytes)
+        #expect(throws: RatchetError.badKey) { try Curve.agree(Secret([UInt8](repeating: 77, count: 32)), key) }
+    }
+
+    @Test("keys that the vectors reject have no other form, or agree on nothing")
+    func rejected() throws {
+        for vector in Vectors.all.maps_rejected {
+            let isOnTwist = vector.why.hasPrefix("not on the curve")
+            // X25519 is made for both curves. Nobody can sign with such a key.
+            #expect(throws: isOnTwist ? RatchetError.badSignature : .badKey, "\(vector.why)") {
+                let identity = try PublicIdentity(edwards: vector.ed25519_pub.bytes)
+                _ = try Curve.agree(Secret([UInt8](repeating: 77, count: 32)), identity.key)
+                let zeros = [UInt8](repeating: 0, count: 64)
+                guard try identity.hasSigned([], zeros, .omemo2) else { throw RatchetError.badSignature }
+            }
+        }
+    }
+
+    @Test("signatures: XEdDSA, libsignal's with the sign in the top bit, and RFC 8032", arguments: 0..<56)
+    func signatures(_ index: Int) throws {
+        let vector = Vectors.all.signatures[index]
+        let (message, signature) = (vector.message.bytes, vector.signature.bytes)
+        let byEdwards = try PublicIdentity(edwards: vector.ed25519_pub.bytes)
+        if vector.kind != "libsignal" {
+            #expect(try byEdwards.hasSigned(message, signature, .omemo2) == vector.valid)
+        }
+        // In 0.3 only u is known: signers have the sign 0, or say the sign.
+        guard vector.kind == "libsignal" || vector.ed25519_pub.bytes[31] & 0x80 == 0 else { return }
+        let identity = try PublicIdentity(PublicKey(vector.x25519_pub.bytes))
+        #expect(try identity.hasSigned(message, signature, .axolotl) == vector.valid)
+    }
+
+    @Test("our signatures verify in both formats, and only there")
+    func own() throws {
+        let identity = try Identity.make()
+        let prekey = try KeyPair.make().key
+        for dialect in Dialect.allCases {
+            let signature = try identity.sign(prekey, dialect)
+            #expect(signature[63] & 0x80 == 0)
+            #expect(try identity.publicIdentity.hasSigned(dialect.encode(prekey), signature, dialect))
+            let other: Dialect = dialect == .axolotl ? .omemo2 : .axolotl
+            #expect(try !identity.publicIdentity.hasSigned(other.encode(prekey), signature, dialect))
+            #expect(try !Identity.make().publicIdentity.hasSigned(dialect.encode(prekey), signature, dialect))
+            #expect(try !identity.publicIdentity.hasSigned(dialect.encode(prekey), signature.dropLast(), dialect))
+        }
+    }
+
+    @Test("a valid signature by a key of low order makes no session")
+    func neutral() throws {
+        // The neutral point verifies R = B·s for any message.
+        let neutral = [1] + [UInt8](repeating: 0, count: 31)
+        #expect(throws: RatchetError.badKey) { try PublicIdentity(edwards: neutral) }
+        // u = 0 is y = −1, of order 2.
+        let order2 = try PublicIdentity(PublicKey([UInt8](repeating: 0, count: 32)))
+        #expect(throws: RatchetError.badKey) { try Curve.agree(KeyPair.make().secret, order2.key) }
+    }
+
+    @Test("a bundle is read only with the right signature, small ids and canonical keys")
+    func bundles() throws {
+        for vector in Vectors.all.agreements {
+            let (dialect, b) = (Dialect(vector.dialect), vector.b)
+            func bundle(
+                ik: [UInt8]? = nil, spk: [UInt8]? = nil, signature: [UInt8]? = nil, spkID: UInt32? = nil,
+                pkID: UInt32? = nil, pk: [UInt8]? = nil
+            ) throws -> Bundle {
+                try Bundle(
+                    dialect, identity: ik ?? b.ik.bytes, signedPrekey: (spkID ?? b.spk_id, spk ?? b.spk.bytes),
+                    signature: signature ?? b.spk_signature.bytes, prekey: (pkID ?? b.pk_id, pk ?? b.pk.bytes))
+            }
+            #expect(try bundle().prekey.bytes == b.pk.bytes.suffix(32))
+            var forged = b.spk_signature.bytes
+            forged[5] ^= 1
+            #expect(throws: RatchetError.badSignature) { try bundle(signature: forged) }
+            #expect(throws: RatchetError.badSignature) { try bundle(signature: []) }
+            #expect(throws: RatchetError.badSignature) { try bundle(spk: b.pk.bytes) }
+            #expect(throws: RatchetError.badSignature) { try bundle(ik: vector.a.ik.bytes) }
+            #expect(throws: RatchetError.badKey) { try bundle(pk: b.pk.bytes.dropLast()) }
+            #expect(throws: RatchetError.badKey) { try bundle(pk: b.pk.bytes + [0]) }
+            #expect(throws: RatchetError.malformed("the id of a prekey")) { try bundle(spkID: 1 << 31) }
+            #expect(throws: RatchetError.malformed("the id of a prekey")) { try bundle(pkID: .max) }
+            guard dialect == .axolotl else { continue }
+            // Another type of key than Curve25519.
+            #expect(throws: RatchetError.badKey) { try bundle(pk: [6] + b.pk.bytes.dropFirst()) }
+        }
+    }
+}
