@@ -51,8 +51,8 @@ let package = Package(
         .target(
             name: "KalijFeatures",
             dependencies: [
-                "KalijSteps", "KalijText", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream", "KalijStore",
-                "KalijRoles",
+                "KalijSteps", "KalijRatchet", "KalijText", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream",
+                "KalijStore", "KalijRoles",
             ]),
         .target(
             name: "KalijClient",

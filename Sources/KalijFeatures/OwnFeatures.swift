@@ -20,6 +20,7 @@ extension Features {
         EncryptionFeature.self,
         PushFeature.self,
         RoomsFeature.self,
+        OMEMOFeature.self,
         OperationsFeature.self,
         ReceiptsFeature.self,
         TypingFeature.self,

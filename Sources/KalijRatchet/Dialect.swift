@@ -33,6 +33,13 @@ public enum Dialect: Int, Sendable, CaseIterable {
         self == .axolotl ? encode(identity.key) : identity.edwards
     }
 
+    /// A ratchet key or prekey as bundles have it: with the type of the key in 0.3.
+    public func written(_ key: PublicKey) -> [UInt8] { encode(key) }
+
+    /// An identity key as bundles have it: in 0.3 the Curve25519 form with the type, in 2 the Ed25519 form.
+    public func written(_ identity: PublicIdentity) -> [UInt8] { encode(identity) }
+
+    /// An identity key of a bundle.
     /// - Throws: `RatchetError.badKey`
     public func identity(_ bytes: some Collection<UInt8>) throws -> PublicIdentity {
         self == .axolotl ? try PublicIdentity(key(bytes)) : try PublicIdentity(edwards: Array(bytes))

@@ -231,13 +231,14 @@ public final class Engine {
     ///   - id: the id of the message, its origin-id (XEP-0359); nil for a new id. A message accepted before under this
     ///     id is not sent again.
     ///   - answered: the message that the text answers (XEP-0461); nil if there is none.
+    ///   - privacy: whether the text is encrypted.
     /// - Returns: the message in the state `queued`, on the disk. If a message was accepted before under this `id`,
     ///   that message unchanged.
     /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; `StepError.withinStep` from within a
     ///   handler. Then nothing was accepted.
     public func accept(
         _ body: String, to recipient: JID, from sender: JID? = nil, id: String? = nil,
-        answering answered: MessageReference? = nil
+        answering answered: MessageReference? = nil, privacy: Privacy = .asConversation
     ) throws -> Message {
         try StepRunner.checkOutside(directory.databasePath)
         takeWhatIsShared()
@@ -245,7 +246,7 @@ public final class Engine {
         accepting = database
         let account = try AccountTable(database).account(sender, in: directory)
         let text = try OutgoingText(
-            body, to: recipient, id: id, answering: answered?.answered(by: account, in: database))
+            body, to: recipient, id: id, answering: answered?.answered(by: account, in: database), privacy: privacy)
         let features = context?.runner.features.passive ?? .passive
         let message = try Step.accept(for: account, in: database, clock: clock, features: features, text.accept)
         environment.loop.enqueue { [weak self] in self?.drivers[account.id]?.queueChanged() }

@@ -179,7 +179,7 @@ final class OnlineSession {
             switch try queue.next(after: acknowledging.writer, isManaged: management != nil) {
             case .nothing: return acknowledging.queueWritten()
             case .later: return
-            case .refused(let effects): driver?.release(effects)
+            case .refused(let effects), .queued(let effects): driver?.release(effects)
             case .transmit(let entries, let effects):
                 driver?.release(effects)
                 for entry in entries { line.send(entry.stanza) }

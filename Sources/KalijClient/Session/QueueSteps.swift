@@ -15,6 +15,8 @@ struct QueueSteps {
         case later
         /// Some of the next entries were set aside.
         case refused(Step.Effects)
+        /// Kept stanzas were queued.
+        case queued(Step.Effects)
         /// The entries leave now. The rows that the entries rely on are on the disk.
         case transmit([OutboundQueue.Entry], Step.Effects)
     }
@@ -24,7 +26,8 @@ struct QueueSteps {
 
     /// The departure after the entries that `writer` has written. Commits the changes of the departure.
     func next(after writer: OutboundWriter, isManaged: Bool) throws -> Departure {
-        let next = try queue(runner.database).entries(after: writer.position, limit: 50)
+        let next = try queue(runner.database).entries(after: writer.position, limit: Self.portion)
+        if next.count < Self.portion, let effects = try queueReady() { return .queued(effects) }
         guard !next.isEmpty else { return .nothing }
         // After the look: the entries found were committed before anybody else could have raised the fence.
         try runner.checkFence()
@@ -36,6 +39,18 @@ struct QueueSteps {
         // server's count would be taken for the count of entries queued since (simulation, seed 1777).
         try runner.raiseBarrier()
         return .transmit(entries, effects)
+    }
+
+    /// How many entries leave at once.
+    private static let portion = 50
+
+    /// Queues what features have kept and what may leave now; nil if there is nothing of the kind.
+    private func queueReady() throws -> Step.Effects? {
+        let ready = try runner.features.all.filter { try $0.hasReady(for: account, in: runner.database) }
+        guard !ready.isEmpty else { return nil }
+        return try runner.run("ready", for: account) { step in
+            for feature in ready { try feature.queueReady(in: step) }
+        }
     }
 
     /// Commits that the messages and requests in `entries` are about to leave for the first time.

@@ -74,7 +74,7 @@ struct SessionOpening {
             return [.commit(effects), .online(management, jid: session.jid ?? "", isResumed: true)]
         } catch let error as SessionError {
             // The server resumed a session that is not ours: give up the session, so that the next connection binds anew.
-            return [.commit(try steps.resumeFailed(nil)), .fail(error)]
+            return [.commit(try steps.resumeFailed(nil, isMisfit: true)), .fail(error)]
         }
     }
 

@@ -46,8 +46,10 @@ struct SessionSteps {
     }
 
     /// The session is lost; `count` is the server's count of handled stanzas, nil if the server does not say.
-    func resumeFailed(_ count: HandledCount?) throws -> Step.Effects {
+    /// - Parameter isMisfit: whether the server has counted more stanzas than were sent.
+    func resumeFailed(_ count: HandledCount?, isMisfit: Bool = false) throws -> Step.Effects {
         try runner.run("resume failed", for: account) { step in
+            if isMisfit { for feature in step.features.all { try feature.sessionMisfit(in: step) } }
             if let count { _ = try settle(to: count, in: step) }
             try forgetSession(step)
         }

@@ -2,8 +2,8 @@ import KalijSteps
 import KalijStore
 import KalijXML
 
-/// Messages that are encrypted by a method unknown here (XEP-0380). Such a message is a line of its conversation without a text: the
-/// body is an excuse for clients that do not know the method. The stanza is kept for a later decryption.
+/// Encrypted messages (XEP-0380). A message that cannot be read is a line of its conversation without a text: the body is an excuse for
+/// clients that do not know the method. The stanza is kept for a later decryption.
 enum EncryptionFeature: Feature {
     static let name = "encryption"
     static let announced = ["urn:xmpp:eme:0"]
@@ -21,21 +21,26 @@ enum EncryptionFeature: Feature {
 
     static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
         guard let method = method(of: message.element) else { return }
-        message.encryption = method
+        message.encryption = MessageEncryption(method, problem: .unknownMethod)
         (message.isKept, message.isShown) = (true, true)
     }
 
     static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
-        guard message.encryption != nil else { return }
+        guard message.encryption?.problem != nil else { return }
         try step.database.run(
             "INSERT INTO sealed(message, stanza) VALUES (?, ?)",
             [.integer(message.id), .blob(incoming.element.bytes(in: "jabber:client"))])
     }
 
+    /// The message in `row` was read after all.
+    static func mended(_ row: Int64, in step: Step) throws {
+        try step.database.run("DELETE FROM sealed WHERE message = ?", [.integer(row)])
+    }
+
     /// The namespace of the method of encryption; nil if the message is not encrypted.
     private static func method(of message: Element) -> String? {
         if let namespace = message.child("encryption", "urn:xmpp:eme:0")?["namespace"], !namespace.isEmpty,
-            namespace.utf8.count <= longestMethod
+            namespace.utf8.count <= longestMethod, !namespace.contains(where: \.isWhitespace)
         {
             return namespace
         }

@@ -19,7 +19,9 @@ extension Messages {
     /// - Parameter unstamped: whether there are messages without an archive's id; the message may be one of them.
     /// - Returns: false if nothing was stored, and the message has to be looked up (``place(of:)``).
     func storeNew(_ received: IncomingMessage, at position: Int64, catchup: Int64, unstamped: Bool) throws -> Bool {
-        guard received.stanzaID != nil, !received.mayBeOwn, received.originID == nil || !unstamped else { return false }
+        guard received.stanzaID != nil, !received.mayBeOwn, received.twin == nil,
+            received.originID == nil || !unstamped
+        else { return false }
         return try insert(received, position: position, catchup: catchup)
     }
 
@@ -45,7 +47,18 @@ extension Messages {
             account, .text(received.archive), .optional(received.stanzaID), .text(received.sender.description),
             .text(received.messageID),
         ]) { Place(row: $0.integer("id"), position: $0.integer("position"), isConfirmed: $0.bool("confirmed")) }
-        return try known ?? unstamped(received)
+        return try known ?? unstamped(received) ?? twin(received)
+    }
+
+    /// The place of the row with the same encrypted content. The row gets the archive's id, if it has none.
+    private func twin(_ received: IncomingMessage) throws -> Place? {
+        guard let twin = received.twin else { return nil }
+        try lend(received, to: twin)
+        return try database.statement(
+            "SELECT id, position, catchup > 0 AS confirmed FROM message WHERE id = ? AND archive = ?"
+        ).first([.integer(twin), .text(received.archive)]) {
+            Place(row: $0.integer("id"), position: $0.integer("position"), isConfirmed: $0.bool("confirmed"))
+        }
     }
 
     /// The place of a message that was delivered before the archive's ids were trusted: an incoming message, or a

@@ -27,6 +27,21 @@ extension Messages {
         }
     }
 
+    /// The message in `row` could be read after all.
+    func mend(_ row: Int64, body: String, _ encryption: MessageEncryption) throws {
+        try changingText(of: row, to: body) {
+            try database.run(
+                "UPDATE message SET body = ?, encryption = ? WHERE id = ?",
+                [.text(body), .text(encryption.stored), .integer(row)])
+        }
+    }
+
+    /// How the message in `row` is encrypted.
+    func set(_ encryption: MessageEncryption, of row: Int64) throws {
+        try database.run(
+            "UPDATE message SET encryption = ? WHERE id = ?", [.text(encryption.stored), .integer(row)])
+    }
+
     private func noteUnread(_ row: Int64) throws {
         guard let (_, conversation) = try StoredMessages(database: database, account: step.account.id).names(of: row)
         else { return }

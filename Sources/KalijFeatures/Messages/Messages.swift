@@ -15,6 +15,7 @@ package struct Messages {
     /// Stores a delivered message; `position` is the order number reserved for the message, if any.
     func deliver(_ received: IncomingMessage, at position: Int64?) throws {
         if try meetsOwn(received, at: nil) { return }
+        if let twin = received.twin { return try lend(received, to: twin) }
         if try insert(received, position: try position ?? step.nextPosition(), catchup: 0) { step.tailGrew() }
     }
 
@@ -31,6 +32,13 @@ package struct Messages {
             try emitState(of: id)
             step.tailGrew()
         }
+    }
+
+    /// The same encrypted content has come before, perhaps from a source without an id.
+    func lend(_ received: IncomingMessage, to twin: Int64) throws {
+        try database.run(
+            "UPDATE OR IGNORE message SET stanza_id = ? WHERE id = ? AND stanza_id IS NULL AND archive = ?",
+            [.optional(received.stanzaID), .integer(twin), .text(received.archive)])
     }
 
     /// Stores a message in a new row; false if the message has a row already.
@@ -51,7 +59,7 @@ package struct Messages {
                 .optional(received.originID),
                 .text(received.sender.description), .text(received.recipient.description), .text(received.type),
                 .optional(received.shownBody), .integer(received.isShown ? 1 : 0), .optional(received.repliesTo),
-                .optional(received.encryption), .integer(received.sentAt), .integer(step.now),
+                .optional(received.encryption?.stored), .integer(received.sentAt), .integer(step.now),
                 .optional(state?.rawValue), .integer(catchup), .integer(received.isMarkable ? 1 : 0),
                 .optional(received.author),
             ])

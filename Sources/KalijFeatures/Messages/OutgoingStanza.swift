@@ -18,6 +18,8 @@ package struct OutgoingStanza {
     package let content: [Element]
     /// Whether the stanza is sent again if nobody knows whether the stanza has arrived: a repetition says the same.
     package let isRepeatable: Bool
+    /// Whether the text is encrypted.
+    package var privacy = Privacy.asConversation
 
     /// A line of the conversation.
     package init(text: String, to recipient: JID, id: String, repliesTo: String? = nil, content: [Element]) {
@@ -62,7 +64,8 @@ package struct OutgoingStanza {
         let (kind, conversation) = try way(in: step)
         let row = try insert(kind, conversation, in: step, sentAt: sentAt)
         try queue(row, kind, in: step)
-        return message(of: step.account, row: row, kind, in: conversation, sentAt: sentAt)
+        return try Message.load(row, from: step.database)
+            ?? message(of: step.account, row: row, kind, in: conversation, sentAt: sentAt)
     }
 
     /// Stores, queues and reports a stanza that was accepted before. The stanza fails if the server no longer takes stanzas of
@@ -71,13 +74,14 @@ package struct OutgoingStanza {
     package func storeOrFail(in step: Step, sentAt: Int64) throws -> Message {
         let (kind, conversation) = try way(in: step)
         let row = try insert(kind, conversation, in: step, sentAt: sentAt)
-        let message = message(of: step.account, row: row, kind, in: conversation, sentAt: sentAt)
+        var message = message(of: step.account, row: row, kind, in: conversation, sentAt: sentAt)
         do {
             try queue(row, kind, in: step)
         } catch let error where error is StanzaTooLong || error is IntentFailure {
             try Messages(step: step).fail(row, "\(error)")
             return try Message.load(row, from: step.database) ?? message
         }
+        message = try Message.load(row, from: step.database) ?? message
         step.flush()
         if message.isShown { try Telling(step: step).tell(MessageStateChanged(message)) }
         return message
@@ -100,11 +104,11 @@ package struct OutgoingStanza {
         let isPrivate = try kind == .chat && !recipient.isBare && isRoom(in: step)
         if isPrivate { stanza.add(Element("x", xmlns: "http://jabber.org/protocol/muc#user")) }
         if body != nil, kind == .chat { for feature in step.features.all { try feature.prepare(stanza, in: step) } }
-        if kind == .groupchat || isPrivate {
-            for feature in step.features.all where try feature.keeps(stanza, of: row, to: recipient, in: step) {
-                return
-            }
-        }
+        let accepted = AcceptedStanza(stanza, of: row, to: recipient, privacy, isRepeatable: isRepeatable)
+        var isKept = false
+        // What comes first on the way in comes last on the way out.
+        for feature in step.features.all.reversed() where try feature.keeps(accepted, in: step) { isKept = true }
+        guard !isKept else { return }
         try OutboundQueue(database: step.database, account: step.account.id)
             .append(stanza.bytes(in: "jabber:client"), message: row, isRepeatable: isRepeatable)
     }

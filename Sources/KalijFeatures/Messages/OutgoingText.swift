@@ -4,7 +4,7 @@ import KalijXML
 
 /// A chat message that can be sent, with its final id.
 package struct OutgoingText {
-    package let stanza: OutgoingStanza
+    package private(set) var stanza: OutgoingStanza
     /// Whether the message may have been accepted before: its id comes from outside.
     private let isRepeatable: Bool
 
@@ -14,9 +14,11 @@ package struct OutgoingText {
     /// - Parameters:
     ///   - given: nil for a new id.
     ///   - answered: the message that the text answers.
+    ///   - privacy: whether the text is encrypted.
     /// - Throws: `AcceptError` for a text or an id that cannot be sent.
     package init(
-        _ body: String, to recipient: JID, id given: String? = nil, answering answered: AnsweredMessage? = nil
+        _ body: String, to recipient: JID, id given: String? = nil, answering answered: AnsweredMessage? = nil,
+        privacy: Privacy = .asConversation
     ) throws(AcceptError) {
         let id = try OutgoingID(given).text
         let element = try Self.element(body)
@@ -24,11 +26,13 @@ package struct OutgoingText {
         stanza = OutgoingStanza(
             text: body, to: recipient, id: id, repliesTo: answered?.id,
             content: answered?.elements(body) ?? [element])
+        stanza.privacy = privacy
         try Self.checkLength(of: stanza)
         isRepeatable = given != nil
     }
 
     package var id: String { stanza.id }
+    package var privacy: Privacy { stanza.privacy }
     package var recipient: JID { stanza.recipient }
     package var body: String { stanza.body ?? "" }
 

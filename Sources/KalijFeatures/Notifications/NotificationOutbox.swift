@@ -17,11 +17,11 @@ public struct Notification: Sendable, Equatable {
     public let identifier: String
     /// The account's bare address.
     public let account: String
-    /// The bare address of the other side.
+    /// The bare address of the other side; empty if the user wants neither sender nor text in notifications.
     public let conversation: String
-    /// The full address of the sender.
+    /// The full address of the sender; or empty.
     public let sender: String
-    /// The text of the message.
+    /// The text of the message; empty if there is none that can be read, or if the user wants none in notifications.
     public let body: String
     /// When the message was sent, in milliseconds since 1970.
     public let at: Int64
@@ -56,10 +56,13 @@ package struct NotificationOutbox {
             "SELECT id, kind, account, message, conversation FROM notification WHERE done = 0 ORDER BY id LIMIT ?"
         ).prefix([.integer(Int64(limit))]) { row in
             guard let message = try Message.load(row.integer("message"), from: database) else { return true }
+            let isShown = try StoredSettings(database: database, account: row.integer("account"))
+                .showsText(of: row.text("conversation"))
             let notification = Notification(
                 kind: Notification.Kind(rawValue: row.text("kind")) ?? .show, identifier: "\(message.id)",
-                account: addresses[row.integer("account")] ?? "", conversation: row.text("conversation"),
-                sender: message.from, body: message.body ?? "", at: message.sentAt)
+                account: addresses[row.integer("account")] ?? "",
+                conversation: isShown ? row.text("conversation") : "", sender: isShown ? message.from : "",
+                body: isShown ? message.body ?? "" : "", at: message.sentAt)
             entries.append(
                 Entry(
                     id: row.integer("id"), account: row.integer("account"), message: message.id,
@@ -129,6 +132,7 @@ struct Notifying {
     /// The message in `row` is shown from now on. Archived messages from before the account was added cause no notification.
     package func shown(_ received: IncomingMessage, row: Int64) throws {
         guard step.notifies, received.direction == .incoming, received.body != nil,
+            received.encryption?.problem != .beforeDevice,
             try isConversation(received), try !step.isHistory(received),
             try !Blocklist(step: step).isBlocked(received.sender),
             try step.settings(for: received.conversation).notifies(isMeant: isMeant(received))

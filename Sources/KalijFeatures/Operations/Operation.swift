@@ -28,9 +28,10 @@ struct Operation: Equatable {
     private static let longest = 1000
 
     /// The operation in a message; nil if the message is no operation, or malformed.
-    init?(_ message: Element) {
+    /// - Parameter body: the text; nil for the body of the stanza.
+    init?(_ message: Element, body: String? = nil) {
         if let replace = message.child("replace", Self.correction) {
-            guard let body = message.child("body", "jabber:client")?.text else { return nil }
+            guard let body = body ?? message.child("body", "jabber:client")?.text else { return nil }
             (kind, content) = (.correction, body)
             guard let id = Self.id(of: replace) else { return nil }
             reference = id

@@ -92,9 +92,14 @@ struct Operations {
             target = operation.operation.kind == .correction ? operation.target : nil
         }
         guard let target else { return nil }
+        guard row.operation.kind == .correction else { return target }
         // A text that anybody on the way could have written does not replace an encrypted text.
-        let isSealed = try row.operation.kind == .correction && messages.message(target)?.encryption != nil
-        return isSealed ? nil : target
+        let wasEncrypted = try isEncrypted(target)
+        return try wasEncrypted && !isEncrypted(row.message) ? nil : target
+    }
+
+    private func isEncrypted(_ row: Int64) throws -> Bool {
+        try messages.message(row)?.encryption.map { !$0.isPlain } ?? false
     }
 
     private func named(by row: OperationRow) throws -> StoredMessages.Named? {

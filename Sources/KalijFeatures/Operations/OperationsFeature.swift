@@ -43,7 +43,7 @@ enum OperationsFeature: Feature {
         if Operation.isMeant(by: message.element) { message.isShown = false }
         // A room speaks only to its occupants.
         guard message.isKept || message.type != "groupchat" else { return }
-        if message.encryption == nil, Operation(message.element) != nil {
+        if message.encryption?.problem == nil, Operation(message.element) != nil {
             (message.isShown, message.isKept) = (false, true)
         }
         if let reply = Reply(message.element) {
@@ -56,7 +56,9 @@ enum OperationsFeature: Feature {
     static func inserted(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
         var operations = Operations(step: step)
         operations.untold = message.id
-        if !incoming.isShown, message.encryption == nil, let operation = Operation(incoming.element) {
+        if !incoming.isShown, message.encryption?.problem == nil,
+            let operation = Operation(incoming.element, body: incoming.body)
+        {
             try operations.insert(operation, of: message)
         }
         let names = [incoming.messageID, incoming.originID, incoming.stanzaID]

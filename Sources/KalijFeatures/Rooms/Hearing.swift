@@ -102,12 +102,12 @@ struct Hearing {
         guard let id = message.ownID else { return false }
         return try step.database.statement(
             """
-            SELECT 1 FROM message WHERE message_id = ? AND account = ? AND conversation = ? AND body IS ?
-                AND (sender = ? OR direction = 'out') LIMIT 1
+            SELECT 1 FROM message WHERE message_id = ? AND account = ? AND conversation = ?
+                AND (body IS ? OR ? AND encryption IS NOT NULL) AND (sender = ? OR direction = 'out') LIMIT 1
             """
         ).first([
             .text(id), .integer(step.account.id), .text(room.jid.description), .optional(message.body),
-            .text(message.sender.description),
+            .integer(message.encryption == nil ? 0 : 1), .text(message.sender.description),
         ]) { _ in true } ?? false
     }
 

@@ -53,15 +53,16 @@ struct RoomOutbox {
     /// Queues what waits, in order, while the account is in the room and nothing is in doubt. Nothing is said in a room
     /// that is still being made.
     func flush() throws {
-        guard room.stay.state == .joined, !room.stay.mayCreate, let held = room.held,
-            try first(.doubtful) == nil
-        else { return }
+        guard try isOpen, let held = room.held else { return }
         let waiting = try database.statement(
             "SELECT message, stanza FROM room_message WHERE account = ? AND room = ? AND state = ? ORDER BY message LIMIT ?"
         ).all(key + [.integer(State.waiting.rawValue), .integer(Self.portion)]) {
             ($0.integer("message"), $0.blob("stanza"))
         }
         for (message, stanza) in waiting {
+            guard try !step.features.all.contains(where: { try $0.holds(message, to: room.jid, in: step) }) else {
+                return step.flush()
+            }
             do {
                 try queue.append(stanza, groupchat: message)
                 try set(.queued, message, nick: held)
@@ -70,6 +71,18 @@ struct RoomOutbox {
         guard !waiting.isEmpty else { return }
         step.flush()
         if waiting.count == Int(Self.portion) { try flush() }
+    }
+
+    /// Whether a message that waits may leave now.
+    var isOpen: Bool {
+        get throws {
+            try room.stay.state == .joined && !room.stay.mayCreate && room.held != nil && first(.doubtful) == nil
+        }
+    }
+
+    /// The message leaves as `stanza`, now and whenever it is sent again.
+    func set(_ stanza: [UInt8], of message: Int64) throws {
+        try database.run("UPDATE room_message SET stanza = ? WHERE message = ?", [.blob(stanza), .integer(message)])
     }
 
     private func set(_ state: State, _ message: Int64, nick: String? = nil) throws {

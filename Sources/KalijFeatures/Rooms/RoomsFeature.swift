@@ -182,13 +182,14 @@ enum RoomsFeature: Feature {
         if !message.isShown, Invitations.isMeant(by: incoming) { try Invitations(step: step).stored(incoming) }
     }
 
-    static func keeps(_ stanza: Element, of message: Int64, to recipient: JID, in step: Step) throws -> Bool {
+    static func keeps(_ stanza: AcceptedStanza, in step: Step) throws -> Bool {
+        let recipient = stanza.recipient
         guard let room = try Rooms(step: step).rows.room(recipient) else { return false }
         if let nick = recipient.resource {
             try Hearing(step: step, room: room).checkHolder(of: nick, recipient.description)
             return false
         }
-        try RoomOutbox(step: step, room: room).accept(stanza, message)
+        try RoomOutbox(step: step, room: room).accept(stanza.element, stanza.message)
         return true
     }
 

@@ -17,6 +17,8 @@ public struct ChangeSettings: Intent {
     public var typing: Bool?
     /// Which messages notify: `all`, `mentions`, `none`, or a time until which none does (XEP-0082).
     public var notify: String?
+    /// Whether notifications say who has written, and what.
+    public var preview: Bool?
 
     /// - Parameter conversation: the conversation; nil for all conversations without a choice of their own.
     public init(for conversation: JID? = nil) { self.conversation = conversation?.bare.description }
@@ -33,6 +35,7 @@ public struct ChangeSettings: Intent {
             if let isOn { try settings.set(disclosure, isOn, for: bare) }
         }
         if let choice { try settings.set(choice, for: bare) }
+        if let preview { try settings.set(preview: preview, for: bare) }
         return .done
     }
 

@@ -31,6 +31,8 @@ public struct ChatSettings: Sendable, Equatable {
     public let notify: NotifyChoice
     /// Until when no message notifies, in milliseconds since 1970; nil if that time is over, or was not set.
     public let mutedUntil: Int64?
+    /// Whether notifications say who has written, and what.
+    public let preview: Bool
 
     /// Whether a message notifies now.
     /// - Parameter isMeant: whether the message is meant for the user: in a room, if it mentions the user.
@@ -51,7 +53,7 @@ package struct StoredSettings {
 
     package init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
 
-    private static let (notify, muted) = ("notify", "muted")
+    private static let (notify, muted, preview) = ("notify", "muted", "preview")
 
     /// The settings for `conversation`; nil for the account's own.
     package func settings(for conversation: String?, now: Int64) throws -> ChatSettings {
@@ -60,7 +62,7 @@ package struct StoredSettings {
         ).all([.integer(account), .text(conversation ?? "")]) {
             (name: $0.text("name"), value: $0.text("value"), isOwn: $0.bool("is_own"))
         }
-        guard !rows.isEmpty else { return ChatSettings(off: [], notify: .all, mutedUntil: nil) }
+        guard !rows.isEmpty else { return ChatSettings(off: [], notify: .all, mutedUntil: nil, preview: true) }
         // The conversation's own choice counts.
         let values = Dictionary((rows.filter { !$0.isOwn } + rows.filter(\.isOwn)).map { ($0.name, $0.value) }) { $1 }
         let notify: NotifyChoice =
@@ -71,7 +73,15 @@ package struct StoredSettings {
             }
         return ChatSettings(
             off: Set(Disclosure.allCases.filter { values[$0.rawValue] == "off" }), notify: notify,
-            mutedUntil: values[Self.muted].flatMap { Int64($0) }.flatMap { $0 > now ? $0 : nil })
+            mutedUntil: values[Self.muted].flatMap { Int64($0) }.flatMap { $0 > now ? $0 : nil },
+            preview: values[Self.preview] != "off")
+    }
+
+    /// Whether notifications say who has written in `conversation`, and what.
+    func showsText(of conversation: String) throws -> Bool { try settings(for: conversation, now: 0).preview }
+
+    func set(preview isOn: Bool, for conversation: String?) throws {
+        try set(Self.preview, isOn ? "on" : "off", for: conversation)
     }
 
     /// Whether the user has chosen what notifies in `conversation`.

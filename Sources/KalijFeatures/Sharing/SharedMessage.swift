@@ -1,6 +1,7 @@
 import KalijAddress
 import KalijHandlers
 import KalijRoles
+import KalijSteps
 
 /// A message that waits in the mailbox for the driver.
 package struct SharedMessage: Codable {
@@ -14,12 +15,15 @@ package struct SharedMessage: Codable {
     package let body: String
     /// The message that the text answers.
     package let answered: AnsweredMessage?
+    /// Whether the text is encrypted; nil: as the conversation is.
+    let privacy: Privacy?
 
     package init(_ text: OutgoingText) {
         recipient = text.recipient.description
         id = text.id
         body = text.body
         answered = text.answered
+        privacy = text.privacy == .asConversation ? nil : text.privacy
     }
 
     /// Reads `parcel`.
@@ -34,7 +38,10 @@ package struct SharedMessage: Codable {
 
     /// - Throws: `JIDError`, `AcceptError` if the message cannot be sent.
     package var text: OutgoingText {
-        get throws { try OutgoingText(body, to: try JID(recipient), id: id, answering: answered) }
+        get throws {
+            try OutgoingText(
+                body, to: try JID(recipient), id: id, answering: answered, privacy: privacy ?? .asConversation)
+        }
     }
 }
 

@@ -45,7 +45,8 @@ public struct Session: Sendable {
     /// How many messages the sending chain before had.
     var previous: UInt32
 
-    /// The messages sent in the present chain, for whoever owes a sign of life to a device that sends much.
+    /// How many messages of the present receiving chain were read or skipped, for whoever owes a sign of life to a device that
+    /// sends much.
     public var received: UInt32 { receiving?.number ?? 0 }
     /// How many messages the present sending chain has.
     public var sent: UInt32 { sending?.number ?? 0 }
@@ -157,6 +158,9 @@ public struct Session: Sendable {
         guard let receiving, message.previous >= receiving.number else { return 0 }
         return Int(message.previous) + 1 - Int(receiving.number)
     }
+
+    /// Whether `message` belongs to a chain that this session has received from: then no new ratchet key has to be tried.
+    public func hasChain(of message: RatchetMessage.Header) -> Bool { receiving != nil && remote == message.key }
 
     /// Reads `message`.
     /// - Parameter kept: the kept key of that name, if there is any.

@@ -51,7 +51,7 @@ extension EventKey {
 }
 
 /// A key with its value.
-public struct EventField: Sendable {
+public struct EventField: Sendable, Equatable {
     /// A key listed by the event's type.
     public let key: EventKey
     /// The value of this event.
@@ -90,6 +90,8 @@ public enum EventValue: Sendable, Equatable {
     case texts([String])
     /// Lists of strings, by names.
     case lists([List])
+    /// An object with fields of its own.
+    case object([EventField])
 
     /// A named list of strings.
     public struct List: Sendable, Equatable {

@@ -57,6 +57,9 @@ public protocol Feature: SendableMetatype {
     /// The session goes on over a new connection. Messages that have left and are not acknowledged are held back.
     static func sessionResumed(in step: Step) throws
 
+    /// The server has counted more stanzas in the session than were sent: the database may be an old copy. The session is given up.
+    static func sessionMisfit(in step: Step) throws
+
     /// The features of the server or of the account are known, or will not be; once in each new session (XEP-0030).
     static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws
 
@@ -145,10 +148,22 @@ public protocol Feature: SendableMetatype {
     /// Whether messages to `jid` are for all occupants of a room (XEP-0045 section 7.4).
     static func isRoom(_ jid: JID, in step: Step) throws -> Bool
 
-    /// The stanza of a user's message to a room, or to an occupant of a room, in the row `message` is about to be queued.
+    /// A stanza of the user's was accepted, and is about to be queued. All features are asked, the last of the
+    /// list first.
     /// - Throws: an error that says why the message cannot be sent.
     /// - Returns: whether the feature keeps the stanza, and queues the stanza itself when it may leave.
-    static func keeps(_ stanza: Element, of message: Int64, to recipient: JID, in step: Step) throws -> Bool
+    static func keeps(_ stanza: AcceptedStanza, in step: Step) throws -> Bool
+
+    /// Whether the feature may have stanzas that can leave now, to be queued by ``queueReady(in:)``. Asked in no step, before each
+    /// writing of the queue.
+    static func hasReady(for account: Account, in database: Database) throws -> Bool
+
+    /// The connection has room: the feature queues some of what it keeps.
+    static func queueReady(in step: Step) throws
+
+    /// Whether the message to a room in the row `message` waits for this feature, though it could leave now; and with it everything
+    /// later in the room.
+    static func holds(_ message: Int64, to room: JID, in step: Step) throws -> Bool
 
     /// Whether work is left that a process does before it ends by itself, besides the queue.
     static func isOwed(by account: Account, in database: Database) throws -> Bool
@@ -174,6 +189,7 @@ extension Feature {
     public static func sessionLost(in step: Step) throws {}
     public static func sessionBegan(in step: Step) throws {}
     public static func sessionResumed(in step: Step) throws {}
+    public static func sessionMisfit(in step: Step) throws {}
     public static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {}
     public static func holdsPresence(in step: Step) throws -> Bool { false }
     public static func becameAvailable(in step: Step) throws {}
@@ -199,9 +215,10 @@ extension Feature {
     public static func takesError(_ message: Element, in step: Step) throws -> Bool { false }
     public static func isVisible(to jid: JID, in step: Step) throws -> Bool { false }
     public static func isRoom(_ jid: JID, in step: Step) throws -> Bool { false }
-    public static func keeps(_ stanza: Element, of message: Int64, to recipient: JID, in step: Step) throws -> Bool {
-        false
-    }
+    public static func keeps(_ stanza: AcceptedStanza, in step: Step) throws -> Bool { false }
+    public static func hasReady(for account: Account, in database: Database) throws -> Bool { false }
+    public static func queueReady(in step: Step) throws {}
+    public static func holds(_ message: Int64, to room: JID, in step: Step) throws -> Bool { false }
     public static func isOwed(by account: Account, in database: Database) throws -> Bool { false }
     public static func isPreparing(_ account: Account, in database: Database) throws -> Bool { false }
     public static func prepare(_ message: Element, in step: Step) throws {}

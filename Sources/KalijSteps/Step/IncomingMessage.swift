@@ -64,8 +64,13 @@ public struct IncomingMessage {
     package var repliesTo: String?
     /// Whether the sender wants to know whether the message was displayed (XEP-0333).
     package var isMarkable = false
-    /// The method of the encryption (XEP-0380), if the message cannot be read.
-    package var encryption: String?
+    /// How the message was encrypted, and whether it could be read; nil for a plain text in a plain conversation.
+    package var encryption: MessageEncryption?
+    /// Names the encrypted content, whoever shows the message; nil if it is not encrypted.
+    package var digest: [UInt8]?
+    /// The row with the same encrypted content: from another source, or shown again by a server. Only the id and the place of this
+    /// message count.
+    package var twin: Int64?
 
     /// A message delivered by the server.
     /// - Parameter archiver: the address whose stanza-id counts; nil if none counts.
@@ -101,7 +106,7 @@ public struct IncomingMessage {
     }
 
     /// The text as a line of the conversation.
-    package var shownBody: String? { isShown && encryption == nil ? body : nil }
+    package var shownBody: String? { isShown && encryption?.problem == nil ? body : nil }
 
     /// The id of an own message: the origin-id, which is also the stanza's id.
     package var ownID: String? { reflects ?? originID ?? (messageID.isEmpty ? nil : messageID) }

@@ -34,8 +34,8 @@ public struct Message: Sendable, Equatable {
     public let corrects: String?
     /// The id of the message that this message answers (XEP-0461); nil if there is none.
     public let repliesTo: String?
-    /// The method of the encryption (XEP-0380) of a message that cannot be read here; nil for other messages.
-    public let encryption: String?
+    /// How the message was encrypted, and whether it could be read; nil for a plain text in a plain conversation.
+    public let encryption: MessageEncryption?
     /// The reactions to the message (XEP-0444).
     public package(set) var reactions: [Reaction] = []
     /// Milliseconds since 1970; the server's stamp, if there is one.
@@ -64,7 +64,7 @@ public struct Message: Sendable, Equatable {
         erasure = row.optionalText("erased").flatMap(Erasure.init)
         corrects = row.optionalText("corrects")
         repliesTo = row.optionalText("reply_to")
-        encryption = row.optionalText("encryption")
+        encryption = row.optionalText("encryption").map(MessageEncryption.init(stored:))
         sentAt = row.integer("sent_at")
         state = row.optionalText("state").flatMap(MessageState.init)
         error = row.optionalText("error")
@@ -74,8 +74,8 @@ public struct Message: Sendable, Equatable {
     package init(
         id: Int64, direction: Direction, conversation: String, messageID: String, stanzaID: String?, originID: String?,
         from: String,
-        to: String, type: String, body: String?, isShown: Bool, repliesTo: String? = nil, encryption: String? = nil,
-        sentAt: Int64, state: MessageState?
+        to: String, type: String, body: String?, isShown: Bool, repliesTo: String? = nil,
+        encryption: MessageEncryption? = nil, sentAt: Int64, state: MessageState?
     ) {
         self.id = id
         self.direction = direction

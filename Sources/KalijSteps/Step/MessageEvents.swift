@@ -46,9 +46,12 @@ extension EventKey {
     /// The reactions.
     public static let reactions = EventKey(
         "reactions", "the emoji of each author, as {author: [emoji, ...]} (XEP-0444)")
-    /// The method of the encryption.
+    /// How the message was encrypted.
     public static let encryption = EventKey(
-        "encryption", "the method of the encryption of a message that cannot be read (XEP-0380)")
+        "encryption",
+        "how the message was encrypted: `ns`, `device`, `fingerprint` and `trust` of the sender; `undecryptable` with the reason "
+            + "if the text cannot be read; `left_out`, who cannot read the user's message; `plain` for a plain text in an encrypted "
+            + "conversation")
     /// False if the message is no line of the conversation.
     public static let shown = EventKey(
         "shown",
@@ -79,8 +82,11 @@ public struct MessageStored: MessageEvent {
     public static let name = "message"
     public static let meaning = "A message was stored, from any source."
     public let message: Message
-    /// A message without a text has no line.
-    public var line: PrintedText? { message.body == nil ? nil : message.line }
+    /// A message without a text has no line, unless the text cannot be read.
+    public var line: PrintedText? {
+        let isUnread = message.encryption?.problem.map { $0 != .unknownMethod } ?? false
+        return message.body == nil && !isUnread ? nil : message.line
+    }
     public var isResult: Bool { true }
 
     package init(_ message: Message) { self.message = message }
@@ -130,7 +136,8 @@ extension Message {
             .optional(.corrects, corrects), .optional(.replyTo, repliesTo),
             reactions.isEmpty
                 ? nil : EventField(.reactions, .lists(reactions.map { .init(name: $0.author, texts: $0.emoji) })),
-            .optional(.encryption, encryption), isShown ? nil : EventField(.shown, .flag(false)))
+            encryption.map { EventField(.encryption, .object($0.fields)) },
+            isShown ? nil : EventField(.shown, .flag(false)))
     }
 
     /// The line for a person.
@@ -142,17 +149,19 @@ extension Message {
         if editedAt != nil { words += " (edited)" }
         if let corrects { words += " (corrects \(corrects), which is not here)" }
         if repliesTo != nil { words += " (answer)" }
+        if encryption?.isPlain ?? false { words += " (not encrypted)" }
         let time = DateTime.text(Date(timeIntervalSince1970: Double(sentAt) / 1000))
         return "\(time) \(other)\(words): \(text)\(reactionWords)"
     }
 
     private var text: PrintedText {
-        switch (body, erasure, encryption) {
+        switch (body, erasure, encryption?.problem) {
         case (_, .retracted?, _): "(retracted)"
         case (_, .moderated?, _): "(removed by the room)"
         case (_, .forgotten?, _): "(forgotten)"
         case (let body?, _, _): "\(body)"
-        case (nil, _, let encryption?): "(encrypted: \(encryption))"
+        case (nil, _, .unknownMethod?): "(encrypted: \(encryption?.method ?? ""))"
+        case (nil, _, let problem?): "(encrypted, cannot be read: \(problem.rawValue))"
         case (nil, nil, nil): ""
         }
     }

@@ -23,9 +23,10 @@ final class CommandInput {
         let id: Int?
         let originID: String?
         let reply: MessageReference?
+        let plain: Bool?
 
         private enum CodingKeys: String, CodingKey {
-            case command, to, body, account, id, reply
+            case command, to, body, account, id, reply, plain
             case originID = "origin_id"
         }
     }
@@ -123,7 +124,7 @@ final class CommandInput {
             }
             let message = try engine.accept(
                 body, to: JID(to), from: request.account.map { try JID($0) }, id: request.originID,
-                answering: request.reply)
+                answering: request.reply, privacy: request.plain ?? false ? .plain : .asConversation)
             let record = EventRecord(message, account: message.from, at: message.sentAt)
             answer(Answer(event: "accepted", id: request.id, message: record))
         case "stop": engine.stop()

@@ -6,7 +6,7 @@ import KalijTransport
 
 enum SendCommand: Command {
     static let name = "send"
-    static let usage = "TO [TEXT] [--reply ID] [--account JID] [--id ID] [--queue-only | --confirm]"
+    static let usage = "TO [TEXT] [--reply ID] [--account JID] [--id ID] [--plain] [--queue-only | --confirm]"
     static let summary = "accept a message and make sure that it is sent"
     static let details = """
         Accepts a chat message, without waiting for any process. With exit status 0 the message is on the disk and will reach
@@ -34,6 +34,7 @@ enum SendCommand: Command {
         .value("--account", "JID", "send from this account, if several are stored"),
         .value("--id", "ID", "set the message's own id (origin-id): a second message with this id is not sent"),
         .value("--reply", "ID", "answer this message: its `id` in `kalij history --json`, or the sender's id"),
+        .flag("--plain", "do not encrypt the text, also in an encrypted conversation (`kalij help omemo`)"),
         .flag("--queue-only", "only accept the message, never go online"),
         .flag("--confirm", "report in the exit status whether your server has the message"),
     ]
@@ -48,7 +49,8 @@ enum SendCommand: Command {
         }
         let message = try shared.directory.share(
             text, to: recipient, from: sender, id: arguments.value("--id"),
-            answering: arguments.value("--reply").map(MessageReference.init))
+            answering: arguments.value("--reply").map(MessageReference.init),
+            privacy: arguments.has("--plain") ? .plain : .asConversation)
         if shared.json { try tell(message, as: "message") }
         guard !arguments.has("--queue-only") else {
             if !shared.json { Output.line(message.line) }

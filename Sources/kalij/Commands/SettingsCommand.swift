@@ -4,7 +4,8 @@ import KalijText
 
 enum SettingsCommand: Command {
     static let name = "settings"
-    static let usage = "[JID] [receipts=on|off] [markers=on|off] [typing=on|off] [notify=all|mentions|none|TIME]"
+    static let usage =
+        "[JID] [receipts=on|off] [markers=on|off] [typing=on|off] [notify=all|mentions|none|TIME] [preview=on|off]"
     static let summary = "change what others are told, and what notifies"
     static let details = """
         Changes settings for the conversation with JID, or without JID for all conversations without a setting of their own; then
@@ -14,6 +15,7 @@ enum SettingsCommand: Command {
           markers    tell contacts that their messages were displayed (XEP-0333)
           typing     tell contacts that you are writing (XEP-0085)
           notify     which messages notify: all; in rooms only mentions; none; or none until TIME, such as 2026-11-21T18:00:00Z
+          preview    say in notifications who has written, and what
 
         With --json a line with these keys, and `muted_until`.
 
@@ -26,7 +28,7 @@ enum SettingsCommand: Command {
     ]
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
-        try arguments.expect(0...5)
+        try arguments.expect(0...6)
         var words = arguments.words[...]
         let jid = try words.first.flatMap { $0.contains("=") ? nil : try JID($0) }
         if jid != nil { words.removeFirst() }
@@ -51,6 +53,7 @@ enum SettingsCommand: Command {
         case "markers": change.markers = try isOn(parts[1])
         case "typing": change.typing = try isOn(parts[1])
         case "notify": change.notify = parts[1]
+        case "preview": change.preview = try isOn(parts[1])
         default: throw Failure(.usage, "there is no setting \"\(parts[0])\"")
         }
     }
@@ -70,10 +73,11 @@ private struct SettingsRecord: Encodable {
     private let markers: Bool
     private let typing: Bool
     private let notify: String
+    private let preview: Bool
     private let mutedUntil: String?
 
     private enum CodingKeys: String, CodingKey {
-        case receipts, markers, typing, notify
+        case receipts, markers, typing, notify, preview
         case mutedUntil = "muted_until"
     }
 
@@ -82,12 +86,16 @@ private struct SettingsRecord: Encodable {
         markers = !settings.off.contains(.markers)
         typing = !settings.off.contains(.typing)
         notify = settings.notify.name
+        preview = settings.preview
         mutedUntil = settings.mutedUntil.map { Stamp.of($0) }
     }
 
     var line: PrintedText {
         func word(_ isOn: Bool) -> String { isOn ? "on" : "off" }
         let muted: PrintedText = mutedUntil.map { " (none until \($0))" } ?? ""
-        return "receipts=\(word(receipts)) markers=\(word(markers)) typing=\(word(typing)) notify=\(notify)\(muted)"
+        return """
+            receipts=\(word(receipts)) markers=\(word(markers)) typing=\(word(typing)) notify=\(notify)\(muted) \
+            preview=\(word(preview))
+            """
     }
 }

@@ -18,7 +18,7 @@ enum Kalij {
             ChatsCommand.self, HistoryCommand.self, ReadCommand.self, SearchCommand.self, SettingsCommand.self,
             RosterCommand.self, AddCommand.self, RemoveCommand.self, RequestsCommand.self, AcceptCommand.self,
             DenyCommand.self, BlockCommand.self, UnblockCommand.self, ProfileCommand.self, RoomCommand.self,
-            PushCommand.self,
+            OMEMOCommand.self, PushCommand.self,
             StatusCommand.self, IQCommand.self, DiscoCommand.self, PingCommand.self,
             PendingCommand.self, QuarantineCommand.self, LogoutCommand.self, QueryCommand.self, DemoCommand.self,
         ]
@@ -26,6 +26,7 @@ enum Kalij {
 
     static func main() {
         signal(SIGPIPE, SIG_IGN)
+        forbidCoreDumps()
         // A limit on the size of files is a full disk.
         signal(SIGXFSZ, SIG_IGN)
         ErrorTexts.loadLate()
@@ -37,6 +38,13 @@ enum Kalij {
             if failure.status == .usage { Output.note("`kalij help` shows how it is used") }
             exit(failure.status.rawValue)
         }
+    }
+
+    /// The memory holds keys and texts. `KALIJ_CORE_DUMPS=1` leaves the limit as it is.
+    private static func forbidCoreDumps() {
+        guard getenv("KALIJ_CORE_DUMPS") == nil else { return }
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     }
 
     private static func run(_ line: ArraySlice<String>) throws -> ExitStatus {

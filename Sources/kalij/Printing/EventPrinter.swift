@@ -79,6 +79,8 @@ struct EventRecord: Encodable {
             case .lists(let lists):
                 let values = Dictionary(lists.map { ($0.name, $0.texts) }) { first, _ in first }
                 try object.encode(values, forKey: Key(name))
+            case .object(let fields):
+                try object.encode(EventRecord(fields), forKey: Key(name))
             }
         }
     }

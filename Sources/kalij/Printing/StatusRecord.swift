@@ -124,6 +124,7 @@ struct StatusRecord: Encodable {
         case .time(let time): "  \(name): \(Stamp.of(time))"
         case .texts(let texts): "  \(name): \(texts.joined(separator: ", "))"
         case .lists(let lists): "  \(name): \(lists.map(\.name).joined(separator: ", "))"
+        case .object(let fields): "  \(name): \(fields.map(\.key.name).joined(separator: ", "))"
         case .flag(true): "  \(name)"
         }
     }

@@ -19,6 +19,8 @@ struct PlanTests {
         "quarantine", "question", "intent", "dead_letter", "capability", "subscription_request",
         // At most eight rows.
         "profile_change",
+        // A row for each account, or a few hundred.
+        "omemo_device", "omemo_own", "omemo_signed", "omemo_prekey",
         // Rows live for seconds.
         "letter", "reply",
     ]
@@ -116,6 +118,34 @@ struct PlanTests {
         Exception(
             "what has left and was not acknowledged, after a resume", "RoomOutbox.swift",
             "DELETE FROM queue WHERE account = ? AND groupchat"),
+        Exception(
+            first, "Turns.swift", "SELECT 1 FROM omemo_turn", "SELECT 1 FROM omemo_waiting w", "DELETE FROM omemo_turn"),
+        Exception(first, "EmptyMessages.swift", "SELECT 1 FROM omemo_owed", "SELECT peer FROM omemo_owed"),
+        Exception(first, "Aside.swift", "SELECT count(*)"),
+        Exception(
+            "the conversations whose messages wait for keys, when keys have come", "Turns.swift", "INSERT OR IGNORE"),
+        Exception(end, "Turns.swift", "DELETE FROM omemo_waiting WHERE account"),
+        Exception(end, "Healing.swift", "DELETE FROM omemo_owed"),
+        Exception(end, "Leaving.swift", "DELETE FROM omemo_list", "DELETE FROM omemo_aside"),
+        Exception(
+            "all sessions of an old copy of the database, once", "RatchetSessions.swift",
+            "UPDATE omemo_session SET sends = 0 WHERE account = ?"),
+        Exception("the same", "Restoring.swift", "DELETE FROM omemo_session"),
+        Exception(
+            "the encrypted conversations, for the user", "Modes.swift", "SELECT conversation FROM omemo_conversation"),
+        Exception(
+            "all keys, for the user", "EncryptionState.swift", "SELECT jid, identity", "SELECT l.jid", "SELECT count(*)"
+        ),
+        Exception("domains whose strangers have begun sessions in the last hour", "Strangers.swift", "DELETE FROM"),
+        Exception("at most 10,001 rows of a partial index", "SeenContents.swift", "DELETE FROM"),
+        Exception(
+            "at most 201 rows of a partial index", "RatchetSessions.swift",
+            "DELETE FROM omemo_session WHERE id IN (SELECT id FROM omemo_session WHERE account"),
+        Exception(
+            "at most 20 rows of a partial index", "PeerDevices.swift", "SELECT count(*)",
+            "UPDATE omemo_peer SET asked = 0 WHERE asked"),
+        Exception(bind, "PeerLists.swift", "UPDATE omemo_list SET asked = 0 WHERE account"),
+        Exception("the 50,000 newest, if there are more", "KeptKeys.swift", "DELETE FROM omemo_kept WHERE id <="),
     ]
 
     private func databases() throws -> (StepHarness, [Database]) {

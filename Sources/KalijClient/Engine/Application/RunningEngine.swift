@@ -103,21 +103,22 @@ public final class RunningEngine: Sendable {
     ///   - id: the id of the message, its origin-id (XEP-0359); nil for a new id. A message accepted before under this
     ///     id is not sent again: a process that was killed during the call repeats the call with the same id.
     ///   - answered: the message that the text answers (XEP-0461); nil if there is none.
+    ///   - privacy: whether the text is encrypted.
     /// - Returns: the message in the state `queued`, on the disk. If a message was accepted before under this `id`,
     ///   that message unchanged.
     /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; then nothing was accepted.
     @discardableResult
     public func accept(
         _ body: String, to recipient: JID, from sender: JID? = nil, id: String? = nil,
-        answering answered: MessageReference? = nil
+        answering answered: MessageReference? = nil, privacy: Privacy = .asConversation
     ) async throws -> Message {
         do {
             return try await onThread {
-                try $0.accept(body, to: recipient, from: sender, id: id, answering: answered)
+                try $0.accept(body, to: recipient, from: sender, id: id, answering: answered, privacy: privacy)
             }
         } catch EngineError.notRunning {
             return try directory.share(
-                body, to: recipient, from: sender, id: id, answering: answered, clock: clock)
+                body, to: recipient, from: sender, id: id, answering: answered, privacy: privacy, clock: clock)
         }
     }
 

@@ -1,0 +1,84 @@
+import KalijHandlers
+import KalijRatchet
+import KalijSteps
+import KalijStore
+import KalijStream
+import KalijXML
+
+/// Asks for the keys of devices, and begins sessions.
+struct Bundles {
+    let step: Step
+
+    /// The longest time for an answer of somebody's server.
+    private static let patience = Duration.seconds(60)
+    /// How long a device without usable keys is left out; and one whose keys cannot be had now.
+    private static let (long, short) = (Duration.seconds(24 * 3600), Duration.seconds(600))
+
+    /// Asks for the bundle of `device`, if not too many questions are open.
+    /// - Parameter heals: whether a session is begun though there is one.
+    func ask(_ device: PeerDevice, heals: Bool = false) throws {
+        guard !device.isAsked, try PeerDevices(step: step).mayAsk() else { return }
+        try PeerDevices(step: step).set(isAsked: true, of: device)
+        let dialect = device.dialect
+        try step.send(
+            Nodes.items(
+                of: dialect.bundleNode(device.device),
+                id: dialect == .axolotl ? nil : dialect.bundleItem(device.device), at: device.jid),
+            then: BundleTold(peer: device.id, heals: heals), within: Self.patience)
+    }
+
+    fileprivate func answered(_ reply: IQReply, _ device: PeerDevice, heals: Bool) throws {
+        let devices = PeerDevices(step: step)
+        try devices.set(isAsked: false, of: device)
+        switch reply {
+        case .timeout: try devices.leaveOut(device, "its server does not answer", for: Self.short)
+        case .error(let error, _):
+            let isLate = error.isUnreachable || error.kind == .wait
+            try devices.leaveOut(device, "\(error)", for: isLate ? Self.short : Self.long)
+        case .result(let answer):
+            let content = Nodes.content(of: device.dialect.bundleNode(device.device), in: answer)
+            do {
+                guard let content, let bundle = BundleElement(content, device.dialect) else {
+                    throw RatchetError.malformed("the bundle")
+                }
+                try begin(bundle, device, heals: heals)
+            } catch let error as RatchetError {
+                try devices.leaveOut(device, "\(error)", for: Self.long)
+            }
+        }
+        try Turns(step: step).again()
+    }
+
+    /// Begins a session.
+    /// - Throws: `RatchetError` for a bundle that cannot be used.
+    private func begin(_ element: BundleElement, _ device: PeerDevice, heals: Bool) throws {
+        guard let own = try OwnDevice.load(step.account.id, from: step.database) else { return }
+        let bundle = try element.chosen(device.dialect)
+        let rows = RatchetSessions(step: step)
+        let isProof = try !heals && rows.sending(device) != nil
+        // All agreements of the bundle's keys have to hold, also if the bundle only proves a key.
+        let identity = try own.identity
+        let session = try Session.begin(identity, bundle, device.dialect)
+        guard session.theirs.key != identity.publicIdentity.key else { throw RatchetError.badKey }
+        try Trusting(step: step).met(session.theirs.key, of: device, byBundle: true)
+        if isProof { return }
+        try rows.add(session, of: device, place: step.now, sends: true)
+        if heals { try EmptyMessages(step: step).owe(to: device) }
+    }
+}
+
+/// A device's keys have come, or not.
+struct BundleTold: InvalidatableHandler {
+    static let name = "omemo.bundle"
+    let peer: Int64
+    /// Whether a session is begun though there is one.
+    let heals: Bool
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        guard let device = try PeerDevices(step: step).device(peer) else { return }
+        try Bundles(step: step).answered(reply, device, heals: heals)
+    }
+
+    /// The next session asks again.
+    func invalidate(_ reason: Invalidation, in step: Step) throws {}
+}

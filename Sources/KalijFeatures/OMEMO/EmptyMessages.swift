@@ -1,0 +1,82 @@
+import KalijAddress
+import KalijRatchet
+import KalijSteps
+import KalijStore
+import KalijXML
+
+/// Empty messages: signs of life that move the ratchets (XEP-0384 section 5.3 of 2). They are owed as rows, and sent when the archive was
+/// read, to people whom the user has written to or subscribed to.
+struct EmptyMessages {
+    let step: Step
+    private var account: Value { .integer(step.account.id) }
+
+    /// After so many messages in a chain the other side gets a new ratchet key.
+    private static let longestChain: UInt32 = 53
+    private static let portion: Int64 = 20
+
+    /// Whether a device is owed an empty message after a message in `session` was read. An empty message gets no answer. One answer
+    /// in a chain is enough.
+    static func areOwed(in session: Session, _ hasText: Bool) -> Bool {
+        guard hasText, session.sent == 0 else { return false }
+        return !session.isInitiator && session.received == 1 || session.received > longestChain
+    }
+
+    func owe(to device: PeerDevice) throws {
+        try step.database.run(
+            "INSERT OR REPLACE INTO omemo_owed(peer, account, heals) VALUES (?, ?, 0)", [.integer(device.id), account])
+    }
+
+    /// Whether empty messages can be sent.
+    static func isAny(of account: Account, in database: Database) throws -> Bool {
+        try database.statement("SELECT 1 FROM omemo_owed WHERE account = ? LIMIT 1")
+            .first([.integer(account.id)]) { _ in true } ?? false
+    }
+
+    /// Sends what is owed: a message for all devices of an address.
+    func send(_ own: OwnDevice) throws {
+        let ids = try step.database.statement(
+            "SELECT peer FROM omemo_owed WHERE account = ? AND heals = 0 ORDER BY peer LIMIT ?"
+        ).all([account, .integer(Self.portion)]) { $0.integer() }
+        guard !ids.isEmpty else { return }
+        let devices = try ids.compactMap { try PeerDevices(step: step).device($0) }
+        for id in ids {
+            try step.database.run("DELETE FROM omemo_owed WHERE peer = ?", [.integer(id)])
+        }
+        for (_, group) in Dictionary(grouping: devices, by: \.list).sorted(by: { $0.key < $1.key }) {
+            try send(to: group, own)
+        }
+    }
+
+    private func send(to devices: [PeerDevice], _ own: OwnDevice) throws {
+        guard let first = devices.first, try mayWrite(to: first.jid) else { return }
+        var targets: [Recipients.Target] = []
+        for device in devices {
+            guard let identity = device.identity, let row = try RatchetSessions(step: step).sending(device),
+                row.session.sent == 0 || !row.session.isAnswered,
+                try Trusting(step: step).trust(in: identity, of: device.jid)?.isUsed ?? false
+            else { continue }
+            targets.append(Recipients.Target(device: device, row: row))
+        }
+        guard !targets.isEmpty else { return }
+        let payload = try Payload(emptyIn: first.dialect)
+        let keys = try Encrypting(step: step, own: own).seal(payload, for: &targets)
+        for target in targets {
+            try RatchetSessions(step: step).save(target.row.session, in: target.row.id, place: nil)
+        }
+        try OutgoingStanza(
+            hidden: [EncryptedElement.element(payload, from: own.id, keys, first.dialect)], to: first.jid,
+            id: OutgoingID(nil).text, isRepeatable: false
+        ).storeOrFail(in: step, sentAt: step.now)
+    }
+
+    /// Nothing automatic goes to strangers.
+    private func mayWrite(to jid: JID) throws -> Bool {
+        if jid == step.account.jid { return true }
+        if try Blocklist(step: step).isBlocked(jid) { return false }
+        if try StoredMessages(database: step.database, account: step.account.id).hasWritten(to: jid.description) {
+            return true
+        }
+        let contact = try RosterRows(database: step.database, account: step.account.id).contact(jid)
+        return contact.map { $0.subscription != .none } ?? false
+    }
+}

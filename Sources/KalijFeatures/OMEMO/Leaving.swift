@@ -1,0 +1,50 @@
+import KalijHandlers
+import KalijRatchet
+import KalijSteps
+import KalijStore
+
+/// The account is logged out: nobody shall encrypt for this device any more.
+struct Leaving {
+    let step: Step
+
+    /// Takes this device off the list, and its keys from the server.
+    /// - Returns: the handlers whose answers are waited for.
+    func leave() throws -> [String] {
+        var isAny = false
+        for dialect in Dialect.allCases {
+            guard let row = try OwnRow.load(step.account.id, dialect, from: step.database), row.publishedAt != nil,
+                let device = try OwnDevice.id(of: step.account.id, in: step.database)
+            else { continue }
+            try OwnPublisher(step: step, dialect: dialect).handle(.sessionLost)
+            let list = DeviceList(row.others).element(dialect)
+            try step.send(
+                Nodes.publish(list, as: Dialect.listItem, to: dialect.listNode, withOptions: false),
+                then: OwnDeviceLeft(), within: Limits.serverPatience)
+            if dialect == .axolotl {
+                try step.send(
+                    Nodes.delete(dialect.bundleNode(device)), then: OwnDeviceLeft(), within: Limits.serverPatience)
+            }
+            isAny = true
+        }
+        return isAny ? [OwnDeviceLeft.name] : []
+    }
+
+    /// The next login is another device. What the user has decided about others' keys stays.
+    func forget() throws {
+        let account: [Value] = [.integer(step.account.id)]
+        try step.database.run("DELETE FROM omemo_device WHERE account = ?", account)
+        try step.database.run("DELETE FROM omemo_own WHERE account = ?", account)
+        try step.database.run("DELETE FROM omemo_prekey WHERE account = ?", account)
+        try step.database.run("DELETE FROM omemo_signed WHERE account = ?", account)
+        try step.database.run("DELETE FROM omemo_list WHERE account = ?", account)
+        try step.database.run("DELETE FROM omemo_aside WHERE account = ?", account)
+    }
+}
+
+/// The server has taken the device off the list, or not.
+struct OwnDeviceLeft: InvalidatableHandler {
+    static let name = "omemo.left"
+
+    func call(_ reply: IQReply, in step: Step) throws {}
+    func invalidate(_ reason: Invalidation, in step: Step) throws {}
+}

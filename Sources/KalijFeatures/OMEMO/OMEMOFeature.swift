@@ -1,0 +1,135 @@
+import KalijAddress
+import KalijHandlers
+import KalijRatchet
+import KalijSteps
+import KalijStore
+import KalijXML
+
+/// End-to-end encryption (XEP-0384). The ratchets are in `KalijRatchet`; only the driving process uses them. A message's text, its
+/// session, its keys and the handled count are one step.
+enum OMEMOFeature: Feature {
+    static let name = "omemo"
+    static let announced = [Dialect.axolotl.listNode + "+notify"]
+
+    static var handlers: [any Handler<Step>.Type] {
+        [
+            OwnAnswered.self, BundleDue.self, KeysDaily.self, ListAgain.self, ListTold.self, ListWatched.self,
+            BundleTold.self, AsideDue.self, KeysAgain.self, OwnDeviceLeft.self,
+        ]
+    }
+    static var events: [any EventContent.Type] {
+        [
+            OMEMONewKey.self, OMEMOKeyChanged.self, OMEMOUndecided.self, OMEMOBroken.self, OMEMORestored.self,
+            OMEMOListFight.self,
+        ]
+    }
+    static var intents: [any Intent.Type] {
+        [EncryptConversation.self, TrustKey.self, VerifyKeys.self, HealSession.self, ResetKeys.self]
+    }
+
+    static func status(of account: Account, in database: Database) throws -> [EventField] {
+        try OwnDevice.id(of: account.id, in: database).map { [EventField(.device, .integer(Int64($0)))] } ?? []
+    }
+
+    // MARK: The session
+
+    static func sessionLost(in step: Step) throws {
+        try Gate(step: step).sessionLost()
+        try PeerLists.sessionLost(in: step)
+        try Requests(step: step).forget(OwnAnswered.name, unqueueing: true)
+        for dialect in Dialect.allCases { try OwnPublisher(step: step, dialect: dialect).handle(.sessionLost) }
+    }
+
+    static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
+        guard entity == .account, case .known(let info) = answer else { return }
+        guard info.identities.contains(where: { $0.category == "pubsub" && $0.type == "pep" }) else {
+            return try Turns(step: step).failAll("your server keeps no keys (XEP-0163)")
+        }
+        try OwnPublisher(step: step, dialect: .axolotl).began()
+        try Restoring(step: step).lookAtFile()
+        if !info.supports("urn:xmpp:mam:2") { try Gate(step: step).archiveRead() }
+    }
+
+    static func sessionResumed(in step: Step) throws { try Restoring(step: step).lookAtFile() }
+
+    static func sessionMisfit(in step: Step) throws {
+        try Restoring(step: step).found("the server has counted more than was sent")
+    }
+
+    static func archiveRead(in step: Step) throws { try Gate(step: step).archiveRead() }
+
+    static func leave(in step: Step) throws -> [String] { try Leaving(step: step).leave() }
+
+    static func accountLoggedOut(in step: Step) throws { try Leaving(step: step).forget() }
+
+    // MARK: Incoming
+
+    static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
+        if let event = NodeEvent(message), event.node == Dialect.axolotl.listNode {
+            message.isKept = false
+            return try told(event, by: message.sender, in: step)
+        }
+        if message.direction == .incoming, message.type == "chat",
+            message.element.child("opt-out", Dialect.omemo2.namespace) != nil
+        {
+            try Modes(step: step).block(message.conversation)
+            step.emit(
+                OMEMOBroken(contact: message.sender.bare, "does not want encryption: messages wait until you decide"))
+        }
+        guard !EncryptedElement.isMeant(by: message.element) else {
+            return try Receiving.arrived(&message, in: step)
+        }
+        guard message.isShown, message.encryption == nil, message.direction == .incoming,
+            try Modes(step: step).isEncrypted(message.conversation)
+        else { return }
+        message.encryption = .plain
+    }
+
+    private static func told(_ event: NodeEvent, by sender: JID, in step: Step) throws {
+        guard sender == step.account.jid else {
+            return try PeerLists(step: step, dialect: .axolotl).event(event.change, by: sender)
+        }
+        let publisher = OwnPublisher(step: step, dialect: .axolotl)
+        switch event.change {
+        case .content(let content): try publisher.told(DeviceList(content, .axolotl) ?? DeviceList([]))
+        case .emptied: try publisher.told(DeviceList([]))
+        case .retracted(let id): if id == Dialect.listItem { try publisher.told(DeviceList([])) }
+        }
+    }
+
+    static func inserted(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
+        if let digest = incoming.digest { try SeenContents(step: step).set(message.id, of: digest) }
+        // Only the archive shows what an earlier process may have sent without a trace here.
+        guard incoming.source == .archive, !incoming.isOlder, incoming.encryption?.problem == .notForUs,
+            let device = incoming.encryption?.device, message.direction == .outgoing,
+            try device == OwnDevice.id(of: step.account.id, in: step.database)
+        else { return }
+        try Restoring(step: step).found("the archive has messages of this device that are not here")
+    }
+
+    // MARK: Outgoing
+
+    static func keeps(_ stanza: AcceptedStanza, in step: Step) throws -> Bool {
+        try Turns(step: step).accept(stanza)
+    }
+
+    static func hasReady(for account: Account, in database: Database) throws -> Bool {
+        try Turns.isAny(of: account, in: database)
+    }
+
+    static func queueReady(in step: Step) throws { try Turns(step: step).takeNext() }
+
+    static func holds(_ message: Int64, to room: JID, in step: Step) throws -> Bool {
+        guard try Turns(step: step).isWaiting(message) else { return false }
+        try Turns(step: step).take(room.description)
+        return true
+    }
+
+    static func isOwed(by account: Account, in database: Database) throws -> Bool {
+        try Turns.isWaiting(of: account, in: database) || Aside.isAny(of: account, in: database)
+    }
+
+    static func stateChanged(_ message: Message, in step: Step) throws {
+        if message.state == .failed { try Turns(step: step).forget(message.id) }
+    }
+}

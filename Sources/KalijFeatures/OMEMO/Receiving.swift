@@ -1,0 +1,137 @@
+import KalijAddress
+import KalijRatchet
+import KalijSteps
+import KalijStore
+
+/// An encrypted message has come, from any source.
+struct Receiving {
+    let step: Step
+    let own: OwnDevice
+    let element: EncryptedElement
+
+    /// How many devices are tried if a room does not say who has written.
+    private static let mostSenders = 8
+
+    /// The message claims to be encrypted.
+    static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
+        guard message.isKept else { return }
+        guard let element = EncryptedElement(message.element) else {
+            let namespace = Dialect.allCases.map(\.namespace).first { message.element.child("encrypted", $0) != nil }
+            message.encryption = MessageEncryption(namespace ?? "", problem: .malformed)
+            return
+        }
+        message.encryption = MessageEncryption(element.dialect.namespace, device: element.sender, problem: .notForUs)
+        guard let own = try OwnDevice.load(step.account.id, from: step.database) else { return }
+        try Receiving(step: step, own: own, element: element).arrived(&message)
+    }
+
+    private func arrived(_ message: inout IncomingMessage) throws {
+        let senders = try senders(of: message)
+        // What this device has encrypted meets its row; nobody can read it.
+        if element.sender == own.id, senders == [step.account.jid] { return }
+        let keys = element.keys(for: own.id, of: step.account.jid.description)
+        guard !keys.isEmpty else {
+            let isEarlier = message.sentAt < own.madeAt && message.source == .archive
+            return fail(isEarlier ? .beforeDevice : .notForUs, &message)
+        }
+        var failure: (problem: MessageEncryption.Problem, digest: [UInt8], device: PeerDevice?)?
+        for sender in senders {
+            for key in keys {
+                let digest = try SeenContents.digest(key.bytes, of: element.sender, sender)
+                if try isKnown(digest, &message) { return }
+                switch try decrypting(message).open(key, from: sender) {
+                case .read(let text): return try read(text, digest, &message)
+                case .later(let time): return try postpone(&message, until: time)
+                case .failed(let problem, let device): failure = failure ?? (problem, digest, device)
+                }
+            }
+        }
+        fail(failure?.problem ?? .notForUs, &message)
+        guard let failure else { return }
+        message.digest = message.twin == nil ? failure.digest : nil
+        if !message.isOlder, message.type != "groupchat" || senders.count == 1, let sender = senders.first {
+            try Healing(step: step).failed(failure.problem, failure.device, element, from: sender, at: message.sentAt)
+        }
+    }
+
+    private func decrypting(_ message: IncomingMessage) throws -> Decrypting {
+        Decrypting(
+            step: step, own: own, element: element, sentAt: message.sentAt, isOlder: message.isOlder,
+            isFromRoom: message.type == "groupchat", isWhileReading: try isWhileReading(message))
+    }
+
+    /// Whether older messages of the same archive are still being read.
+    private func isWhileReading(_ message: IncomingMessage) throws -> Bool {
+        guard message.source != .archive else { return false }
+        let archive = message.archive.isEmpty ? Archive.own : Archive(key: message.archive)
+        if let phase = try CatchUp(step: step, archive: archive).round()?.phase { return phase != .done }
+        return try archive.isOwn && SessionRow.load(step.account.id, from: step.database).archive
+    }
+
+    /// Who may have written the message.
+    private func senders(of message: IncomingMessage) throws -> [JID] {
+        let isPrivate = !JID.received(message.conversation).isBare
+        guard message.type == "groupchat" || isPrivate && message.direction == .incoming else {
+            return [message.sender.bare]
+        }
+        if message.isOurs ?? false { return [step.account.jid] }
+        if let author = message.author.flatMap(RoomAuthor.address(of:)) { return [.received(author)] }
+        guard message.type == "groupchat" else { return [] }
+        return try PeerDevices(step: step)
+            .devices(called: element.sender, element.dialect, limit: Self.mostSenders).map(\.jid)
+    }
+
+    // MARK: Outcomes
+
+    /// The content has come before: the message only lends its id and its place. A message that could not be read is tried again.
+    private func isKnown(_ digest: [UInt8], _ message: inout IncomingMessage) throws -> Bool {
+        guard case .before(let row) = try SeenContents(step: step).look(for: digest) else { return false }
+        guard let row, let stored = try Message.load(row, from: step.database) else {
+            hide(&message)
+            message.isKept = false
+            return true
+        }
+        message.twin = row
+        (message.encryption, message.isShown) = (stored.encryption, stored.isShown)
+        return stored.encryption?.problem == nil
+    }
+
+    private func read(_ text: Decrypting.Text, _ digest: [UInt8], _ message: inout IncomingMessage) throws {
+        try SeenContents(step: step).add(digest)
+        try Gate(step: step).goOn()
+        guard let body = text.text else { return hide(&message) }
+        let encryption = MessageEncryption(
+            element.dialect.namespace, device: element.sender, fingerprint: Fingerprint(text.key).hex,
+            trust: text.trust)
+        (message.encryption, message.body) = (encryption, body)
+        (message.isKept, message.isShown) = (true, true)
+        if let twin = message.twin {
+            try SeenContents(step: step).set(twin, of: digest)
+            try EncryptionFeature.mended(twin, in: step)
+            try Messages(step: step).mend(twin, body: body, encryption)
+            let mended = try Message.load(twin, from: step.database)
+            if let mended, mended.isShown { try Telling(step: step).tell(MessageChanged(mended)) }
+            return
+        }
+        message.digest = digest
+        if text.trust != .distrusted { try Modes(step: step).came(in: message.conversation) }
+    }
+
+    private func fail(_ problem: MessageEncryption.Problem, _ message: inout IncomingMessage) {
+        guard element.payload != nil else { return hide(&message) }
+        let trust = message.encryption?.trust
+        message.encryption = MessageEncryption(
+            element.dialect.namespace, device: element.sender, trust: trust, problem: problem)
+    }
+
+    /// An empty message is no line of the conversation.
+    private func hide(_ message: inout IncomingMessage) {
+        (message.encryption, message.body, message.isShown) = (nil, nil, false)
+        message.isKept = message.stanzaID != nil
+    }
+
+    private func postpone(_ message: inout IncomingMessage, until time: Int64?) throws {
+        guard try Aside(step: step).put(message, until: time) else { return fail(.tooFar, &message) }
+        (message.isKept, message.isShown) = (false, false)
+    }
+}

@@ -1,0 +1,110 @@
+import KalijAddress
+import KalijRatchet
+import KalijSteps
+import KalijStore
+
+/// The devices that a message is encrypted for, and those that are left out.
+struct Recipients {
+    let step: Step
+    let own: OwnDevice
+    let dialect: Dialect
+
+    static let openRoom = "messages can be encrypted only in rooms for members that show all addresses"
+    /// How many messages a device may leave unanswered.
+    private static let mostUnanswered: UInt32 = 1000
+
+    struct Target {
+        let device: PeerDevice
+        var row: RatchetRow
+    }
+
+    enum Found {
+        case all([Target], leftOut: [String])
+        /// Nil if the missing keys were asked for; else why they cannot be had now.
+        case waits(String?)
+        case failed(String)
+    }
+
+    /// What is known of the devices of an address.
+    private struct Known {
+        var targets: [Target] = []
+        /// By the names of the devices.
+        var leftOut: [(name: String, reason: String)] = []
+        var isMissing = false
+        var problem: String?
+    }
+
+    /// The devices of `others`, and the other devices of the account. Asks for whatever is missing.
+    /// - Parameter isRoom: whether it is enough that somebody can read the message.
+    func find(_ others: [JID], isRoom: Bool) throws -> Found {
+        var (targets, leftOut, isMissing): ([Target], [String], Bool) = ([], [], false)
+        var reasons: [String] = []
+        var waiting: String?
+        for jid in others where jid != step.account.jid {
+            let known = try known(jid)
+            isMissing = isMissing || known.isMissing
+            waiting = waiting ?? known.problem
+            targets += known.targets
+            leftOut += known.targets.isEmpty ? [jid.description] : known.leftOut.map(\.name)
+            if known.targets.isEmpty { reasons.append(reason(known, jid)) }
+        }
+        let isForSelf = others.allSatisfy { $0 == step.account.jid }
+        let ownOnes = try known(step.account.jid)
+        if isMissing || ownOnes.isMissing { return .waits(nil) }
+        if targets.isEmpty, !isForSelf || ownOnes.targets.isEmpty {
+            if let waiting { return .waits(waiting) }
+            return .failed(reasons.first ?? "no other device of yours has keys")
+        }
+        return .all(targets + ownOnes.targets, leftOut: leftOut + ownOnes.leftOut.map(\.name))
+    }
+
+    private func reason(_ known: Known, _ jid: JID) -> String {
+        if known.leftOut.isEmpty { return "\(jid) has published no keys (OMEMO)" }
+        if known.leftOut.allSatisfy({ $0.reason == Self.undecided }) {
+            return "no key of \(jid) is trusted: `kalij omemo fingerprints \(jid)`"
+        }
+        return "\(known.leftOut[0].name) has no usable keys: \(known.leftOut[0].reason)"
+    }
+
+    private static let undecided = "not trusted"
+
+    private func known(_ jid: JID) throws -> Known {
+        let lists = PeerLists(step: step, dialect: dialect)
+        let list = try lists.make(jid)
+        var known = Known()
+        if try jid != step.account.jid && !lists.isCurrent(list) {
+            if !list.isAsked { try lists.ask(list) }
+            known.isMissing = true
+            return known
+        }
+        if list.isStranger { try RatchetSessions(step: step).known(list) }
+        for device in try PeerDevices(step: step).all(of: list) where device.isListed && device.device != own.id {
+            try look(device, &known)
+        }
+        // An old list serves if the server cannot be reached.
+        if known.targets.isEmpty, known.leftOut.isEmpty { known.problem = list.problem }
+        return known
+    }
+
+    private func look(_ device: PeerDevice, _ known: inout Known) throws {
+        if let identity = device.identity,
+            let trust = try Trusting(step: step).trust(in: identity, of: device.jid), !trust.isUsed
+        {
+            known.leftOut.append((device.name, Self.undecided))
+            return
+        }
+        if let row = try RatchetSessions(step: step).sending(device) {
+            guard row.session.isAnswered || row.session.sent < Self.mostUnanswered else {
+                known.leftOut.append((device.name, "it has answered none of the last messages"))
+                return
+            }
+            return known.targets.append(Target(device: device, row: row))
+        }
+        if let time = device.badUntil, time > step.steady.now {
+            known.leftOut.append((device.name, device.problem ?? "its keys cannot be used"))
+            return
+        }
+        known.isMissing = true
+        try Bundles(step: step).ask(device)
+    }
+}

@@ -1,0 +1,59 @@
+import KalijRatchet
+import KalijSteps
+import KalijStore
+
+/// The keys of messages that have not come. The oldest are given up first.
+struct KeptKeys {
+    let step: Step
+    private var database: Database { step.database }
+
+    /// How many keys are added between two looks.
+    private static let portion: Int64 = 64
+    /// Of a session, of an address, and of all.
+    private static let (ofSession, ofAddress, ofAll): (Int64, Int64, Int64) = (1000, 5000, 50_000)
+
+    func key(_ name: Session.SkippedKey.Name, of session: Int64) throws -> Secret? {
+        try database.statement("SELECT key FROM omemo_kept WHERE session = ? AND ratchet = ? AND number = ?")
+            .first([.integer(session), .blob(name.key.bytes), .integer(Int64(name.number))]) { Secret($0.blob()) }
+    }
+
+    func remove(_ name: Session.SkippedKey.Name, of session: Int64) throws {
+        try database.run(
+            "DELETE FROM omemo_kept WHERE session = ? AND ratchet = ? AND number = ?",
+            [.integer(session), .blob(name.key.bytes), .integer(Int64(name.number))])
+    }
+
+    func add(_ keys: [Session.SkippedKey], of session: Int64, in list: Int64) throws {
+        guard !keys.isEmpty else { return }
+        for key in keys {
+            try database.run(
+                "INSERT OR REPLACE INTO omemo_kept(session, list, ratchet, number, key) VALUES (?, ?, ?, ?, ?)",
+                [
+                    .integer(session), .integer(list), .blob(key.name.key.bytes), .integer(Int64(key.name.number)),
+                    .blob(key.messageKey.exported),
+                ])
+        }
+        // Rows are counted now and then, because counting takes longer than keeping a key.
+        let isRound = database.lastInsertedRow % Self.portion < Int64(keys.count)
+        if isRound { try drop(session, list) }
+    }
+
+    private func drop(_ session: Int64, _ list: Int64) throws {
+        try database.run(
+            """
+            DELETE FROM omemo_kept WHERE session = ?1 AND id <=
+                (SELECT id FROM omemo_kept WHERE session = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
+            """, [.integer(session), .integer(Self.ofSession)])
+        try database.run(
+            """
+            DELETE FROM omemo_kept WHERE list = ?1 AND id <=
+                (SELECT id FROM omemo_kept WHERE list = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
+            """, [.integer(list), .integer(Self.ofAddress)])
+        // Numbers of rows may be left out, so that few rows are counted only if many numbers were given.
+        let first = try database.statement("SELECT min(id) FROM omemo_kept").first { $0.integer() } ?? 0
+        guard database.lastInsertedRow - first > Self.ofAll else { return }
+        try database.run(
+            "DELETE FROM omemo_kept WHERE id <= (SELECT id FROM omemo_kept ORDER BY id DESC LIMIT 1 OFFSET ?)",
+            [.integer(Self.ofAll)])
+    }
+}

@@ -1,0 +1,148 @@
+import KalijRatchet
+import KalijSteps
+import KalijStore
+
+/// The own prekeys of a format.
+struct OwnKeys {
+    let step: Step
+    let dialect: Dialect
+    private var database: Database { step.database }
+    private var key: [Value] { [.integer(step.account.id), .integer(Int64(dialect.rawValue))] }
+
+    /// How many prekeys the bundle has.
+    static let wanted: Int64 = 100
+    /// With fewer the bundle is published at once.
+    static let fewest: Int64 = 25
+    /// In milliseconds: how long a signed prekey is in the bundle, and how long it is kept afterwards.
+    private static let (age, afterwards): (Int64, Int64) = (7 * 86_400_000, 30 * 86_400_000)
+
+    // MARK: The bundle
+
+    /// The bundle with fresh keys for those that were used.
+    func bundle(_ identity: Identity) throws -> BundleElement {
+        try refill()
+        let signed = try signed() ?? makeSigned()
+        let prekeys = try database.statement(
+            "SELECT id, public FROM omemo_prekey WHERE account = ? AND dialect = ? AND used = 0 ORDER BY id"
+        ).all(key) { (id: UInt32(clamping: $0.integer("id")), key: dialect.written(try PublicKey($0.blob("public")))) }
+        return BundleElement(
+            identity: dialect.written(identity.publicIdentity), signedPrekey: (signed.id, dialect.written(signed.key)),
+            signature: try identity.sign(signed.key, dialect), prekeys: prekeys)
+    }
+
+    /// How many prekeys the bundle still has.
+    func unused() throws -> Int64 {
+        try database.statement("SELECT count(*) FROM omemo_prekey WHERE account = ? AND dialect = ? AND used = 0")
+            .first(key) { $0.integer() } ?? 0
+    }
+
+    private func refill() throws {
+        for _ in try unused()..<max(Self.wanted, try unused()) {
+            let pair = try KeyPair.make()
+            try database.run(
+                "INSERT INTO omemo_prekey(account, dialect, id, key, public, used) VALUES (?, ?, ?, ?, ?, 0)",
+                key + [.integer(try nextID()), .blob(pair.secret.exported), .blob(pair.key.bytes)])
+        }
+    }
+
+    private func nextID() throws -> Int64 {
+        try database.statement(
+            "UPDATE omemo_own SET next_id = next_id + 1 WHERE account = ? AND dialect = ? RETURNING next_id - 1 AS id"
+        ).first(key) { $0.integer("id") } ?? 1
+    }
+
+    /// No id up to `last` is given any more.
+    func skip(through last: UInt32) throws {
+        try database.run(
+            "UPDATE omemo_own SET next_id = max(next_id, ?) WHERE account = ? AND dialect = ?",
+            [.integer(Int64(last) + 1)] + key)
+    }
+
+    /// The highest id that was given.
+    func last() throws -> Int64 {
+        try database.statement("SELECT next_id - 1 AS id FROM omemo_own WHERE account = ? AND dialect = ?")
+            .first(key) { $0.integer("id") } ?? 0
+    }
+
+    // MARK: Signed prekeys
+
+    struct Signed {
+        let id: UInt32
+        let key: PublicKey
+        let madeAt: Int64
+    }
+
+    /// The signed prekey of the bundle.
+    func signed() throws -> Signed? {
+        try database.statement(
+            """
+            SELECT id, public, made_at FROM omemo_signed WHERE account = ? AND dialect = ? AND replaced_at IS NULL
+            ORDER BY id DESC LIMIT 1
+            """
+        ).first(key) {
+            Signed(
+                id: UInt32(clamping: $0.integer("id")), key: try PublicKey($0.blob("public")),
+                madeAt: $0.integer("made_at"))
+        }
+    }
+
+    private func makeSigned() throws -> Signed {
+        let (pair, id) = (try KeyPair.make(), try nextID())
+        try database.run(
+            "UPDATE omemo_signed SET replaced_at = ?3 WHERE account = ?1 AND dialect = ?2 AND replaced_at IS NULL",
+            key + [.integer(step.now)])
+        try database.run(
+            "INSERT INTO omemo_signed(account, dialect, id, key, public, made_at, read) VALUES (?, ?, ?, ?, ?, ?, 0)",
+            key + [.integer(id), .blob(pair.secret.exported), .blob(pair.key.bytes), .integer(step.now)])
+        return Signed(id: UInt32(clamping: id), key: pair.key, madeAt: step.now)
+    }
+
+    /// Replaces an old signed prekey, and forgets signed prekeys that were replaced long ago.
+    /// - Returns: whether the bundle has changed.
+    func rotate() throws -> Bool {
+        try database.run(
+            "DELETE FROM omemo_signed WHERE account = ? AND dialect = ? AND replaced_at < ? AND read = 1",
+            key + [.integer(step.now - Self.afterwards)])
+        guard let signed = try signed(), signed.madeAt < step.now - Self.age else { return false }
+        _ = try makeSigned()
+        return true
+    }
+
+    // MARK: Being used
+
+    /// The signed prekey of a key exchange.
+    func signedPair(_ id: UInt32) throws -> KeyPair? {
+        try database.statement("SELECT key FROM omemo_signed WHERE account = ? AND dialect = ? AND id = ?")
+            .first(key + [.integer(Int64(id))]) { try KeyPair(secret: Secret($0.blob())) }
+    }
+
+    /// The prekey of a key exchange; also one that was used, as long as it is kept.
+    func prekey(_ id: UInt32) throws -> (secret: Secret, isUsed: Bool)? {
+        try database.statement("SELECT key, used FROM omemo_prekey WHERE account = ? AND dialect = ? AND id = ?")
+            .first(key + [.integer(Int64(id))]) { (Secret($0.blob("key")), $0.bool("used")) }
+    }
+
+    /// The prekey was used: it leaves the bundle in this step.
+    /// - Parameter keeps: whether messages of the archive may still use the prekey.
+    func use(_ id: UInt32, keeps: Bool) throws {
+        let values = key + [.integer(Int64(id))]
+        if keeps {
+            try database.run("UPDATE omemo_prekey SET used = 1 WHERE account = ? AND dialect = ? AND id = ?", values)
+        } else {
+            try database.run("DELETE FROM omemo_prekey WHERE account = ? AND dialect = ? AND id = ?", values)
+        }
+    }
+
+    /// The archive was read.
+    func archiveRead() throws {
+        try database.run("DELETE FROM omemo_prekey WHERE account = ? AND dialect = ? AND used = 1", key)
+        try database.run(
+            "UPDATE omemo_signed SET read = 1 WHERE account = ? AND dialect = ? AND replaced_at IS NOT NULL", key)
+    }
+
+    /// All keys are given up.
+    func removeAll() throws {
+        try database.run("DELETE FROM omemo_prekey WHERE account = ? AND dialect = ?", key)
+        try database.run("DELETE FROM omemo_signed WHERE account = ? AND dialect = ?", key)
+    }
+}

@@ -1,0 +1,76 @@
+import KalijRatchet
+import KalijStore
+
+/// The stored state of what this device has published in a format.
+struct OwnRow {
+    var state: OwnPublishing
+    /// How often the server was asked: the last question counts.
+    var asked: Int64
+    /// When the bundle was published last, in the steady time.
+    var publishedAt: Int64?
+    /// Whether a timer waits that publishes the bundle.
+    var isTimed: Bool
+    /// When others have removed this device from the list in the last hour, in the steady time.
+    var fights: [Int64]
+    /// The other devices of the list.
+    var others: [UInt32]
+    /// Earlier ids of this device.
+    var retired: [UInt32]
+    var foreignAt: Int64?
+    var problem: String?
+
+    static func load(_ account: Int64, _ dialect: Dialect, from database: Database) throws -> OwnRow? {
+        try database.statement(
+            """
+            SELECT stage, listed, due, attempts, asked, published_at, timed, fights, others, retired, foreign_at,
+                problem
+            FROM omemo_own
+            WHERE account = ? AND dialect = ?
+            """
+        ).first([.integer(account), .integer(Int64(dialect.rawValue))], OwnRow.init)
+    }
+
+    private init(_ row: Row) {
+        state = OwnPublishing(
+            OwnPublishing.Stage(rawValue: row.text("stage")) ?? .off, isListed: row.bool("listed"),
+            isDue: row.bool("due"), attempts: Int(row.integer("attempts")))
+        (asked, publishedAt) = (row.integer("asked"), row.optionalInteger("published_at"))
+        isTimed = row.bool("timed")
+        fights = row.text("fights").split(separator: ",").compactMap { Int64($0) }
+        others = row.text("others").split(separator: ",").compactMap { UInt32($0) }
+        retired = row.text("retired").split(separator: ",").compactMap { UInt32($0) }
+        (foreignAt, problem) = (row.optionalInteger("foreign_at"), row.optionalText("problem"))
+    }
+
+    /// The other devices are those of the server's list, without earlier ids of this device.
+    mutating func set(_ list: DeviceList, besides device: UInt32?) {
+        others = list.devices.filter { $0 != device && !retired.contains($0) }
+    }
+
+    static func make(_ account: Int64, _ dialect: Dialect, in database: Database) throws {
+        try database.run(
+            """
+            INSERT OR IGNORE INTO omemo_own(account, dialect, stage, listed, due, attempts, asked, next_id, timed, fights, others,
+                retired)
+            VALUES (?, ?, ?, 0, 1, 0, 0, 1, 0, '', '', '')
+            """,
+            [.integer(account), .integer(Int64(dialect.rawValue)), .state(OwnPublishing.Stage.off)])
+    }
+
+    func save(_ account: Int64, _ dialect: Dialect, in database: Database) throws {
+        try database.run(
+            """
+            UPDATE omemo_own SET stage = ?, listed = ?, due = ?, attempts = ?, asked = ?, published_at = ?, timed = ?, fights = ?,
+                others = ?, retired = ?, foreign_at = ?, problem = ?
+            WHERE account = ? AND dialect = ?
+            """,
+            [
+                .state(state.stage), .integer(state.isListed ? 1 : 0), .integer(state.isDue ? 1 : 0),
+                .integer(Int64(state.attempts)), .integer(asked), .optional(publishedAt), .integer(isTimed ? 1 : 0),
+                .text(fights.map(String.init).joined(separator: ",")),
+                .text(others.map(String.init).joined(separator: ",")),
+                .text(retired.map(String.init).joined(separator: ",")), .optional(foreignAt), .optional(problem),
+                .integer(account), .integer(Int64(dialect.rawValue)),
+            ])
+    }
+}

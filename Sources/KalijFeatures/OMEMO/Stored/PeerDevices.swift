@@ -1,0 +1,169 @@
+import KalijAddress
+import KalijRatchet
+import KalijSteps
+import KalijStore
+
+/// A device of somebody's, or another device of the account.
+struct PeerDevice {
+    /// The row.
+    let id: Int64
+    let list: Int64
+    let jid: JID
+    let dialect: Dialect
+    let device: UInt32
+    let isListed: Bool
+    /// The Curve25519 form; nil if no key of the device is known.
+    let identity: [UInt8]?
+    let isAsked: Bool
+    let badUntil: Int64?
+    /// Why the device is left out.
+    let problem: String?
+    let readAt: Int64
+    let healAt: Int64?
+    let hasSession: Bool
+    let isStranger: Bool
+
+    /// The device for people.
+    var name: String { "\(jid)/\(device)" }
+
+    init(_ row: Row) {
+        id = row.integer("id")
+        list = row.integer("list")
+        jid = .received(row.text("jid"))
+        dialect = Dialect(rawValue: Int(row.integer("dialect"))) ?? .axolotl
+        device = UInt32(clamping: row.integer("device"))
+        isListed = row.bool("listed")
+        identity = row.optionalBlob("identity")
+        isAsked = row.bool("asked")
+        badUntil = row.optionalInteger("bad_until")
+        problem = row.optionalText("problem")
+        readAt = row.integer("read_at")
+        healAt = row.optionalInteger("heal_at")
+        hasSession = row.bool("has_session")
+        isStranger = row.bool("stranger")
+    }
+}
+
+/// The stored devices.
+struct PeerDevices {
+    let step: Step
+    private var database: Database { step.database }
+
+    /// The most questions for bundles at a time.
+    static let mostQuestions: Int64 = 20
+
+    func all(of list: PeerList) throws -> [PeerDevice] {
+        try database.statement(
+            """
+            SELECT p.id, p.list, l.jid, l.dialect, p.device, p.listed, p.identity, p.asked, p.bad_until, p.problem, p.read_at,
+                p.heal_at, l.stranger, EXISTS (SELECT 1 FROM omemo_session s WHERE s.peer = p.id) AS has_session
+            FROM omemo_list l CROSS JOIN omemo_peer p ON p.list = l.id WHERE l.id = ? ORDER BY p.device
+            """
+        ).all([.integer(list.id)], PeerDevice.init)
+    }
+
+    func device(_ id: Int64) throws -> PeerDevice? {
+        try database.statement(
+            """
+            SELECT p.id, p.list, l.jid, l.dialect, p.device, p.listed, p.identity, p.asked, p.bad_until, p.problem, p.read_at,
+                p.heal_at, l.stranger, EXISTS (SELECT 1 FROM omemo_session s WHERE s.peer = p.id) AS has_session
+            FROM omemo_peer p CROSS JOIN omemo_list l ON l.id = p.list WHERE p.id = ?
+            """
+        ).first([.integer(id)], PeerDevice.init)
+    }
+
+    func device(_ device: UInt32, of list: PeerList) throws -> PeerDevice? {
+        let id = try database.statement("SELECT id FROM omemo_peer WHERE list = ? AND device = ?")
+            .first([.integer(list.id), .integer(Int64(device))]) { $0.integer() }
+        return try id.flatMap { try self.device($0) }
+    }
+
+    /// The devices with this id, of whomever.
+    func devices(called device: UInt32, _ dialect: Dialect, limit: Int) throws -> [PeerDevice] {
+        try database.statement(
+            """
+            SELECT p.id, p.list, l.jid, l.dialect, p.device, p.listed, p.identity, p.asked, p.bad_until, p.problem, p.read_at,
+                p.heal_at, l.stranger, EXISTS (SELECT 1 FROM omemo_session s WHERE s.peer = p.id) AS has_session
+            FROM omemo_peer p CROSS JOIN omemo_list l ON l.id = p.list
+            WHERE p.device = ? AND l.account = ? AND l.dialect = ? ORDER BY p.id LIMIT ?
+            """
+        ).all(
+            [
+                .integer(Int64(device)), .integer(step.account.id), .integer(Int64(dialect.rawValue)),
+                .integer(Int64(limit)),
+            ], PeerDevice.init)
+    }
+
+    /// - Returns: the device, made if it was not known.
+    @discardableResult
+    func make(_ device: UInt32, in list: PeerList, isListed: Bool) throws -> PeerDevice? {
+        try database.run(
+            "INSERT OR IGNORE INTO omemo_peer(list, device, listed, asked, read_at, fails) VALUES (?, ?, ?, 0, 0, 0)",
+            [.integer(list.id), .integer(Int64(device)), .integer(isListed ? 1 : 0)])
+        return try self.device(device, of: list)
+    }
+
+    func remove(_ device: PeerDevice) throws {
+        try database.run("DELETE FROM omemo_peer WHERE id = ?", [.integer(device.id)])
+    }
+
+    func set(isListed: Bool, of device: PeerDevice) throws {
+        try database.run(
+            "UPDATE omemo_peer SET listed = ? WHERE id = ?", [.integer(isListed ? 1 : 0), .integer(device.id)])
+    }
+
+    func set(identity: PublicKey, of device: PeerDevice) throws {
+        try database.run(
+            "UPDATE omemo_peer SET identity = ? WHERE id = ?", [.blob(identity.bytes), .integer(device.id)])
+    }
+
+    /// The newest message of the device that could be read.
+    func set(readAt: Int64, of device: PeerDevice) throws {
+        try database.run(
+            "UPDATE omemo_peer SET read_at = max(read_at, ?), fails = 0 WHERE id = ?",
+            [.integer(readAt), .integer(device.id)])
+    }
+
+    /// A message of the device could not be read.
+    /// - Returns: how many in a row.
+    func failed(_ device: PeerDevice) throws -> Int64 {
+        try database.statement("UPDATE omemo_peer SET fails = fails + 1 WHERE id = ? RETURNING fails")
+            .first([.integer(device.id)]) { $0.integer() } ?? 0
+    }
+
+    func set(healAt: Int64, of device: PeerDevice) throws {
+        try database.run(
+            "UPDATE omemo_peer SET heal_at = ? WHERE id = ?", [.integer(healAt), .integer(device.id)])
+    }
+
+    // MARK: Questions
+
+    /// The device is left out for `duration`.
+    func leaveOut(_ device: PeerDevice, _ problem: String, for duration: Duration) throws {
+        try database.run(
+            "UPDATE omemo_peer SET asked = 0, bad_until = ?, problem = ? WHERE id = ?",
+            [.integer(step.steady.now + duration.milliseconds), .text(problem), .integer(device.id)])
+    }
+
+    func set(isAsked: Bool, of device: PeerDevice) throws {
+        try database.run(
+            "UPDATE omemo_peer SET asked = ?, bad_until = NULL, problem = NULL WHERE id = ?",
+            [.integer(isAsked ? 1 : 0), .integer(device.id)])
+    }
+
+    /// Whether another bundle may be asked for now.
+    func mayAsk() throws -> Bool {
+        let asked =
+            try database.statement("SELECT count(*) FROM (SELECT 1 FROM omemo_peer WHERE asked = 1 LIMIT ?)")
+            .first([.integer(Self.mostQuestions)]) { $0.integer() } ?? 0
+        return asked < Self.mostQuestions
+    }
+
+    func forgetQuestions() throws {
+        try database.run(
+            """
+            UPDATE omemo_peer SET asked = 0
+            WHERE asked = 1 AND list IN (SELECT id FROM omemo_list WHERE account = ?)
+            """, [.integer(step.account.id)])
+    }
+}

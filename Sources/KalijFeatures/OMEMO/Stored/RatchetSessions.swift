@@ -1,0 +1,117 @@
+import KalijRatchet
+import KalijSteps
+import KalijStore
+
+/// A stored session with a device.
+struct RatchetRow {
+    let id: Int64
+    let peer: Int64
+    var session: Session
+    let place: Int64
+    let sends: Bool
+
+    init(_ row: Row) throws {
+        (id, peer) = (row.integer("id"), row.integer("peer"))
+        session = try Session(stored: row.blob("data"))
+        (place, sends) = (row.integer("place"), row.bool("sends"))
+    }
+}
+
+/// The stored sessions. At most three of a device are kept; the one with the newest message sends.
+struct RatchetSessions {
+    let step: Step
+    private var database: Database { step.database }
+
+    private static let most: Int64 = 3
+    /// Of addresses that nobody of the account knows.
+    private static let mostOfStrangers: Int64 = 200
+
+    /// The newest first. A damaged session counts as lost.
+    func all(of device: PeerDevice) throws -> [RatchetRow] {
+        try database.statement(
+            "SELECT id, peer, data, place, sends FROM omemo_session WHERE peer = ? ORDER BY place DESC, id DESC"
+        ).all([.integer(device.id)]) { try? RatchetRow($0) }.compactMap { $0 }
+    }
+
+    /// The session that sends; nil if there is none.
+    func sending(_ device: PeerDevice) throws -> RatchetRow? {
+        guard device.hasSession else { return nil }
+        return try all(of: device).first { $0.sends }
+    }
+
+    /// - Parameter place: the stamp of the newest message.
+    func add(_ session: Session, of device: PeerDevice, place: Int64, sends: Bool) throws {
+        _ = try insert(session, of: device, place: place, sends: sends)
+    }
+
+    /// - Returns: the row.
+    func insert(_ session: Session, of device: PeerDevice, place: Int64, sends: Bool) throws -> Int64 {
+        try database.run(
+            "INSERT INTO omemo_session(account, peer, data, place, sends, prekey, stranger) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [
+                .integer(step.account.id), .integer(device.id), .blob(session.stored), .integer(place),
+                .integer(sends ? 1 : 0),
+                .optional(session.isInitiator ? nil : Int64(session.exchange.prekeyID)),
+                .integer(device.isStranger ? 1 : 0),
+            ])
+        let row = database.lastInsertedRow
+        try database.run(
+            """
+            DELETE FROM omemo_session WHERE id IN (
+                SELECT id FROM omemo_session WHERE peer = ? AND id <> ? ORDER BY place DESC, id DESC LIMIT -1 OFFSET ?)
+            """, [.integer(device.id), .integer(row), .integer(Self.most - 1)])
+        if device.isStranger { try dropStrangers() }
+        return row
+    }
+
+    private func dropStrangers() throws {
+        try database.run(
+            """
+            DELETE FROM omemo_session WHERE id IN (SELECT id FROM omemo_session WHERE account = ? AND stranger = 1
+                ORDER BY id DESC LIMIT -1 OFFSET ?)
+            """, [.integer(step.account.id), .integer(Self.mostOfStrangers)])
+    }
+
+    /// The session has sent or read a message.
+    /// - Parameter place: the stamp of the message; nil if it is no newer than others.
+    func save(_ session: Session, in row: Int64, place: Int64?) throws {
+        try database.run(
+            "UPDATE omemo_session SET data = ?, place = max(place, coalesce(?, place)) WHERE id = ?",
+            [.blob(session.stored), .optional(place), .integer(row)])
+    }
+
+    /// Whoever has shown another key does not get what is sent to the key before.
+    func stopSending(to device: PeerDevice, except key: PublicKey) throws {
+        for row in try all(of: device) where row.session.theirs.key != key { try stopSending(row.id) }
+    }
+
+    func stopSending(_ row: Int64) throws {
+        try database.run("UPDATE omemo_session SET sends = 0 WHERE id = ?", [.integer(row)])
+    }
+
+    /// No session of a device sends any more; what comes in the sessions can still be read.
+    func stopSending(to device: PeerDevice) throws {
+        try database.run("UPDATE omemo_session SET sends = 0 WHERE peer = ?", [.integer(device.id)])
+    }
+
+    /// No session sends any more.
+    func stopSendingAll() throws {
+        try database.run("UPDATE omemo_session SET sends = 0 WHERE account = ?", [.integer(step.account.id)])
+    }
+
+    /// The sessions that were begun with one prekey of this device do not send: one of them is not of the device that has got the
+    /// prekey.
+    func stopSending(begunWith prekey: UInt32) throws {
+        try database.run(
+            "UPDATE omemo_session SET sends = 0 WHERE account = ? AND prekey = ?",
+            [.integer(step.account.id), .integer(Int64(prekey))])
+    }
+
+    /// The addresses that nobody knew are known from now on.
+    func known(_ list: PeerList) throws {
+        try database.run("UPDATE omemo_list SET stranger = 0 WHERE id = ?", [.integer(list.id)])
+        try database.run(
+            "UPDATE omemo_session SET stranger = 0 WHERE peer IN (SELECT id FROM omemo_peer WHERE list = ?)",
+            [.integer(list.id)])
+    }
+}

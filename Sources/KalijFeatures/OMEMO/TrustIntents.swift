@@ -1,0 +1,144 @@
+import KalijAddress
+import KalijRatchet
+import KalijSteps
+import KalijStore
+
+/// Decides whether a key of somebody's, or of another device of the account, gets messages.
+public struct TrustKey: Intent {
+    public static let name = "omemo_trust"
+    /// The bare address.
+    public let jid: JID
+    /// 64 hexadecimal digits.
+    public let fingerprint: String
+    /// ``KeyTrust/verified``, ``KeyTrust/distrusted`` or ``KeyTrust/blind``.
+    public let trust: KeyTrust
+
+    private enum CodingKeys: String, CodingKey {
+        case jid = "contact"
+        case fingerprint, trust
+    }
+
+    /// - Parameters:
+    ///   - jid: the bare address.
+    ///   - fingerprint: the identity key.
+    ///   - trust: the decision.
+    public init(_ jid: JID, _ fingerprint: Fingerprint, _ trust: KeyTrust) {
+        (self.jid, self.fingerprint, self.trust) = (jid.bare, fingerprint.hex, trust)
+    }
+
+    public func check() throws {
+        guard Fingerprint(fingerprint) != nil else {
+            throw IntentFailure("a fingerprint has 64 hexadecimal digits")
+        }
+        guard trust != .undecided else { throw IntentFailure("trust is verified, blind or distrusted") }
+    }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        try check()
+        guard let fingerprint = Fingerprint(fingerprint) else {
+            return .failed("a fingerprint has 64 hexadecimal digits")
+        }
+        try Trusting(step: step).set(trust, PublicKey(fingerprint.bytes).bytes, of: jid.bare)
+        return .done
+    }
+}
+
+/// Verifies keys by a URI, such as a scanned code (XEP-0384 section 8.2 of 2, XEP-0434 section 4).
+public struct VerifyKeys: Intent {
+    public static let name = "omemo_verify"
+    /// The URI.
+    public let uri: String
+
+    /// - Parameter uri: for example `xmpp:romeo@example.org?omemo-sid-1=...`.
+    public init(_ uri: String) { self.uri = uri }
+
+    public func check() throws {
+        guard OMEMOURI(uri) != nil else { throw IntentFailure("this is no address with keys: \(uri.prefix(200))") }
+    }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        guard let uri = OMEMOURI(uri) else { return .failed("this is no address with keys") }
+        for key in uri.verified {
+            try Trusting(step: step).set(.verified, PublicKey(key.bytes).bytes, of: uri.jid)
+        }
+        for key in uri.distrusted {
+            try Trusting(step: step).set(.distrusted, PublicKey(key.bytes).bytes, of: uri.jid)
+        }
+        return .done
+    }
+}
+
+/// Has the messages of a conversation encrypted, or not.
+public struct EncryptConversation: Intent {
+    public static let name = "omemo_encrypt"
+    /// The bare address of a person or a room.
+    public let jid: JID
+    /// Whether messages are encrypted from now on.
+    public let encrypted: Bool
+
+    private enum CodingKeys: String, CodingKey {
+        case jid = "contact"
+        case encrypted
+    }
+
+    /// - Parameters:
+    ///   - jid: the bare address of a person or a room.
+    ///   - encrypted: whether messages are encrypted from now on.
+    public init(_ jid: JID, _ encrypted: Bool) { (self.jid, self.encrypted) = (jid.bare, encrypted) }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        let room = try RoomRows(database: step.database, account: step.account.id).room(jid)
+        if encrypted, let room, !room.info.isGroup { throw IntentFailure(Recipients.openRoom) }
+        try Modes(step: step).set(encrypted, for: jid.bare.description)
+        try Turns(step: step).take(jid.bare.description)
+        return .done
+    }
+}
+
+/// Begins new sessions with devices whose messages cannot be read, or that cannot read messages.
+public struct HealSession: Intent {
+    public static let name = "omemo_heal"
+    /// The bare address.
+    public let jid: JID
+    /// The device; nil for all.
+    public let device: UInt32?
+
+    private enum CodingKeys: String, CodingKey {
+        case jid = "contact"
+        case device
+    }
+
+    /// - Parameters:
+    ///   - jid: the bare address.
+    ///   - device: the device; nil for all.
+    public init(_ jid: JID, device: UInt32? = nil) { (self.jid, self.device) = (jid.bare, device) }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        let lists = PeerLists(step: step, dialect: .axolotl)
+        guard let list = try lists.list(of: jid) else { throw IntentFailure("no device of \(jid) is known") }
+        let devices = try PeerDevices(step: step).all(of: list).filter {
+            device == nil ? $0.isListed : $0.device == device
+        }
+        guard !devices.isEmpty else {
+            throw IntentFailure(device.map { "\(jid) has no device \($0)" } ?? "no device of \(jid) is known")
+        }
+        for device in devices { try Healing(step: step).command(device) }
+        return .done
+    }
+}
+
+/// Makes this a new device with a new key: everybody has to verify the key again.
+public struct ResetKeys: Intent {
+    public static let name = "omemo_reset"
+
+    /// Makes a new device.
+    public init() {}
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        guard try OwnDevice.id(of: step.account.id, in: step.database) != nil else {
+            throw IntentFailure("this device has no keys yet")
+        }
+        try Restoring(step: step).reset()
+        return .done
+    }
+}

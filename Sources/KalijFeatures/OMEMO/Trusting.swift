@@ -1,0 +1,80 @@
+import KalijAddress
+import KalijRatchet
+import KalijSteps
+import KalijStore
+
+/// How far keys are trusted: until the user has verified a key of an address, all keys of the address are trusted blindly.
+struct Trusting {
+    let step: Step
+    private var account: Value { .integer(step.account.id) }
+
+    /// How far `key` of `jid` is trusted; nil for a key that is not known.
+    func trust(in key: [UInt8], of jid: JID) throws -> KeyTrust? {
+        try step.database.statement("SELECT trust FROM omemo_trust WHERE account = ? AND jid = ? AND identity = ?")
+            .first([account, .text(jid.bare.description), .blob(key)]) { KeyTrust(rawValue: $0.text()) } ?? nil
+    }
+
+    /// Whether only a room has shown that `key` is of `jid`.
+    func isUnproven(_ key: [UInt8], of jid: JID) throws -> Bool {
+        try step.database.statement("SELECT unproven FROM omemo_trust WHERE account = ? AND jid = ? AND identity = ?")
+            .first([account, .text(jid.bare.description), .blob(key)]) { $0.bool() } ?? false
+    }
+
+    /// A session was agreed with `key`: the device has the key.
+    /// - Parameter byBundle: whether the address itself has shown the key, and not only a room that says who speaks.
+    /// - Returns: how far the key is trusted.
+    @discardableResult
+    func met(_ key: PublicKey, of device: PeerDevice, byBundle: Bool) throws -> KeyTrust {
+        if let known = device.identity, known != key.bytes {
+            step.emit(OMEMOKeyChanged(device, Fingerprint(key)))
+            try RatchetSessions(step: step).stopSending(to: device, except: key)
+        }
+        if device.identity != key.bytes { try PeerDevices(step: step).set(identity: key, of: device) }
+        if let trust = try trust(in: key.bytes, of: device.jid) {
+            guard byBundle, try isUnproven(key.bytes, of: device.jid) else { return trust }
+            let proven = try first(key, of: device.jid)
+            try set(trust == .undecided ? proven : trust, key.bytes, of: device.jid)
+            return trust == .undecided ? proven : trust
+        }
+        let trust = try byBundle ? first(key, of: device.jid) : .undecided
+        try step.database.run(
+            """
+            INSERT INTO omemo_trust(account, jid, identity, trust, unproven, first_at) VALUES (?, ?, ?, ?, ?, ?)
+            """,
+            [
+                account, .text(device.jid.description), .blob(key.bytes), .state(trust), .integer(byBundle ? 0 : 1),
+                .integer(step.now),
+            ])
+        tell(trust, key, device, byBundle)
+        return trust
+    }
+
+    private func tell(_ trust: KeyTrust, _ key: PublicKey, _ device: PeerDevice, _ byBundle: Bool) {
+        let isOwn = device.jid == step.account.jid
+        step.emit(OMEMONewKey(device, Fingerprint(key), trust, isOwn: isOwn))
+        if trust == .undecided, byBundle { step.emit(OMEMOUndecided(device, Fingerprint(key))) }
+    }
+
+    /// The trust in a key that is met for the first time. A key that another address has is a copy of a bundle.
+    private func first(_ key: PublicKey, of jid: JID) throws -> KeyTrust {
+        let isElsewhere = try step.database.statement(
+            "SELECT 1 FROM omemo_trust WHERE account = ? AND identity = ? AND jid <> ? LIMIT 1"
+        ).first([account, .blob(key.bytes), .text(jid.bare.description)]) { _ in true }
+        if isElsewhere ?? false { return .undecided }
+        let isVerified = try step.database.statement(
+            "SELECT 1 FROM omemo_trust WHERE account = ? AND jid = ? AND trust = ? LIMIT 1"
+        ).first([account, .text(jid.bare.description), .state(KeyTrust.verified)]) { _ in true }
+        return isVerified ?? false ? .undecided : .blind
+    }
+
+    /// The user has decided, or the address has shown the key.
+    func set(_ trust: KeyTrust, _ key: [UInt8], of jid: JID) throws {
+        try step.database.run(
+            """
+            INSERT INTO omemo_trust(account, jid, identity, trust, unproven, first_at) VALUES (?1, ?2, ?3, ?4, 0, ?5)
+            ON CONFLICT (account, jid, identity) DO UPDATE SET trust = excluded.trust, unproven = 0
+            """,
+            [account, .text(jid.bare.description), .blob(key), .state(trust), .integer(step.now)])
+        try Turns(step: step).again()
+    }
+}

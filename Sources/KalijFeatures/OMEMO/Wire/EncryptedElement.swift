@@ -1,0 +1,82 @@
+import KalijRatchet
+import KalijXML
+
+/// An encrypted message: the payload, and the key of the payload for each device (XEP-0384 section 4.6 of 0.3).
+struct EncryptedElement {
+    let dialect: Dialect
+    /// The sender's device.
+    let sender: UInt32
+    /// The IV of the payload, in 0.3.
+    let iv: [UInt8]?
+    /// Nil in an empty message.
+    let payload: [UInt8]?
+    private let header: Element
+
+    /// A key for a device.
+    struct Key: Equatable {
+        let device: UInt32
+        let isExchange: Bool
+        let bytes: [UInt8]
+    }
+
+    /// Several devices of a room may have the same id.
+    private static let mostAlike = 3
+
+    /// The encrypted part of a message; nil if there is none, or if it is malformed.
+    init?(_ message: Element) {
+        let found = Dialect.allCases.lazy.compactMap { dialect in
+            message.child("encrypted", dialect.namespace).map { (dialect, $0) }
+        }.first
+        guard let (dialect, element) = found, let header = element.child("header"), let sender = header.number("sid"),
+            sender > 0
+        else { return nil }
+        (self.dialect, self.sender, self.header) = (dialect, sender, header)
+        iv = header.child("iv")?.bytesOfBase64
+        let payload = element.child("payload")
+        self.payload = payload?.bytesOfBase64
+        if payload != nil, self.payload == nil { return nil }
+    }
+
+    /// Whether a message claims to be encrypted in this way.
+    static func isMeant(by message: Element) -> Bool {
+        Dialect.allCases.contains { message.child("encrypted", $0.namespace) != nil }
+    }
+
+    /// The keys for the device `device` of `address`.
+    func keys(for device: UInt32, of address: String) -> [Key] {
+        let name = "\(device)"
+        var list = header.children("key")
+        if dialect == .omemo2 {
+            list = header.children("keys").filter { $0["jid"] == address }.flatMap { $0.children("key") }
+        }
+        return list.lazy.filter { $0["rid"] == name }.prefix(Self.mostAlike).compactMap { key in
+            key.bytesOfBase64.map { Key(device: device, isExchange: Self.isExchange(key), bytes: $0) }
+        }
+    }
+
+    private static func isExchange(_ key: Element) -> Bool {
+        ["1", "true"].contains(key["prekey"]) || ["1", "true"].contains(key["kex"])
+    }
+
+    /// - Parameter keys: by the addresses of the devices.
+    static func element(
+        _ payload: Payload, from device: UInt32, _ keys: [(address: String, keys: [Key])], _ dialect: Dialect
+    ) -> Element {
+        let header = Element("header", attributes: ["sid": "\(device)"])
+        for (address, keys) in keys {
+            let elements = keys.map { key in
+                let mark = key.isExchange ? [dialect == .axolotl ? "prekey" : "kex": "true"] : [:]
+                return Element("key", mark.merging(["rid": "\(key.device)"]) { $1 }, base64: key.bytes)
+            }
+            if dialect == .axolotl {
+                for element in elements { header.add(element) }
+            } else {
+                header.add(Element("keys", attributes: ["jid": address], children: elements))
+            }
+        }
+        if let iv = payload.iv { header.add(Element("iv", base64: iv)) }
+        let element = Element("encrypted", xmlns: dialect.namespace, children: [header])
+        if let sealed = payload.sealed { element.add(Element("payload", base64: sealed)) }
+        return element
+    }
+}

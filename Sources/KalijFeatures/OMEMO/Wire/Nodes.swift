@@ -1,0 +1,66 @@
+import KalijAddress
+import KalijSteps
+import KalijXML
+
+/// Requests to nodes with keys (XEP-0060, XEP-0163).
+enum Nodes {
+    private static let pubsub = "http://jabber.org/protocol/pubsub"
+
+    /// Asks `jid` for the newest item of `node`, or for the item `id`; nil is the account itself.
+    static func items(of node: String, id: String? = nil, at jid: JID?) -> Element {
+        let items = Element("items", xmlns: pubsub, attributes: ["node": node])
+        if let id {
+            items.add(Element("item", xmlns: pubsub, attributes: ["id": id]))
+        } else {
+            items["max_items"] = "1"
+        }
+        return .request(.get, Element("pubsub", xmlns: pubsub, children: [items]), to: jid)
+    }
+
+    /// The content of the last item in an answer to ``items(of:id:at:)``; nil if there is none.
+    static func content(of node: String, in answer: Element) -> Element? {
+        guard let items = answer.child("pubsub", pubsub)?.child("items"), items["node"] == node else { return nil }
+        return items.children("item").last?.children.first
+    }
+
+    /// Publishes an item that everybody may read.
+    /// - Parameter withOptions: whether a node that is not open is refused, instead of being published to.
+    static func publish(_ content: Element, as id: String, to node: String, withOptions: Bool) -> Element {
+        let item = Element("item", xmlns: pubsub, attributes: ["id": id], children: [content])
+        let publish = Element("publish", xmlns: pubsub, attributes: ["node": node], children: [item])
+        let element = Element("pubsub", xmlns: pubsub, children: [publish])
+        if withOptions {
+            let form = DataForm(.submit, formType: pubsub + "#publish-options", fields: open)
+            element.add(Element("publish-options", xmlns: pubsub, children: [form.element]))
+        }
+        return .request(.set, element)
+    }
+
+    /// Configures `node` so that everybody may read the items.
+    static func configure(_ node: String) -> Element {
+        let owner = pubsub + "#owner"
+        let form = DataForm(.submit, formType: pubsub + "#node_config", fields: open)
+        let configure = Element("configure", xmlns: owner, attributes: ["node": node], children: [form.element])
+        return .request(.set, Element("pubsub", xmlns: owner, children: [configure]))
+    }
+
+    private static var open: [DataForm.Field] {
+        [
+            DataForm.Field("pubsub#access_model", values: ["open"]),
+            DataForm.Field("pubsub#persist_items", values: ["true"]),
+        ]
+    }
+
+    /// Deletes `node`.
+    static func delete(_ node: String) -> Element {
+        let owner = pubsub + "#owner"
+        let delete = Element("delete", xmlns: owner, attributes: ["node": node])
+        return .request(.set, Element("pubsub", xmlns: owner, children: [delete]))
+    }
+
+    /// Has `jid` tell `account` of changes of `node`.
+    static func subscribe(to node: String, at jid: JID, _ account: JID) -> Element {
+        let subscribe = Element("subscribe", xmlns: pubsub, attributes: ["node": node, "jid": account.description])
+        return .request(.set, Element("pubsub", xmlns: pubsub, children: [subscribe]), to: jid)
+    }
+}

@@ -1,0 +1,39 @@
+import KalijAddress
+
+import FoundationEssentials
+
+/// An address with keys: `xmpp:JID?omemo-sid-ID=HEX;...` as Conversations, Dino and Monal write it, or XEP-0434's `trust-message`.
+public struct OMEMOURI: Sendable, Equatable {
+    /// The bare address.
+    public let jid: JID
+    /// Keys that are verified by whoever shows the URI.
+    public let verified: [Fingerprint]
+    /// Keys that are not to be trusted.
+    public let distrusted: [Fingerprint]
+
+    /// The most keys of a URI.
+    private static let most = 100
+
+    /// - Parameter text: nil is returned for a URI without keys, and for one with anything but keys where keys are expected.
+    public init?(_ text: String) {
+        guard text.utf8.count <= 20_000, let uri = URLComponents(string: text), uri.scheme?.lowercased() == "xmpp",
+            let query = uri.query, let jid = try? JID(uri.path)
+        else { return nil }
+        var (verified, distrusted): ([Fingerprint], [Fingerprint]) = ([], [])
+        for field in query.split(whereSeparator: { $0 == ";" || $0 == "&" }) {
+            let pair = field.split(separator: "=", maxSplits: 1)
+            guard pair.count == 2 else { continue }
+            let name = pair[0].lowercased()
+            guard name.hasPrefix("omemo-sid-") || name == "trust" || name == "distrust" else { continue }
+            guard let key = Fingerprint(String(pair[1])) else { return nil }
+            if name == "distrust" { distrusted.append(key) } else { verified.append(key) }
+        }
+        guard (1...Self.most).contains(verified.count + distrusted.count) else { return nil }
+        (self.jid, self.verified, self.distrusted) = (jid.bare, verified, distrusted)
+    }
+
+    /// The URI of an address with its devices.
+    public static func text(of jid: JID, _ devices: [(device: UInt32, key: Fingerprint)]) -> String {
+        "xmpp:\(jid.bare)?" + devices.map { "omemo-sid-\($0.device)=\($0.key.hex)" }.joined(separator: ";")
+    }
+}

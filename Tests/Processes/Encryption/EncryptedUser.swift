@@ -1,0 +1,68 @@
+import Foundation
+import KalijLab
+import Testing
+
+/// A user of `kalij`, with a directory of its own and, most of the time, a process that runs.
+final class EncryptedUser {
+    let kalij: Kalij
+    private(set) var run: Running?
+
+    init(_ kalij: Kalij) { self.kalij = kalij }
+
+    convenience init(_ user: String, _ world: World, directory: String? = nil) throws {
+        let kalij = try Kalij(data: world.laboratory.path(directory ?? "data-\(user)"))
+        #expect(try kalij.login(world.server, as: "\(user)@localhost").status == 0)
+        self.init(kalij)
+    }
+
+    /// Runs until the keys are published and the archive was read.
+    func ready() async throws {
+        let run = try self.run ?? kalij.running()
+        self.run = run
+        try await run.event("caught_up")
+        let isReady = try await until(20) { try kalij("omemo", "status").status == 0 }
+        let status = try kalij("omemo", "status")
+        #expect(isReady, "\(status)")
+    }
+
+    func end() {
+        if let run { #expect(run.end(SIGTERM).status == 0) }
+        run = nil
+    }
+
+    func kill() {
+        run?.process.signal(SIGKILL)
+        run?.process.ended(within: 10)
+        run = nil
+    }
+
+    struct Line: CustomStringConvertible {
+        let body: String?
+        let from: String
+        let state: String?
+        let error: String?
+        let encryption: [String: Any]?
+
+        var description: String { "\(from): \(body ?? "-") \(state ?? "") \(error ?? "") \(encryption ?? [:])" }
+    }
+
+    /// The lines of all conversations, oldest first.
+    func messages(_ limit: Int = 10_000) throws -> [Line] {
+        try kalij("--json", "history", "--limit", "\(limit)").objects()
+            .filter { $0["event"] as? String == "message" }.map { object in
+                Line(
+                    body: object["body"] as? String, from: object["from"] as? String ?? "",
+                    state: object["state"] as? String, error: object["error"] as? String,
+                    encryption: object["encryption"] as? [String: Any])
+            }
+    }
+
+    /// Waits for a message.
+    func has(_ body: String, from sender: String, seconds: Double = 20) async throws {
+        let isThere = try await until(seconds) {
+            try messages().contains { $0.body == body && $0.from.hasPrefix(sender) }
+        }
+        let all = try messages()
+        #expect(isThere, "\(body) of \(sender) is not among \(all)")
+    }
+}
