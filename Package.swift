@@ -127,6 +127,7 @@ let package = Package(
         .testTarget(name: "Differential", dependencies: ["KalijXML", "TestSupport"], exclude: ["Programs"]),
         .testTarget(name: "Integration", dependencies: ["KalijLab"]),
         .testTarget(
-            name: "Processes", dependencies: ["KalijLab", "KalijPushLab", "KalijRoles", "KalijStore", "TestSupport"]),
+            name: "Processes",
+            dependencies: ["KalijLab", "KalijPushLab", "KalijRatchet", "KalijRoles", "KalijStore", "TestSupport"]),
     ]
 )

@@ -30,10 +30,28 @@ public struct ArchiveEntry: Codable, Sendable, Equatable {
     public let body: String?
     /// The server's time of archiving (XEP-0082).
     public let stamp: String?
+    /// What is encrypted (XEP-0384, 0.3); nil for a plain message.
+    public let encrypted: Encrypted?
+
+    /// The keys of an encrypted message.
+    public struct Encrypted: Codable, Sendable, Equatable {
+        /// The sender's device.
+        public let device: Int
+        public let keys: [Key]
+
+        public struct Key: Codable, Sendable, Equatable {
+            /// The recipient's device.
+            public let device: Int
+            /// In base64.
+            public let key: String
+            /// Whether the key is a key exchange.
+            public let exchange: Bool
+        }
+    }
 
     enum CodingKeys: String, CodingKey {
         case archiveID = "archive_id"
-        case sender, recipient, id, body, stamp
+        case sender, recipient, id, body, stamp, encrypted
         case originID = "origin_id"
     }
 }

@@ -25,6 +25,9 @@ final class EncryptedUser {
         #expect(isReady, "\(status)")
     }
 
+    /// Runs, and waits for nothing.
+    func begin() async throws { run = try kalij.running() }
+
     func end() {
         if let run { #expect(run.end(SIGTERM).status == 0) }
         run = nil
