@@ -39,6 +39,18 @@ final class EncryptedUser {
         run = nil
     }
 
+    /// Copies the directory, as a backup does; nobody drives.
+    func copyDirectory() throws {
+        try? FileManager.default.removeItem(atPath: kalij.data + "-copy")
+        try FileManager.default.copyItem(atPath: kalij.data, toPath: kalij.data + "-copy")
+    }
+
+    /// Puts the copy back.
+    func restoreDirectory() throws {
+        try FileManager.default.removeItem(atPath: kalij.data)
+        try FileManager.default.moveItem(atPath: kalij.data + "-copy", toPath: kalij.data)
+    }
+
     struct Line: CustomStringConvertible {
         let body: String?
         let from: String
