@@ -6,10 +6,13 @@ import Testing
 /// Random conversations, played here and by the libraries x3dh and doubleratchet in another process, with the same random numbers:
 /// the same bytes leave, the same texts are read, and the same messages are refused.
 ///
-/// `RATCHET_OPERATIONS=1000000` is the long form. Differences that are known and meant:
+/// The libraries are Debian 12's; `RATCHET_PYTHON` names a Python with others. `RATCHET_OPERATIONS=1000000` is the long form,
+/// half of it in each format; `RATCHET_SEED` repeats a run. Differences that are known and meant:
 /// - A header that was tampered with may be refused for another reason.
 /// - We skip to pn + 1, the libraries to pn. The key behind the last message is left out here, and what follows a gap of more than
 ///   999 keys is not compared.
+/// - We draw a ratchet key when it is first used for sending, the libraries when the other side's has come. Put back to a state in
+///   between, the libraries know the key that they have sent since, and we do not: a side is saved with its key drawn.
 @Suite struct ModelTests {
     private static let operations = Int(ProcessInfo.processInfo.environment["RATCHET_OPERATIONS"] ?? "") ?? 20_000
 
@@ -39,6 +42,7 @@ private struct Game {
     private var random: Numbers
     private var conversations: [Conversation] = []
     private var begun = 0
+    private var movesSinceFar = 0
     private(set) var counts: [String: Int] = [:]
     private(set) var problems: [String] = []
 
@@ -53,6 +57,8 @@ private struct Game {
         if conversations.count < 5 || random.chance(1) { try begin() }
         let index = random.below(conversations.count)
         let side = random.below(2)
+        movesSinceFar += 1
+        if movesSinceFar > 2500, try goFar(index, side) > 0 { return 1004 }
         switch random.below(100) {
         case 0..<42: return try send(index, side, 1 + random.below(3))
         case 42..<84: return try receive(index, side)
@@ -60,8 +66,7 @@ private struct Game {
         case 88..<92: return try replay(index, side)
         case 92..<97: return try tamper(index, side)
         case 97..<98: return try save(index, side)
-        case 98..<99: return try restore(index, side)
-        default: return random.chance(2) ? try goFar(index, side) : 0
+        default: return try restore(index, side)
         }
     }
 
@@ -136,7 +141,7 @@ private struct Game {
     }
 
     private mutating func save(_ index: Int, _ side: Int) throws -> Int {
-        guard conversations[index].sides[side].session != nil else { return 0 }
+        guard conversations[index].sides[side].session?.sending != nil else { return 0 }
         _ = try oracle.ask(["op": "save", "session": conversations[index].name, "by": Conversation.names[side]])
         conversations[index].saved[side] = conversations[index].sides[side]
         return 1
@@ -155,6 +160,7 @@ private struct Game {
         guard conversations[index].sides[side].session != nil, conversations[index].sides[1 - side].session != nil else {
             return 0
         }
+        movesSinceFar = 0
         let sent = try send(index, side, 1003)
         conversations[index].onTheWay[side] = []
         let last = conversations[index].sent[side].count - 1
@@ -175,7 +181,7 @@ private struct Game {
             problems.append(
                 """
                 \(conversations[index].name): here \(text?.hex ?? problem), there \
-                \(reply.bytes("text")?.hex ?? reply.text("refused") ?? "nothing")
+                \(reply.bytes("text")?.hex ?? reply.text("refused") ?? "nothing"); the message \(bytes.hex)
                 """)
         }
         return text

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 ZERO32 = bytes(32)
 
@@ -42,8 +43,13 @@ def cbc_decrypt(key, iv, ciphertext):
     return unpadder.update(aes.update(ciphertext) + aes.finalize()) + unpadder.finalize()
 
 
+def raw(public_key):
+    # `public_bytes_raw` is younger than Debian 12's version of the library.
+    return public_key.public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+
 def x25519_pub(priv):
-    return X25519PrivateKey.from_private_bytes(priv).public_key().public_bytes_raw()
+    return raw(X25519PrivateKey.from_private_bytes(priv).public_key())
 
 
 def x25519(priv, pub):
@@ -51,7 +57,7 @@ def x25519(priv, pub):
 
 
 def ed25519_pub(seed):
-    return Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw()
+    return raw(Ed25519PrivateKey.from_private_bytes(seed).public_key())
 
 
 def ed25519_sign(seed, message):
