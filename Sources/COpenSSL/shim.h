@@ -61,16 +61,9 @@ static inline int kalij_hmac_sha256_init(EVP_MAC_CTX *c, const unsigned char *ke
     OSSL_PARAM p[2] = { OSSL_PARAM_construct_utf8_string("digest", digest, 0), OSSL_PARAM_construct_end() };
     return EVP_MAC_init(c, key, n, p);
 }
-/* HKDF-SHA-256 (RFC 5869), extract and expand. The context is new or was used for this before. */
-static inline int kalij_hkdf_sha256(
-    EVP_KDF_CTX *c, const unsigned char *key, size_t key_size, const unsigned char *salt, size_t salt_size,
-    const unsigned char *info, size_t info_size, unsigned char *out, size_t size) {
-    char digest[] = "SHA256";
-    OSSL_PARAM p[5] = {
-        OSSL_PARAM_construct_utf8_string("digest", digest, 0),
-        OSSL_PARAM_construct_octet_string("key", (void *)key, key_size),
-        OSSL_PARAM_construct_octet_string("salt", (void *)salt, salt_size),
-        OSSL_PARAM_construct_octet_string("info", (void *)info, info_size), OSSL_PARAM_construct_end()
-    };
-    return EVP_KDF_derive(c, out, size, p);
+/* Overwrites what functions that were called before have left on the stack: X25519 of OpenSSL 3.0 leaves its result and
+   the scalar there. Not inlined: the bytes have to be where those functions had theirs. */
+__attribute__((noinline)) static void kalij_overwrite_stack(void) {
+    unsigned char bytes[16384];
+    OPENSSL_cleanse(bytes, sizeof bytes);
 }

@@ -2,7 +2,8 @@
 enum Agreement {
     /// The side that begins.
     /// - Throws: `RatchetError.badKey` if a key of the bundle is of low order.
-    static func initiate(_ identity: Identity, ephemeral: Secret, _ bundle: Bundle, _ dialect: Dialect) throws -> Secret {
+    static func initiate(_ identity: Identity, ephemeral: Secret, _ bundle: Bundle, _ dialect: Dialect) throws -> Secret
+    {
         try secret(
             [
                 Curve.agree(identity.pair.secret, bundle.signedPrekey), Curve.agree(ephemeral, bundle.identity.key),
@@ -25,7 +26,9 @@ enum Agreement {
         let input = Secret(count: 32 * (agreed.count + 1)) { input in
             input[..<32].copyBytes(from: repeatElement(0xff, count: 32))
             for (index, secret) in agreed.enumerated() {
-                secret.withBytes { UnsafeMutableRawBufferPointer(rebasing: input[(32 * (index + 1))...]).copyMemory(from: $0) }
+                secret.withBytes {
+                    UnsafeMutableRawBufferPointer(rebasing: input[(32 * (index + 1))...]).copyMemory(from: $0)
+                }
             }
         }
         return try Hash.expand(input, info: dialect.agreementInfo, count: 32)

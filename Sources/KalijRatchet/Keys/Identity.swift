@@ -1,3 +1,5 @@
+import COpenSSL
+
 /// Somebody's identity key.
 public struct PublicIdentity: Hashable, Sendable {
     /// The Curve25519 form: the name of the identity, for fingerprints and trust.
@@ -21,8 +23,8 @@ public struct PublicIdentity: Hashable, Sendable {
 
     /// Whether `signature` is of `message` by the owner of this identity.
     ///
-    /// In 0.3 signers use XEdDSA with the sign 0, or put the sign of their Ed25519 key into the signature's top bit (libsignal);
-    /// in 2 the key has its sign.
+    /// In 0.3 signers use XEdDSA with the sign 0, or put the sign of their Ed25519 key into the signature's top bit
+    /// (libsignal); in 2 the key has its sign.
     func hasSigned(_ message: [UInt8], _ signature: [UInt8], _ dialect: Dialect) throws -> Bool {
         guard signature.count == 64 else { return false }
         guard dialect == .axolotl else { return try Curve.verify(signature, of: message, by: edwards) }
@@ -35,8 +37,9 @@ public struct PublicIdentity: Hashable, Sendable {
 
 /// The own identity: a key for agreements and for signatures, in both formats.
 ///
-/// The identity is an Ed25519 seed whose public key has the sign 0. The scalar that Ed25519 makes of the seed is the X25519
-/// secret, so both forms of the public key belong together, and everybody's way of converting them verifies our signatures.
+/// The identity is an Ed25519 seed whose public key has the sign 0. The scalar that Ed25519 makes of the seed is the
+/// X25519 secret, so both forms of the public key belong together, and everybody's way of converting them verifies our
+/// signatures.
 public struct Identity: Sendable {
     public let seed: Secret
     public let publicIdentity: PublicIdentity
@@ -46,6 +49,7 @@ public struct Identity: Sendable {
     /// - Parameter seed: 32 bytes whose Ed25519 public key has the sign 0.
     /// - Throws: `RatchetError.badKey` for another seed, `RatchetError.library`.
     public init(seed: Secret) throws {
+        defer { kalij_overwrite_stack() }
         self.seed = seed
         let edwards = try Curve.edwardsKey(of: seed)
         guard edwards[31] & 0x80 == 0 else { throw RatchetError.badKey }
@@ -68,6 +72,7 @@ public struct Identity: Sendable {
     /// The signature of a signed prekey (RFC 8032, deterministic).
     /// - Throws: `RatchetError.library`
     public func sign(_ prekey: PublicKey, _ dialect: Dialect) throws -> [UInt8] {
-        try Curve.sign(dialect.encode(prekey), seed: seed)
+        defer { kalij_overwrite_stack() }
+        return try Curve.sign(dialect.encode(prekey), seed: seed)
     }
 }

@@ -1,9 +1,11 @@
+import COpenSSL
+
 /// A public key of X25519: 32 bytes, little-endian.
 public struct PublicKey: Hashable, Sendable {
     public let bytes: [UInt8]
 
-    /// - Throws: `RatchetError.badKey` if the bytes are not 32, or not the only form of their number. RFC 7748 accepts other
-    ///   forms: a twin of a key would count as another key.
+    /// - Throws: `RatchetError.badKey` if the bytes are not 32, or not the only form of their number. RFC 7748 accepts
+    ///   other forms: a twin of a key would count as another key.
     public init(_ bytes: some Collection<UInt8>) throws {
         let bytes = Array(bytes)
         guard CurveMap.isCanonical(bytes) else { throw RatchetError.badKey }
@@ -22,6 +24,7 @@ public struct KeyPair: Sendable {
     /// - Parameter secret: 32 bytes; X25519 clamps them (RFC 7748 section 5).
     /// - Throws: `RatchetError.library`
     public init(secret: Secret) throws {
+        defer { kalij_overwrite_stack() }
         self.secret = secret
         key = try Curve.publicKey(of: secret)
     }

@@ -1,3 +1,5 @@
+import COpenSSL
+
 /// The text of a message, sealed once for all devices (XEP-0384 section 4.4 of 2, section 4.6 of 0.3).
 public struct Payload: Sendable {
     /// What the ratchets carry to each device: the key, and what proves the text.
@@ -12,6 +14,7 @@ public struct Payload: Sendable {
     /// Seals `text` under a key that is used once.
     /// - Throws: `RatchetError.library`
     package init(_ text: [UInt8], _ dialect: Dialect, _ random: Randomness = .system) throws {
+        defer { kalij_overwrite_stack() }
         switch dialect {
         case .axolotl:
             let (key, iv) = (try Secret.random(16, random), try random.bytes(12))
@@ -21,7 +24,7 @@ public struct Payload: Sendable {
             let key = try Secret.random(32, random)
             let keys = try Keys(key)
             let sealed = try text.withUnsafeBytes { try Cipher.encrypt($0, key: keys.cipher, iv: keys.iv) }
-            (self.sealed, iv, content) = (sealed, nil, key.appending(try keys.code(sealed)))
+            (self.sealed, iv, content) = (sealed, nil, key.appending(try keys.code(sealed).exported))
         }
     }
 
@@ -45,6 +48,7 @@ public struct Payload: Sendable {
     ///   - iv: 12 bytes, or 16, in 0.3.
     /// - Throws: `RatchetError.mac`, `malformed`.
     public static func open(_ sealed: [UInt8], iv: [UInt8]?, content: Secret, _ dialect: Dialect) throws -> [UInt8] {
+        defer { kalij_overwrite_stack() }
         switch dialect {
         case .axolotl:
             guard let iv, [12, 16].contains(iv.count) else { throw RatchetError.malformed("the IV") }
@@ -75,7 +79,7 @@ public struct Payload: Sendable {
             (cipher, mac, iv) = (keys.part(0..<32), keys.part(32..<64), keys.part(64..<80))
         }
 
-        func code(_ sealed: [UInt8]) throws -> [UInt8] { Array(try Hash.authenticate([sealed], key: mac).prefix(16)) }
+        func code(_ sealed: [UInt8]) throws -> Secret { try Hash.authenticate([sealed], key: mac).part(0..<16) }
     }
 }
 

@@ -19,7 +19,8 @@ enum Cipher {
         var (count, last): (Int32, Int32) = (0, 0)
         try output.withUnsafeMutableBytes { output in
             try check(
-                EVP_EncryptUpdate(context, output.octets, &count, plain.octets, try size(plain.count)), "EVP_EncryptUpdate")
+                EVP_EncryptUpdate(context, output.octets, &count, plain.octets, try size(plain.count)),
+                "EVP_EncryptUpdate")
             try check(EVP_EncryptFinal_ex(context, output.octets?.advanced(by: Int(count)), &last), "EVP_EncryptFinal")
         }
         output.removeLast(output.count - Int(count + last))
@@ -76,7 +77,8 @@ enum Cipher {
         try prepare(context, ivCount: iv.count, isSealing: false)
         try key.withBytes { try check(EVP_DecryptInit_ex(context, nil, nil, $0.octets, iv), "EVP_DecryptInit") }
         try check(EVP_DecryptUpdate(context, &output, &count, sealed, try size(sealed.count)), "EVP_DecryptUpdate")
-        try check(EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(tag.count), &tag), "EVP_CTRL_AEAD_SET_TAG")
+        try check(
+            EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, try size(tag.count), &tag), "EVP_CTRL_AEAD_SET_TAG")
         guard EVP_DecryptFinal_ex(context, &rest, &last) == 1 else {
             ERR_clear_error()
             throw RatchetError.mac
@@ -89,7 +91,8 @@ enum Cipher {
             isSealing
                 ? EVP_EncryptInit_ex(context, EVP_aes_128_gcm(), nil, nil, nil)
                 : EVP_DecryptInit_ex(context, EVP_aes_128_gcm(), nil, nil, nil), "EVP_CipherInit")
-        try check(EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_IVLEN, Int32(ivCount), nil), "EVP_CTRL_AEAD_SET_IVLEN")
+        try check(
+            EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_IVLEN, try size(ivCount), nil), "EVP_CTRL_AEAD_SET_IVLEN")
     }
 
     private static func size(_ count: Int) throws -> Int32 {

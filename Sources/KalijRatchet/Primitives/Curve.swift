@@ -61,8 +61,8 @@ enum Curve {
         return signature
     }
 
-    /// Whether `signature` is of `message` by the owner of the Ed25519 public key. libcrypto accepts keys of low order, with which
-    /// anything verifies: so a signature alone proves no owner.
+    /// Whether `signature` is of `message` by the owner of the Ed25519 public key. libcrypto accepts keys of low order,
+    /// with which anything verifies: so a signature alone proves no owner.
     static func verify(_ signature: [UInt8], of message: [UInt8], by edwardsKey: [UInt8]) throws -> Bool {
         defer { ERR_clear_error() }
         guard let key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, edwardsKey, edwardsKey.count) else {

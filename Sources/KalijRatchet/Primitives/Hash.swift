@@ -4,49 +4,68 @@ import COpenSSL
 enum Hash {
     // Holds: fetched once, never freed, and only read afterwards.
     private nonisolated(unsafe) static let hmac = EVP_MAC_fetch(nil, "HMAC", nil)
-    private nonisolated(unsafe) static let hkdf = EVP_KDF_fetch(nil, "HKDF", nil)
 
     /// HMAC-SHA-256 (RFC 2104) over `parts`, one after the other, of 32 bytes.
-    static func authenticate(_ parts: [[UInt8]], key: Secret) throws -> [UInt8] {
-        var code = [UInt8](repeating: 0, count: 32)
-        try code.withUnsafeMutableBytes { try authenticate(parts, key: key, into: $0) }
-        return code
+    static func authenticate(_ parts: [[UInt8]], key: Secret) throws -> Secret {
+        let code = try Authentication(key)
+        for part in parts { try code.add(part) }
+        return try code.end()
     }
 
     /// HMAC-SHA-256 of a byte, as a key.
-    static func derive(_ byte: UInt8, key: Secret) throws -> Secret {
-        try Secret(count: 32) { try authenticate([[byte]], key: key, into: $0) }
-    }
-
-    private static func authenticate(
-        _ parts: [[UInt8]], key: Secret, into output: UnsafeMutableRawBufferPointer
-    ) throws {
-        let context = try check(EVP_MAC_CTX_new(hmac), "EVP_MAC_CTX_new")
-        defer { EVP_MAC_CTX_free(context) }
-        try key.withBytes { try check(kalij_hmac_sha256_init(context, $0.octets, $0.count), "EVP_MAC_init") }
-        for part in parts { try check(EVP_MAC_update(context, part, part.count), "EVP_MAC_update") }
-        var count = 0
-        try check(EVP_MAC_final(context, output.octets, &count, output.count), "EVP_MAC_final")
-    }
+    static func derive(_ byte: UInt8, key: Secret) throws -> Secret { try authenticate([[byte]], key: key) }
 
     /// HKDF-SHA-256 (RFC 5869). A salt of nil is 32 zeros.
+    ///
+    /// libcrypto's own function frees the salt without overwriting it, and the salts of the root chain are secrets.
     static func expand(_ key: Secret, salt: Secret? = nil, info: String, count: Int) throws -> Secret {
-        let context = try check(EVP_KDF_CTX_new(hkdf), "EVP_KDF_CTX_new")
-        defer { EVP_KDF_CTX_free(context) }
-        let (salt, info) = (salt ?? zeros, Array(info.utf8))
+        let extraction = try Authentication(salt ?? zeros)
+        try key.withBytes(extraction.add)
+        let pseudorandomKey = try extraction.end()
         return try Secret(count: count) { output in
-            try key.withBytes { key in
-                try salt.withBytes { salt in
-                    try check(
-                        kalij_hkdf_sha256(
-                            context, key.octets, key.count, salt.octets, salt.count, info, info.count, output.octets,
-                            output.count), "EVP_KDF_derive")
+            var before: Secret?
+            for start in stride(from: 0, to: count, by: 32) {
+                let step = try Authentication(pseudorandomKey)
+                try before?.withBytes(step.add)
+                try step.add(Array(info.utf8))
+                try step.add([UInt8(truncatingIfNeeded: start / 32 + 1)])
+                let block = try step.end()
+                block.withBytes { block in
+                    UnsafeMutableRawBufferPointer(rebasing: output[start...])
+                        .copyMemory(from: UnsafeRawBufferPointer(rebasing: block.prefix(count - start)))
                 }
+                before = block
             }
         }
     }
 
     private static let zeros = Secret([UInt8](repeating: 0, count: 32))
+
+    /// A calculation of HMAC-SHA-256.
+    private final class Authentication {
+        private let context: OpaquePointer
+
+        init(_ key: Secret) throws {
+            context = try check(EVP_MAC_CTX_new(hmac), "EVP_MAC_CTX_new")
+            // If this throws, `deinit` runs: all properties are set.
+            try key.withBytes { try check(kalij_hmac_sha256_init(context, $0.octets, $0.count), "EVP_MAC_init") }
+        }
+
+        deinit { EVP_MAC_CTX_free(context) }
+
+        func add(_ bytes: UnsafeRawBufferPointer) throws {
+            try check(EVP_MAC_update(context, bytes.octets, bytes.count), "EVP_MAC_update")
+        }
+
+        func add(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try add($0) } }
+
+        func end() throws -> Secret {
+            try Secret(count: 32) { output in
+                var count = 0
+                try check(EVP_MAC_final(context, output.octets, &count, output.count), "EVP_MAC_final")
+            }
+        }
+    }
 
     /// SHA-512.
     static func sha512(_ secret: Secret) throws -> Secret {
@@ -58,9 +77,10 @@ enum Hash {
         }
     }
 
-    /// Compares in a time that does not depend on the number of equal bytes.
-    static func areEqual(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
-        let (left, right) = (Array(left), Array(right))
-        return left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
+    /// Whether `code` is what was received, in a time that does not depend on the number of equal bytes.
+    static func areEqual(_ code: Secret, _ received: some Collection<UInt8>) -> Bool {
+        let received = Array(received)
+        return code.count == received.count
+            && code.withBytes { CRYPTO_memcmp($0.baseAddress, received, received.count) == 0 }
     }
 }

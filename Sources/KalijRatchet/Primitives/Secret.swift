@@ -55,7 +55,8 @@ package struct Randomness: Sendable {
     /// libcrypto's generator.
     package static let system = Randomness { bytes in
         try check(
-            RAND_bytes(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(clamping: bytes.count)), "RAND_bytes")
+            RAND_bytes(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(clamping: bytes.count)),
+            "RAND_bytes")
     }
 
     package func bytes(_ count: Int) throws -> [UInt8] {

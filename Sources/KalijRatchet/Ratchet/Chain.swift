@@ -12,6 +12,26 @@ struct Chain: Sendable {
         return (try Hash.derive(1, key: key), Chain(key: try Hash.derive(2, key: key), number: number + 1))
     }
 
+    /// The chain at `number`; the keys on the way are added to `skipped`, as keys of the chain of `key`.
+    /// - Throws: `RatchetError.keyGone` if the chain is past `number`; `tooFar`, before anything is derived.
+    func skip(to number: UInt32, _ key: PublicKey, _ skipped: inout [Session.SkippedKey]) throws -> Chain {
+        guard number >= self.number else { throw RatchetError.keyGone }
+        guard number - self.number <= Limits.mostSkipped else { throw RatchetError.tooFar }
+        var chain = self
+        while chain.number < number {
+            let (messageKey, behind) = try chain.next()
+            skipped.append(Session.SkippedKey(name: .init(key: key, number: chain.number), messageKey: messageKey))
+            chain = behind
+        }
+        return chain
+    }
+
+    /// How many messages of this chain have not come, if `message` begins the next chain. Peers with libsignal say one
+    /// less than they have sent (measured).
+    func gap(before message: RatchetMessage.Header) -> Int {
+        message.previous >= number ? Int(message.previous) + 1 - Int(number) : 0
+    }
+
     /// A new root key and chain (section 7.2).
     static func begin(root: Secret, agreed: Secret, _ dialect: Dialect) throws -> (root: Secret, chain: Chain) {
         let keys = try Hash.expand(agreed, salt: root, info: dialect.rootInfo, count: 64)
@@ -37,13 +57,13 @@ struct MessageKeys {
         let sealed = try content.withBytes { try Cipher.encrypt($0, key: cipher, iv: iv) }
         let authenticated = RatchetMessage.authenticated(header, sealed, dialect)
         let code = try Hash.authenticate([associated, authenticated], key: mac)
-        return RatchetMessage.bytes(authenticated, mac: Array(code.prefix(dialect.macCount)), dialect)
+        return RatchetMessage.bytes(authenticated, mac: code.part(0..<dialect.macCount).exported, dialect)
     }
 
     /// - Throws: `RatchetError.mac`
     func open(_ message: RatchetMessage, _ associated: [UInt8]) throws -> Secret {
         let code = try Hash.authenticate([associated, Array(message.authenticated)], key: mac)
-        guard Hash.areEqual(code.prefix(dialect.macCount), message.mac) else { throw RatchetError.mac }
+        guard Hash.areEqual(code.part(0..<dialect.macCount), message.mac) else { throw RatchetError.mac }
         return try Cipher.decrypt(Array(message.sealed), key: cipher, iv: iv)
     }
 }

@@ -1,7 +1,9 @@
+import COpenSSL
+
 /// A session with a device: the Double Ratchet as a value.
 ///
-/// A session changes only by taking over a returned value: whoever keeps sessions in rows writes the value and what the value
-/// made, in one transaction, or nothing.
+/// A session changes only by taking over a returned value: whoever keeps sessions in rows writes the value and what the
+/// value made, in one transaction, or nothing.
 public struct Session: Sendable {
     /// What names the agreement, on both sides.
     public struct Exchange: Hashable, Sendable {
@@ -39,7 +41,8 @@ public struct Session: Sendable {
     var pair: KeyPair
     /// The other side's ratchet key.
     var remote: PublicKey?
-    /// Missing between a new ratchet key of the other side and the next sending: our next ratchet key is drawn only then.
+    /// Missing between a new ratchet key of the other side and the next sending: our next ratchet key is drawn only
+    /// then.
     var sending: Chain?
     var receiving: Chain?
     /// How many messages the sending chain before had.
@@ -58,6 +61,7 @@ public struct Session: Sendable {
     package static func begin(
         _ identity: Identity, _ bundle: Bundle, _ dialect: Dialect, _ random: Randomness = .system
     ) throws -> Session {
+        defer { kalij_overwrite_stack() }
         let ephemeral = try KeyPair.make(random)
         var session = Session(
             dialect: dialect, isInitiator: true, ours: identity.publicIdentity, theirs: bundle.identity,
@@ -82,7 +86,8 @@ public struct Session: Sendable {
     public static func accept(
         _ exchange: KeyExchange, _ identity: Identity, signedPrekey: KeyPair, prekey: Secret, _ dialect: Dialect
     ) throws -> Session {
-        try Session(
+        defer { kalij_overwrite_stack() }
+        return try Session(
             responding: dialect, ours: identity.publicIdentity, theirs: exchange.identity,
             exchange: Exchange(
                 prekeyID: exchange.prekeyID, signedPrekeyID: exchange.signedPrekeyID, ephemeral: exchange.ephemeral),
@@ -111,6 +116,7 @@ public struct Session: Sendable {
     package mutating func seal(
         _ content: Secret, _ random: Randomness = .system
     ) throws -> (bytes: [UInt8], isExchange: Bool) {
+        defer { kalij_overwrite_stack() }
         var next = self
         let chain = try next.sending ?? next.turnSending(random)
         let (messageKey, behind) = try chain.next()
@@ -148,15 +154,10 @@ public struct Session: Sendable {
 
     /// How many keys reading `message` would skip; 0 if its key is known, or gone. Nothing is derived.
     public func distance(to message: RatchetMessage.Header) -> Int {
-        guard message.key == remote, let receiving else { return Int(message.number) + gap(message) }
+        guard message.key == remote, let receiving else {
+            return Int(message.number) + (receiving?.gap(before: message) ?? 0)
+        }
         return max(0, Int(message.number) - Int(receiving.number))
-    }
-
-    /// How many messages of the present receiving chain have not come, if `message` begins the next chain. Peers with
-    /// libsignal say one less than they have sent (measured).
-    private func gap(_ message: RatchetMessage.Header) -> Int {
-        guard let receiving, message.previous >= receiving.number else { return 0 }
-        return Int(message.previous) + 1 - Int(receiving.number)
     }
 
     /// Whether `message` belongs to a chain that this session has received from: then no new ratchet key has to be tried.
@@ -166,55 +167,39 @@ public struct Session: Sendable {
     /// - Parameter kept: the kept key of that name, if there is any.
     /// - Throws: `RatchetError.mac`, `keyGone`, `tooFar`, `badKey`.
     public func open(_ message: RatchetMessage, kept: (SkippedKey.Name) throws -> Secret?) throws -> Opened {
+        defer { kalij_overwrite_stack() }
         let (header, associated) = (message.header, associated(from: theirs, to: ours))
+        var next = self
+        next.isAnswered = true
         let name = SkippedKey.Name(key: header.key, number: header.number)
         if let messageKey = try kept(name) {
             let content = try MessageKeys(messageKey, dialect).open(message, associated)
-            return Opened(content: content, session: answered, used: name, skipped: [])
+            return Opened(content: content, session: next, used: name, skipped: [])
         }
-        var next = answered
         var skipped: [SkippedKey] = []
         if header.key != remote || receiving == nil {
             try next.turnReceiving(header, &skipped)
         }
         guard let chain = next.receiving else { throw RatchetError.keyGone }
-        let (messageKey, behind) = try Self.skip(chain, to: header.number, header.key, &skipped).next()
+        let (messageKey, behind) = try chain.skip(to: header.number, header.key, &skipped).next()
         next.receiving = behind
         let content = try MessageKeys(messageKey, dialect).open(message, associated)
         return Opened(content: content, session: next, used: nil, skipped: skipped)
-    }
-
-    private var answered: Session {
-        var session = self
-        session.isAnswered = true
-        return session
     }
 
     /// A new ratchet key has come.
     private mutating func turnReceiving(_ header: RatchetMessage.Header, _ skipped: inout [SkippedKey]) throws {
         guard header.number <= Limits.mostSkipped else { throw RatchetError.tooFar }
         // Rather the old chain's keys are given up than this message.
-        if let receiving, let remote, gap(header) + Int(header.number) <= Limits.mostSkipped, gap(header) > 0 {
-            _ = try Self.skip(receiving, to: header.previous + 1, remote, &skipped)  // fits: below 2³¹
+        if let receiving, let remote, case let gap = receiving.gap(before: header), gap > 0,
+            gap + Int(header.number) <= Limits.mostSkipped
+        {
+            _ = try receiving.skip(to: header.previous + 1, remote, &skipped)  // fits: below 2³¹
         }
         receiving = try turn(pair.secret, header.key)
         remote = header.key
         previous = sending?.number ?? previous
         sending = nil
-    }
-
-    private static func skip(
-        _ chain: Chain, to number: UInt32, _ key: PublicKey, _ skipped: inout [SkippedKey]
-    ) throws -> Chain {
-        guard number >= chain.number else { throw RatchetError.keyGone }
-        guard number - chain.number <= Limits.mostSkipped else { throw RatchetError.tooFar }
-        var chain = chain
-        while chain.number < number {
-            let (messageKey, behind) = try chain.next()
-            skipped.append(SkippedKey(name: .init(key: key, number: chain.number), messageKey: messageKey))
-            chain = behind
-        }
-        return chain
     }
 
     /// What the MAC also covers: in 0.3 the sender comes first, in 2 the initiator.

@@ -12,7 +12,9 @@ public struct KeyExchange: Sendable {
     public init(_ bytes: some Collection<UInt8>, _ dialect: Dialect) throws {
         var all = Array(bytes)[...]
         if dialect == .axolotl {
-            guard all.popFirst() == Dialect.version else { throw RatchetError.malformed("the version of a key exchange") }
+            guard all.popFirst() == Dialect.version else {
+                throw RatchetError.malformed("the version of a key exchange")
+            }
         }
         let fields = try Protobuf.Fields(all)
         guard let prekeyID = try fields.number(1) else { throw RatchetError.withoutPrekey }

@@ -41,8 +41,10 @@ enum Protobuf {
         func number(_ field: UInt64) throws -> UInt32? {
             guard bytes[field] == nil else { throw RatchetError.malformed("field \(field) is no number") }
             guard let number = numbers[field] else { return nil }
-            guard number <= UInt64(Limits.largestNumber) else { throw RatchetError.malformed("field \(field) is too large") }
-            return UInt32(number)  // fits: below 2³¹
+            guard let number = UInt32(exactly: number), number <= Limits.largestNumber else {
+                throw RatchetError.malformed("field \(field) is too large")
+            }
+            return number
         }
 
         func required(_ field: UInt64) throws -> UInt32 {
@@ -55,7 +57,7 @@ enum Protobuf {
         var (number, shift): (UInt64, UInt64) = (0, 0)
         while let byte = rest.popFirst() {
             guard shift < 63 || byte <= 1 else { break }
-            number |= UInt64(byte & 0x7f) << shift
+            number |= UInt64(byte & 0x7f) << shift  // fits: a byte
             if byte & 0x80 == 0 { return number }
             shift += 7
             guard shift <= 63 else { break }
@@ -70,7 +72,9 @@ enum Protobuf {
 
     // MARK: Writing
 
-    static func number(_ field: UInt64, _ value: UInt32) -> [UInt8] { varint(field << 3) + varint(UInt64(value)) }
+    static func number(_ field: UInt64, _ value: UInt32) -> [UInt8] {
+        varint(field << 3) + varint(UInt64(value))  // fits: a wider number
+    }
 
     static func bytes(_ field: UInt64, _ value: some Collection<UInt8>) -> [UInt8] {
         varint(field << 3 | 2) + varint(UInt64(value.count)) + value
@@ -79,9 +83,9 @@ enum Protobuf {
     static func varint(_ number: UInt64) -> [UInt8] {
         var (rest, bytes): (UInt64, [UInt8]) = (number, [])
         while rest > 0x7f {
-            bytes.append(UInt8(rest & 0x7f) | 0x80)
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
             rest >>= 7
         }
-        return bytes + [UInt8(rest)]
+        return bytes + [UInt8(truncatingIfNeeded: rest)]
     }
 }

@@ -7,9 +7,9 @@ import Testing
     func identities(_ index: Int) throws {
         let vector = Vectors.all.identities[index]
         let identity = try Identity(seed: Secret(vector.seed.bytes))
-        #expect(identity.publicIdentity.edwards == vector.ed25519_pub.bytes)
-        #expect(identity.publicIdentity.key.bytes == vector.x25519_pub.bytes)
-        #expect(identity.pair.secret.exported == vector.x25519_priv.bytes)
+        #expect(identity.publicIdentity.edwards == vector.ed25519Pub.bytes)
+        #expect(identity.publicIdentity.key.bytes == vector.x25519Pub.bytes)
+        #expect(identity.pair.secret.exported == vector.x25519Priv.bytes)
     }
 
     @Test("a new identity has the sign 0, whatever was drawn before")
@@ -30,10 +30,10 @@ import Testing
     @Test("both forms of a public key are mapped to each other as by libxeddsa")
     func maps() throws {
         for vector in Vectors.all.maps {
-            #expect(try CurveMap.montgomery(vector.ed25519_pub.bytes) == vector.x25519_pub.bytes)
-            var edwards = try CurveMap.edwards(vector.x25519_pub.bytes)
+            #expect(try CurveMap.montgomery(vector.ed25519Pub.bytes) == vector.x25519Pub.bytes)
+            var edwards = try CurveMap.edwards(vector.x25519Pub.bytes)
             edwards[31] |= UInt8(vector.sign) << 7
-            #expect(edwards == vector.ed25519_pub.bytes)
+            #expect(edwards == vector.ed25519Pub.bytes)
         }
     }
 
@@ -48,7 +48,7 @@ import Testing
         }
         #expect(try PublicKey(Self.number(0xec)).bytes == Self.number(0xec))
         // A twin of a key: X25519 masks the bit, so both agree on the same secret.
-        var twin = Vectors.all.identities[0].x25519_pub.bytes
+        var twin = Vectors.all.identities[0].x25519Pub.bytes
         twin[31] |= 0x80
         #expect(throws: RatchetError.badKey) { try PublicKey(twin) }
         for count in [0, 31, 33] {
@@ -78,11 +78,11 @@ import Testing
 
     @Test("keys that the vectors reject have no other form, or agree on nothing")
     func rejected() throws {
-        for vector in Vectors.all.maps_rejected {
+        for vector in Vectors.all.mapsRejected {
             let isOnTwist = vector.why.hasPrefix("not on the curve")
             // X25519 is made for both curves. Nobody can sign with such a key.
             #expect(throws: isOnTwist ? RatchetError.badSignature : .badKey, "\(vector.why)") {
-                let identity = try PublicIdentity(edwards: vector.ed25519_pub.bytes)
+                let identity = try PublicIdentity(edwards: vector.ed25519Pub.bytes)
                 _ = try Curve.agree(Secret([UInt8](repeating: 77, count: 32)), identity.key)
                 let zeros = [UInt8](repeating: 0, count: 64)
                 guard try identity.hasSigned([], zeros, .omemo2) else { throw RatchetError.badSignature }
@@ -94,13 +94,13 @@ import Testing
     func signatures(_ index: Int) throws {
         let vector = Vectors.all.signatures[index]
         let (message, signature) = (vector.message.bytes, vector.signature.bytes)
-        let byEdwards = try PublicIdentity(edwards: vector.ed25519_pub.bytes)
+        let byEdwards = try PublicIdentity(edwards: vector.ed25519Pub.bytes)
         if vector.kind != "libsignal" {
             #expect(try byEdwards.hasSigned(message, signature, .omemo2) == vector.valid)
         }
         // In 0.3 only u is known: signers have the sign 0, or say the sign.
-        guard vector.kind == "libsignal" || vector.ed25519_pub.bytes[31] & 0x80 == 0 else { return }
-        let identity = try PublicIdentity(PublicKey(vector.x25519_pub.bytes))
+        guard vector.kind == "libsignal" || vector.ed25519Pub.bytes[31] & 0x80 == 0 else { return }
+        let identity = try PublicIdentity(PublicKey(vector.x25519Pub.bytes))
         #expect(try identity.hasSigned(message, signature, .axolotl) == vector.valid)
     }
 
@@ -138,11 +138,11 @@ import Testing
                 pkID: UInt32? = nil, pk: [UInt8]? = nil
             ) throws -> Bundle {
                 try Bundle(
-                    dialect, identity: ik ?? b.ik.bytes, signedPrekey: (spkID ?? b.spk_id, spk ?? b.spk.bytes),
-                    signature: signature ?? b.spk_signature.bytes, prekey: (pkID ?? b.pk_id, pk ?? b.pk.bytes))
+                    dialect, identity: ik ?? b.ik.bytes, signedPrekey: (spkID ?? b.spkId, spk ?? b.spk.bytes),
+                    signature: signature ?? b.spkSignature.bytes, prekey: (pkID ?? b.pkId, pk ?? b.pk.bytes))
             }
             #expect(try bundle().prekey.bytes == b.pk.bytes.suffix(32))
-            var forged = b.spk_signature.bytes
+            var forged = b.spkSignature.bytes
             forged[5] ^= 1
             #expect(throws: RatchetError.badSignature) { try bundle(signature: forged) }
             #expect(throws: RatchetError.badSignature) { try bundle(signature: []) }

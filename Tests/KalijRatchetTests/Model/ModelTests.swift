@@ -3,22 +3,24 @@ import Testing
 
 @testable import KalijRatchet
 
-/// Random conversations, played here and by the libraries x3dh and doubleratchet in another process, with the same random numbers:
-/// the same bytes leave, the same texts are read, and the same messages are refused.
+/// Random conversations, played here and by the libraries x3dh and doubleratchet in another process, with the same
+/// random numbers: the same bytes leave, the same texts are read, and the same messages are refused.
 ///
-/// The libraries are Debian 12's; `RATCHET_PYTHON` names a Python with others. `RATCHET_OPERATIONS=1000000` is the long form,
-/// half of it in each format; `RATCHET_SEED` repeats a run. Differences that are known and meant:
+/// The libraries are Debian 12's; `RATCHET_PYTHON` names a Python with others. `RATCHET_OPERATIONS=1000000` is the long
+/// form, half of it in each format; `RATCHET_SEED` repeats a run. Differences that are known and meant:
 /// - A header that was tampered with may be refused for another reason.
-/// - We skip to pn + 1, the libraries to pn. The key behind the last message is left out here, and what follows a gap of more than
-///   999 keys is not compared.
-/// - We draw a ratchet key when it is first used for sending, the libraries when the other side's has come. Put back to a state in
-///   between, the libraries know the key that they have sent since, and we do not: a side is saved with its key drawn.
+/// - We skip to pn + 1, the libraries to pn. The key behind the last message is left out here, and what follows a gap
+///   of more than 999 keys is not compared.
+/// - We draw a ratchet key when it is first used for sending, the libraries when the other side's has come. Put back to
+///   a state in between, the libraries know the key that they have sent since, and we do not: a side is saved with its
+///   key drawn.
 @Suite struct ModelTests {
     private static let operations = Int(ProcessInfo.processInfo.environment["RATCHET_OPERATIONS"] ?? "") ?? 20_000
 
     @Test("random conversations go as with the libraries", arguments: Dialect.allCases)
     func conversations(_ dialect: Dialect) throws {
-        let seed = ProcessInfo.processInfo.environment["RATCHET_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...1_000_000)
+        let seed =
+            ProcessInfo.processInfo.environment["RATCHET_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...1_000_000)
         var game = try Game(dialect, seed: seed)
         var done = 0
         // Half of the operations in each format.
@@ -157,7 +159,8 @@ private struct Game {
 
     /// More messages are lost than keys may be skipped. The conversation ends with that.
     private mutating func goFar(_ index: Int, _ side: Int) throws -> Int {
-        guard conversations[index].sides[side].session != nil, conversations[index].sides[1 - side].session != nil else {
+        guard conversations[index].sides[side].session != nil, conversations[index].sides[1 - side].session != nil
+        else {
             return 0
         }
         movesSinceFar = 0
@@ -286,12 +289,9 @@ private final class Oracle {
     private let pipe = Pipe()
 
     init(_ dialect: Dialect, seed: UInt64) throws {
-        let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "Programs/ratchet/oracle.py").path
-        let environment = ProcessInfo.processInfo.environment
-        process.executableURL = URL(filePath: environment["RATCHET_PYTHON"] ?? "/usr/bin/python3")
-        process.arguments = [script, dialect == .omemo2 ? "2" : "0.3"]
-        process.environment = environment.merging(["ORACLE_SEED": "\(seed)", "PYTHONDONTWRITEBYTECODE": "1"]) { $1 }
+        process.executableURL = OracleProgram.python
+        process.arguments = [OracleProgram.path("oracle.py"), dialect == .omemo2 ? "2" : "0.3"]
+        process.environment = OracleProgram.environment.merging(["ORACLE_SEED": "\(seed)"]) { $1 }
         (process.standardInput, process.standardOutput) = (input, pipe)
         output = try #require(fdopen(pipe.fileHandleForReading.fileDescriptor, "r"))
         try process.run()

@@ -31,23 +31,23 @@ import Testing
         // Peers may have the other sign; ours is 0.
         if let ours = try? Identity(seed: Secret(a.seed.bytes)) {
             let bundle = try Bundle(
-                dialect, identity: b.ik.bytes, signedPrekey: (b.spk_id, b.spk.bytes), signature: b.spk_signature.bytes,
-                prekey: (b.pk_id, b.pk.bytes))
+                dialect, identity: b.ik.bytes, signedPrekey: (b.spkId, b.spk.bytes), signature: b.spkSignature.bytes,
+                prekey: (b.pkId, b.pk.bytes))
             #expect(
-                try Agreement.initiate(ours, ephemeral: Secret(a.ek_priv.bytes), bundle, dialect).exported
+                try Agreement.initiate(ours, ephemeral: Secret(a.ekPriv.bytes), bundle, dialect).exported
                     == vector.sk.bytes)
         }
         guard let ours = try? Identity(seed: Secret(b.seed.bytes)) else { return }
         let exchange = try KeyExchange(
             Self.exchange(
-                dialect, prekey: b.pk_id, signedPrekey: b.spk_id, ik: a.ik.bytes, ek: a.ek.bytes,
+                dialect, prekey: b.pkId, signedPrekey: b.spkId, ik: a.ik.bytes, ek: a.ek.bytes,
                 message: Self.message(dialect)), dialect)
         #expect(
             try Agreement.respond(
-                ours, signedPrekey: Secret(b.spk_priv.bytes), prekey: Secret(b.pk_priv.bytes), exchange, dialect
+                ours, signedPrekey: Secret(b.spkPriv.bytes), prekey: Secret(b.pkPriv.bytes), exchange, dialect
             ).exported == vector.sk.bytes)
         let session = try Session.accept(
-            exchange, ours, signedPrekey: KeyPair(secret: Secret(b.spk_priv.bytes)), prekey: Secret(b.pk_priv.bytes),
+            exchange, ours, signedPrekey: KeyPair(secret: Secret(b.spkPriv.bytes)), prekey: Secret(b.pkPriv.bytes),
             dialect)
         #expect(session.associated(from: session.theirs, to: session.ours) == vector.ad.bytes)
     }

@@ -9,13 +9,13 @@ import Testing
         let dialect = Dialect(vector.dialect)
         let iv = dialect == .axolotl ? vector.iv.bytes : nil
         #expect(
-            try Payload.open(vector.payload.bytes, iv: iv, content: Secret(vector.key_and_tag.bytes), dialect)
+            try Payload.open(vector.payload.bytes, iv: iv, content: Secret(vector.keyAndTag.bytes), dialect)
                 == vector.plaintext.bytes)
         guard iv?.count != 16 else { return }
         let payload = try Payload(
             vector.plaintext.bytes, dialect, .given([vector.key.bytes] + (iv.map { [$0] } ?? [])))
         #expect(payload.sealed == vector.payload.bytes)
-        #expect(payload.content.exported == vector.key_and_tag.bytes)
+        #expect(payload.content.exported == vector.keyAndTag.bytes)
         #expect(payload.iv == iv)
     }
 

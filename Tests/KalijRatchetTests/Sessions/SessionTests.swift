@@ -3,7 +3,9 @@ import Testing
 @testable import KalijRatchet
 
 @Suite struct SessionTests {
-    @Test("until the first answer each message carries the exchange, and the other side has one session", arguments: Dialect.allCases)
+    @Test(
+        "until the first answer each message carries the exchange, and the other side has one session",
+        arguments: Dialect.allCases)
     func exchange(_ dialect: Dialect) throws {
         var (juliet, romeo) = (try Device(dialect), try Device(dialect))
         try juliet.begin(with: romeo)
@@ -49,7 +51,8 @@ import Testing
     func order(_ dialect: Dialect) throws {
         var (juliet, romeo) = try Device.pair(dialect)
         let messages = try (0..<10).map { try juliet.send("message \($0)") }
-        #expect(try romeo.receive(messages[4]) == 5, "and the key behind the chain before: some peers count one too few")
+        #expect(
+            try romeo.receive(messages[4]) == 5, "and the key behind the chain before: some peers count one too few")
         for index in [2, 0, 9, 1] { try romeo.receive(messages[index]) }
         for index in [4, 2, 0, 9, 1] { #expect(throws: RatchetError.keyGone) { try romeo.receive(messages[index]) } }
         // Of the chain before, after a turn.
@@ -97,7 +100,9 @@ import Testing
         #expect(throws: RatchetError.tooFar) { try romeo.receive(juliet.send("beyond")) }
     }
 
-    @Test("a count of the previous chain that is too large gives up the chain's keys, and not the message", arguments: Dialect.allCases)
+    @Test(
+        "a count of the previous chain that is too large gives up the chain's keys, and not the message",
+        arguments: Dialect.allCases)
     func previousTooLarge(_ dialect: Dialect) throws {
         var (juliet, romeo) = try Device.pair(dialect)
         try romeo.receive(juliet.send("first"))
@@ -130,7 +135,8 @@ import Testing
     @Test("a chain ends at its last number", arguments: Dialect.allCases)
     func exhausted(_ dialect: Dialect) throws {
         var (juliet, _) = try Device.pair(dialect)
-        let chain = try #require(juliet.session?.sending ?? Chain(key: Secret([UInt8](repeating: 1, count: 32)), number: 0))
+        let chain = try #require(
+            juliet.session?.sending ?? Chain(key: Secret([UInt8](repeating: 1, count: 32)), number: 0))
         juliet.session?.sending = Chain(key: chain.key, number: Limits.largestNumber)
         #expect(throws: RatchetError.exhausted) { try juliet.send("one too many") }
     }
@@ -153,7 +159,9 @@ import Testing
         try romeo.receive(sealed)
     }
 
-    @Test("a changed exchange makes no session, at whatever bit; only 0.3's ignored fields may differ", arguments: Dialect.allCases)
+    @Test(
+        "a changed exchange makes no session, at whatever bit; only 0.3's ignored fields may differ",
+        arguments: Dialect.allCases)
     func changedExchange(_ dialect: Dialect) throws {
         var (juliet, romeo) = (try Device(dialect), try Device(dialect))
         try juliet.begin(with: romeo)

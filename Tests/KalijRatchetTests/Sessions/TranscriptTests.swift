@@ -2,7 +2,8 @@ import Testing
 
 @testable import KalijRatchet
 
-/// Both sides of the vectors' conversations: with the same random numbers, the same bytes leave and the same messages are read.
+/// Both sides of the vectors' conversations: with the same random numbers, the same bytes leave and the same messages
+/// are read.
 @Suite struct TranscriptTests {
     @Test("conversations byte by byte", arguments: 0..<10)
     func transcripts(_ index: Int) throws {
@@ -43,16 +44,16 @@ private struct Party {
         identity = try Identity(seed: Secret(transcript.a.seed.bytes))
         let b = transcript.b
         let bundle = try Bundle(
-            dialect, identity: b.ik.bytes, signedPrekey: (b.spk_id, b.spk.bytes), signature: b.spk_signature.bytes,
-            prekey: (b.pk_id, b.pk.bytes))
+            dialect, identity: b.ik.bytes, signedPrekey: (b.spkId, b.spk.bytes), signature: b.spkSignature.bytes,
+            prekey: (b.pkId, b.pk.bytes))
         let first = transcript.steps.first { $0.by == "a" }?.drew?.first?.bytes ?? []
-        session = try Session.begin(identity, bundle, dialect, .given([transcript.a.ek_priv.bytes, first]))
+        session = try Session.begin(identity, bundle, dialect, .given([transcript.a.ekPriv.bytes, first]))
     }
 
     init(responding transcript: Vectors.Transcript) throws {
         dialect = Dialect(transcript.dialect)
         identity = try Identity(seed: Secret(transcript.b.seed.bytes))
-        (signedPrekey, prekey) = (Secret(transcript.b.spk_priv.bytes), Secret(transcript.b.pk_priv.bytes))
+        (signedPrekey, prekey) = (Secret(transcript.b.spkPriv.bytes), Secret(transcript.b.pkPriv.bytes))
     }
 
     mutating func send(_ step: Vectors.Transcript.Step) throws -> (bytes: [UInt8], isExchange: Bool) {

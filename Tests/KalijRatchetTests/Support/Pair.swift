@@ -18,7 +18,8 @@ struct Device {
         get throws {
             try Bundle(
                 dialect, identity: dialect.encode(identity.publicIdentity),
-                signedPrekey: (7, dialect.encode(signedPrekey.key)), signature: identity.sign(signedPrekey.key, dialect),
+                signedPrekey: (7, dialect.encode(signedPrekey.key)),
+                signature: identity.sign(signedPrekey.key, dialect),
                 prekey: (8, dialect.encode(prekey.key)))
         }
     }

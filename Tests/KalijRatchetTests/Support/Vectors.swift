@@ -10,45 +10,47 @@ struct Vectors: Decodable {
         do {
             let url = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
                 .appending(path: "Fixtures/ratchet-vectors.json")
-            return try JSONDecoder().decode(Vectors.self, from: Data(contentsOf: url))
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            return try decoder.decode(Vectors.self, from: Data(contentsOf: url))
         } catch { preconditionFailure("the fixture cannot be read: \(error)") }
     }()
 
     let identities: [IdentityVector]
     let maps: [MapVector]
-    let maps_rejected: [RejectedMap]
+    let mapsRejected: [RejectedMap]
     let signatures: [SignatureVector]
     let agreements: [AgreementVector]
     let transcripts: [Transcript]
     let payloads: [PayloadVector]
 
     struct IdentityVector: Decodable {
-        let seed, ed25519_pub, x25519_priv, x25519_pub: Hex
+        let seed, ed25519Pub, x25519Priv, x25519Pub: Hex
     }
 
     struct MapVector: Decodable {
-        let ed25519_pub, x25519_pub: Hex
+        let ed25519Pub, x25519Pub: Hex
         let sign: Int
     }
 
     struct RejectedMap: Decodable {
-        let ed25519_pub: Hex
+        let ed25519Pub: Hex
         let why: String
     }
 
     struct SignatureVector: Decodable {
         let kind: String
-        let x25519_pub, ed25519_pub, message, signature: Hex
+        let x25519Pub, ed25519Pub, message, signature: Hex
         let valid: Bool
     }
 
     struct Initiator: Decodable {
-        let seed, ik, ek_priv, ek: Hex
+        let seed, ik, ekPriv, ek: Hex
     }
 
     struct Responder: Decodable {
-        let seed, ik, spk_priv, spk, spk_signature, pk_priv, pk: Hex
-        let spk_id, pk_id: UInt32
+        let seed, ik, spkPriv, spk, spkSignature, pkPriv, pk: Hex
+        let spkId, pkId: UInt32
     }
 
     struct AgreementVector: Decodable {
@@ -77,7 +79,7 @@ struct Vectors: Decodable {
 
     struct PayloadVector: Decodable {
         let dialect: String
-        let key, iv, plaintext, payload, tag, key_and_tag: Hex
+        let key, iv, plaintext, payload, tag, keyAndTag: Hex
     }
 }
 

@@ -1,0 +1,13 @@
+import Foundation
+
+/// Programs in `Tests/Programs/ratchet`, which run with Debian 12's libraries, or with those of `RATCHET_PYTHON`.
+enum OracleProgram {
+    static let python = URL(filePath: ProcessInfo.processInfo.environment["RATCHET_PYTHON"] ?? "/usr/bin/python3")
+
+    static let environment = ProcessInfo.processInfo.environment.merging(["PYTHONDONTWRITEBYTECODE": "1"]) { $1 }
+
+    static func path(_ name: String) -> String {
+        URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "Programs/ratchet/\(name)").path
+    }
+}
