@@ -9,6 +9,7 @@ let package = Package(
         .library(name: "KalijHandlers", targets: ["KalijHandlers"]),
         .library(name: "KalijAddress", targets: ["KalijAddress"]),
         .library(name: "KalijStream", targets: ["KalijStream"]),
+        .library(name: "KalijRatchet", targets: ["KalijRatchet"]),
         .library(name: "KalijStore", targets: ["KalijStore"]),
         .library(name: "KalijRoles", targets: ["KalijRoles"]),
         .library(name: "KalijClient", targets: ["KalijClient", "KalijFeatures", "KalijSteps"]),

@@ -3,13 +3,19 @@ import PackageDescription
 
 // libFuzzer targets; not part of the package's own build. The Makefile beside this file builds them: the fuzzers
 // themselves, with FUZZERS set, can only be linked with `-sanitize=fuzzer`.
-let fuzzers = ["fuzz-parser", "fuzz-query-compiler", "fuzz-query-evaluation", "fuzz-forms", "fuzz-writing"]
+let fuzzers = [
+    "fuzz-parser", "fuzz-query-compiler", "fuzz-query-evaluation", "fuzz-forms", "fuzz-writing", "fuzz-ratchet",
+]
 
 let package = Package(
     name: "kalij-fuzz",
     dependencies: [.package(name: "kalij", path: "..")],
     targets: [
-        .target(name: "FuzzTargets", dependencies: [.product(name: "KalijXML", package: "kalij")]),
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                .product(name: "KalijXML", package: "kalij"), .product(name: "KalijRatchet", package: "kalij"),
+            ]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["FuzzTargets"]),
     ]
 )

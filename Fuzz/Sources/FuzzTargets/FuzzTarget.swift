@@ -5,6 +5,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case queryEvaluation = "query-evaluation"
     case forms
     case writing
+    case ratchet
 
     /// Runs an input.
     ///
@@ -16,6 +17,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .queryEvaluation: try fuzzQueryEvaluation(input)
         case .forms: try fuzzForms(input)
         case .writing: try fuzzWriting(input)
+        case .ratchet: try fuzzRatchet(input)
         }
     }
 }

@@ -157,4 +157,72 @@ import Testing
             #expect(throws: RatchetError.badKey) { try bundle(pk: [6] + b.pk.bytes.dropFirst()) }
         }
     }
+
+    @Test("a twin identity, with the other sign, is the same identity; a twin of u is refused wherever keys are read")
+    func twins() throws {
+        let identity = try Identity.make().publicIdentity
+        var edwards = identity.edwards
+        edwards[31] |= 0x80
+        let twin = try Dialect.omemo2.identity(edwards)
+        #expect(twin.key == identity.key, "fingerprint and trust are of the Curve25519 form")
+        #expect(twin.edwards == edwards, "the associated data has the sign as it came")
+        var u = identity.key.bytes
+        u[31] |= 0x80
+        #expect(throws: RatchetError.badKey) { try Dialect.axolotl.identity([0x05] + u) }
+        for dialect in Dialect.allCases {
+            #expect(throws: RatchetError.badKey) { try dialect.key((dialect == .axolotl ? [0x05] : []) + u) }
+        }
+    }
+
+    @Test("libsignal's signature with the top bit set verifies with the sign, and only in 0.3")
+    func topBit() throws {
+        var seen = 0
+        for vector in Vectors.all.signatures where vector.kind == "libsignal" && vector.valid {
+            let (message, signature) = (vector.message.bytes, vector.signature.bytes)
+            guard signature[63] & 0x80 != 0 else { continue }
+            seen += 1
+            let identity = try PublicIdentity(PublicKey(vector.x25519Pub.bytes))
+            #expect(try identity.hasSigned(message, signature, .axolotl))
+            var without = signature
+            without[63] &= 0x7f
+            #expect(try !identity.hasSigned(message, without, .axolotl), "another key has the sign 0")
+            let byEdwards = try PublicIdentity(edwards: vector.ed25519Pub.bytes)
+            #expect(try !byEdwards.hasSigned(message, signature, .omemo2), "RFC 8032: the scalar is below the order")
+            #expect(try byEdwards.hasSigned(message, without, .omemo2))
+        }
+        #expect(seen > 0)
+    }
+
+    @Test("an identity of low order with a signature that verifies begins no session", arguments: Dialect.allCases)
+    func lowOrderSigner(_ dialect: Dialect) throws {
+        // y = −1 is of order 2: R neutral and S = 0 verify for every second message.
+        let lowOrder = Self.number(0xec)
+        let identity = dialect == .axolotl ? [0x05] + [UInt8](repeating: 0, count: 32) : lowOrder
+        let signature = [1] + [UInt8](repeating: 0, count: 63)
+        var begun = 0
+        for _ in 0..<40 {
+            let signed = dialect.encode(try KeyPair.make().key)
+            guard
+                let bundle = try? Bundle(
+                    dialect, identity: identity, signedPrekey: (1, signed), signature: signature, prekey: (1, signed))
+            else { continue }
+            begun += 1
+            #expect(throws: RatchetError.badKey) { try Session.begin(.make(), bundle, dialect) }
+        }
+        #expect(begun > 0, "libcrypto takes such signatures: if not, this test says nothing")
+    }
+
+    @Test("a bundle whose prekeys are of low order begins no session", arguments: Dialect.allCases)
+    func lowOrderPrekeys(_ dialect: Dialect) throws {
+        let (owner, good) = (try Identity.make(), try KeyPair.make().key)
+        for bytes in Self.lowOrder {
+            let key = try PublicKey(bytes)
+            for (signed, prekey) in [(key, good), (good, key)] {
+                let bundle = try Bundle(
+                    dialect, identity: dialect.encode(owner.publicIdentity), signedPrekey: (1, dialect.encode(signed)),
+                    signature: owner.sign(signed, dialect), prekey: (1, dialect.encode(prekey)))
+                #expect(throws: RatchetError.badKey) { try Session.begin(.make(), bundle, dialect) }
+            }
+        }
+    }
 }

@@ -113,7 +113,9 @@ import Testing
         #expect(throws: RatchetError.mac) { try romeo.receive(early) }
     }
 
-    @Test("n and pn of 2^31 and more are refused before anything is computed", arguments: Dialect.allCases)
+    @Test(
+        "n = 2^32 − 1, and n and pn of 2^31 and more, are refused before anything is computed",
+        arguments: Dialect.allCases)
     func largeNumbers(_ dialect: Dialect) throws {
         let key = try KeyPair.make().key
         for number in [UInt64(1) << 31, UInt64(UInt32.max), UInt64(UInt32.max) + 1, .max] {
@@ -217,5 +219,37 @@ import Testing
         let before = juliet.session?.stored
         #expect(throws: RatchetError.self) { try juliet.session?.seal(Secret([1]), .given([])) }
         #expect(juliet.session?.stored == before)
+    }
+
+    @Test("a ratchet key of low order is refused, and the session stays as it was", arguments: Dialect.allCases)
+    func lowOrderRatchetKey(_ dialect: Dialect) throws {
+        let (_, romeo) = try Device.pair(dialect)
+        let session = try #require(romeo.session)
+        for bytes in KeyTests.lowOrder {
+            let header = RatchetMessage.Header(key: try PublicKey(bytes), number: 0, previous: 0)
+            let covered = RatchetMessage.authenticated(header, [UInt8](repeating: 1, count: 48), dialect)
+            let mac = [UInt8](repeating: 2, count: dialect.macCount)
+            let message = RatchetMessage.bytes(covered, mac: mac, dialect)
+            #expect(throws: RatchetError.badKey) { try romeo.open(message, isExchange: false) }
+        }
+        #expect(romeo.session?.stored == session.stored)
+    }
+
+    @Test("a MAC is whole, and compared before anything is decrypted", arguments: Dialect.allCases)
+    func macFirst(_ dialect: Dialect) throws {
+        var (juliet, romeo) = try Device.pair(dialect)
+        let sealed = try juliet.send("one")
+        let message = try RatchetMessage(sealed.bytes, dialect)
+        // What cannot be decrypted at all: no whole block. The refusal is the same as for a wrong MAC.
+        let covered = RatchetMessage.authenticated(message.header, [1, 2, 3], dialect)
+        let wrong = RatchetMessage.bytes(covered, mac: Array(message.mac), dialect)
+        #expect(throws: RatchetError.mac) { try romeo.open(wrong, isExchange: false) }
+        // The other bits of the code do not help: 0.3 sends 8 bytes of it, 2 sends 16.
+        for count in [0, 1, 7, 8, 15, 16, 17, 32] where count != dialect.macCount {
+            let mac = (message.mac + [UInt8](repeating: 0, count: 32)).prefix(count)
+            let bytes = RatchetMessage.bytes(Array(message.authenticated), mac: Array(mac), dialect)
+            #expect(throws: RatchetError.self) { try romeo.open(bytes, isExchange: false) }
+        }
+        try romeo.receive(sealed)
     }
 }
