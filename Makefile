@@ -1,7 +1,7 @@
 # `make demo` and `make test` need only Debian 12 and a Swift toolchain of 6.2 or later: missing packages are installed.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install install-build build release demo push-demo test default-installs nested lint model simulate mutations docs examples format \
+.PHONY: help install install-build build release demo push-demo test default-installs nested lint model simulate mutations ratchet-mutants docs examples format \
     bot-kills bench fuzz fuzz-coverage sanitize clean
 
 KILLS ?= 50
@@ -45,6 +45,7 @@ help:
 	@echo "make lint     check format and style, and compile every query in the sources (after a build, 10 s)"
 	@echo "make simulate  run the engine over simulated servers, networks, clocks and disks: SEEDS=$(SEEDS) FIRST=$(FIRST) TRACE=1"
 	@echo "make mutations  break a rule at a time; the simulator has to find each break"
+	@echo "make ratchet-mutants  break a constant or rule of the ratchet at a time; the named test has to find each"
 	@echo "make model    check the models of handing over (Documentation/Models) with spin, a minute or two"
 	@echo "make docs     build the documentation of libraries with a catalog in .build/docs; no warning, no symbol without a comment"
 	@echo "make examples  build Examples/"
@@ -123,6 +124,7 @@ lint: build
 	@Scripts/check-members
 	@Scripts/check-columns
 	@Scripts/check-tables
+	@Tests/Programs/ratchet/mutants.py --check
 	@Scripts/check-documents
 	@Scripts/check-circles Sources/KalijSteps Sources/KalijFeatures Sources/KalijClient
 	@! grep -nE '@@[A-Z]+@@' README.md ARCHITECTURE.md CHANGELOG.md Documentation/*.md
@@ -136,6 +138,9 @@ simulate: install-build
 
 mutations: install-build
 	@$(MAKE) --no-print-directory -C Tests/Simulation mutations SEEDS=$(SEEDS)
+
+ratchet-mutants: install
+	@Tests/Programs/ratchet/mutants.py
 
 # The examples in the articles are tests, made by Scripts/documentation-examples.
 docs: install

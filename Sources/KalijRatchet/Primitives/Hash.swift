@@ -21,13 +21,16 @@ enum Hash {
     static func expand(_ key: Secret, salt: Secret? = nil, info: String, count: Int) throws -> Secret {
         let extraction = try Authentication(salt ?? zeros)
         try key.withBytes(extraction.add)
-        let pseudorandomKey = try extraction.end()
+        let step = try Authentication(extraction.end())
+        let info = Array(info.utf8)
         return try Secret(count: count) { output in
             var before: Secret?
             for start in stride(from: 0, to: count, by: 32) {
-                let step = try Authentication(pseudorandomKey)
-                try before?.withBytes(step.add)
-                try step.add(Array(info.utf8))
+                if let before {
+                    try step.again()
+                    try before.withBytes(step.add)
+                }
+                try step.add(info)
                 try step.add([UInt8(truncatingIfNeeded: start / 32 + 1)])
                 let block = try step.end()
                 block.withBytes { block in
@@ -52,6 +55,9 @@ enum Hash {
         }
 
         deinit { EVP_MAC_CTX_free(context) }
+
+        /// Begins anew, with the same key.
+        func again() throws { try check(EVP_MAC_init(context, nil, 0, nil), "EVP_MAC_init") }
 
         func add(_ bytes: UnsafeRawBufferPointer) throws {
             try check(EVP_MAC_update(context, bytes.octets, bytes.count), "EVP_MAC_update")

@@ -225,4 +225,19 @@ import Testing
             }
         }
     }
+
+    @Test("a signature has 64 bytes, also if the last is zero", arguments: Dialect.allCases)
+    func signatureLength(_ dialect: Dialect) throws {
+        let identity = try Identity.make()
+        for _ in 0..<400 {
+            let prekey = try KeyPair.make().key
+            let (signed, signature) = (dialect.encode(prekey), try identity.sign(prekey, dialect))
+            guard signature[63] == 0 else { continue }
+            #expect(try identity.publicIdentity.hasSigned(signed, signature, dialect))
+            #expect(try !identity.publicIdentity.hasSigned(signed, signature.dropLast(), dialect))
+            #expect(try !identity.publicIdentity.hasSigned(signed, signature + [0], dialect))
+            return
+        }
+        Issue.record("no signature ended with a zero: one in sixteen does")
+    }
 }

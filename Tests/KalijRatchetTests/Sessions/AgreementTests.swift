@@ -75,4 +75,18 @@ import Testing
             }
         }
     }
+
+    @Test("an exchange names both prekeys", arguments: Dialect.allCases)
+    func ids(_ dialect: Dialect) throws {
+        let identity = dialect.encode(try Identity.make().publicIdentity)
+        let bytes = Self.exchange(
+            dialect, prekey: 5, signedPrekey: 77, ik: identity, ek: dialect.encode(try KeyPair.make().key),
+            message: try Self.message(dialect))
+        let exchange = try KeyExchange(bytes, dialect)
+        #expect((exchange.prekeyID, exchange.signedPrekeyID) == (5, 77))
+        let signedPrekey = Protobuf.number(dialect == .axolotl ? 6 : 2, 77)
+        let start = try #require(bytes.indices.first { bytes[$0...].starts(with: signedPrekey) })
+        let without = bytes[..<start] + bytes[(start + signedPrekey.count)...]
+        #expect(throws: RatchetError.self) { try KeyExchange(without, dialect) }
+    }
 }

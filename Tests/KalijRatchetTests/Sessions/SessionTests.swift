@@ -252,4 +252,72 @@ import Testing
         }
         try romeo.receive(sealed)
     }
+
+    @Test("every version byte but 33 is refused")
+    func versions() throws {
+        var (juliet, romeo) = (try Device(.axolotl), try Device(.axolotl))
+        try juliet.begin(with: romeo)
+        var exchange = try juliet.send("hello").bytes
+        try romeo.receive(.init(text: "hello", bytes: exchange, isExchange: true))
+        var message = try romeo.send("hello yourself").bytes
+        for byte in UInt8.min...UInt8.max where byte != 0x33 {
+            (exchange[0], message[0]) = (byte, byte)
+            #expect(throws: RatchetError.self) { try KeyExchange(exchange, .axolotl) }
+            #expect(throws: RatchetError.self) { try RatchetMessage(message, .axolotl) }
+        }
+    }
+
+    @Test("a MAC of another length is no MAC of 2")
+    func macLength() throws {
+        let header = RatchetMessage.Header(key: try KeyPair.make().key, number: 0, previous: 0)
+        let covered = RatchetMessage.authenticated(header, [UInt8](repeating: 1, count: 16), .omemo2)
+        for count in 0...40 where count != 16 {
+            let bytes = RatchetMessage.bytes(covered, mac: [UInt8](repeating: 1, count: count), .omemo2)
+            #expect(throws: RatchetError.malformed("the MAC")) { try RatchetMessage(bytes, .omemo2) }
+        }
+    }
+
+    @Test("wrong padding under a right MAC is refused as a wrong MAC", arguments: Dialect.allCases)
+    func padding(_ dialect: Dialect) throws {
+        let (juliet, romeo) = try Device.pair(dialect)
+        let session = try #require(juliet.session)
+        var sender = session
+        _ = try sender.seal(Secret([1]))
+        let chain = try #require(sender.sending)
+        let keys = try Hash.expand(chain.next().messageKey, info: dialect.messageInfo, count: 80)
+        let header = RatchetMessage.Header(key: sender.pair.key, number: chain.number, previous: sender.previous)
+        for sealed in [[UInt8](repeating: 1, count: 16), [UInt8](repeating: 1, count: 17), []] {
+            let covered = RatchetMessage.authenticated(header, sealed, dialect)
+            let code = try Hash.authenticate(
+                [sender.associated(from: sender.ours, to: sender.theirs), covered], key: keys.part(32..<64))
+            let bytes = RatchetMessage.bytes(covered, mac: Array(code.exported.prefix(dialect.macCount)), dialect)
+            #expect(throws: RatchetError.mac) { try romeo.open(bytes, isExchange: false) }
+        }
+    }
+
+    @Test("the limit is for what a message skips in both chains together", arguments: Dialect.allCases)
+    func together(_ dialect: Dialect) throws {
+        for (old, new, kept) in [(600, 600, 600), (600, 399, 1000)] {
+            var (juliet, romeo) = try Device.pair(dialect)
+            try romeo.receive(juliet.send("first"))
+            for _ in 0..<old { _ = try juliet.send("lost") }
+            try juliet.receive(romeo.send("turn"))
+            for _ in 0..<new { _ = try juliet.send("lost") }
+            // One more: the key behind the old chain.
+            #expect(try romeo.receive(juliet.send("read")) == kept)
+        }
+    }
+
+    @Test("n beyond the limit in a new chain is refused before anything is computed", arguments: Dialect.allCases)
+    func farInNewChain(_ dialect: Dialect) throws {
+        let (_, romeo) = try Device.pair(dialect)
+        // The agreement with such a key would be refused for the key.
+        let key = try PublicKey(KeyTests.lowOrder[0])
+        for (number, error) in [(UInt32(1001), RatchetError.tooFar), (1000, .badKey)] {
+            let header = RatchetMessage.Header(key: key, number: number, previous: 0)
+            let covered = RatchetMessage.authenticated(header, [UInt8](repeating: 1, count: 16), dialect)
+            let bytes = RatchetMessage.bytes(covered, mac: [UInt8](repeating: 1, count: dialect.macCount), dialect)
+            #expect(throws: error) { try romeo.open(bytes, isExchange: false) }
+        }
+    }
 }

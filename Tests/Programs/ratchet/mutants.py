@@ -69,8 +69,7 @@ def mutated(mutation):
 def build(copy):
     done = subprocess.run(["swift", "build", "--build-tests"], cwd=copy, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True)
-    if done.returncode != 0:
-        sys.exit("does not compile:\n" + "\n".join(line for line in done.stdout.splitlines() if "error" in line))
+    return "\n".join(line for line in done.stdout.splitlines() if "error" in line) if done.returncode else None
 
 
 def find(copy, test):
@@ -98,7 +97,8 @@ def main():
     copy = os.path.join(ROOT, ".build/ratchet-mutants")
     mirror(copy)
     if not options.no_build:
-        build(copy)
+        if errors := build(copy):
+            sys.exit("does not compile:\n" + errors)
     if options.prepare:
         return
     wanted = [(mutation, change) for mutation, change in zip(mutations, changed)
@@ -115,12 +115,12 @@ def main():
             whole = file.read()
         write(target, text.encode())
         try:
-            build(copy)
-            ran, failures, _ = find(copy, mutation["test"])
+            errors = build(copy)
+            ran, failures, _ = (False, 0, 0) if errors else find(copy, mutation["test"])
         finally:
             write(target, whole)
         escaped += not (ran and failures)
-        print(f"| {mutation['name']} | {mutation['test']} | {failures or 'NOT FOUND'} |", flush=True)
+        print(f"| {mutation['name']} | {mutation['test']} | {failures or errors or 'NOT FOUND'} |", flush=True)
     print(f"{len(wanted) - escaped} of {len(wanted)} found")
     sys.exit(1 if escaped else 0)
 

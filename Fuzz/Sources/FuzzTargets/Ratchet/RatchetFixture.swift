@@ -11,7 +11,8 @@ struct RatchetFixture {
     private let signedPrekey: KeyPair
     private let prekey: KeyPair
     private let ids: (signedPrekey: UInt32, prekey: UInt32)
-    private let first: [UInt8]
+    /// b's session, with a's first message read.
+    let session: Session
 
     // A fixture that cannot be read is nil, and found by the first input.
     static let all: [Dialect: RatchetFixture] = {
@@ -25,14 +26,10 @@ struct RatchetFixture {
         self.dialect = dialect
         (identity, other) = (try Identity(seed: secret(0)), try Identity(seed: secret(1)))
         (signedPrekey, prekey) = (try KeyPair(secret: secret(2)), try KeyPair(secret: secret(3)))
-        (ids, first) = (known.ids, Self.bytes(known.first))
-    }
-
-    /// b's session, with a's first message read.
-    func session() throws -> Session {
-        let exchange = try KeyExchange(first, dialect)
-        let session = try Session.accept(exchange, identity, signedPrekey: signedPrekey, prekey: prekey.secret, dialect)
-        return try session.open(exchange.message) { _ in nil }.session
+        ids = known.ids
+        let exchange = try KeyExchange(Self.bytes(known.first), dialect)
+        let begun = try Session.accept(exchange, identity, signedPrekey: signedPrekey, prekey: prekey.secret, dialect)
+        session = try begun.open(exchange.message) { _ in nil }.session
     }
 
     /// b's bundle.
