@@ -7,7 +7,7 @@ longer in the sources is an error, so that the list cannot go stale unnoticed; `
 
     mutants.py [--check | --prepare] [--only WORD]        exit code 1 if a mutation is not found
 """
-import argparse, json, os, subprocess, sys
+import argparse, json, os, subprocess, sys, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
@@ -28,8 +28,13 @@ let package = Package(
 """
 
 
+written = 0
+
+
 def write(path, data):
-    """Writes what is not there already: what is the same keeps its time, so that little is compiled."""
+    """Writes what is not there already: what is the same keeps its time, so that little is compiled. The compiler's driver
+    looks at whole seconds: each change gets a second of its own."""
+    global written
     if os.path.exists(path):
         with open(path, "rb") as file:
             if file.read() == data:
@@ -37,6 +42,8 @@ def write(path, data):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as file:
         file.write(data)
+    written = max(int(time.time()), written) + 2
+    os.utime(path, (written, written))
 
 
 def mirror(copy):
@@ -69,7 +76,7 @@ def mutated(mutation):
 def build(copy):
     done = subprocess.run(["swift", "build", "--build-tests"], cwd=copy, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True)
-    return "\n".join(line for line in done.stdout.splitlines() if "error" in line) if done.returncode else None
+    return "\n".join(line for line in done.stdout.splitlines() if "error" in line) or "no error" if done.returncode else None
 
 
 def find(copy, test):
@@ -119,7 +126,7 @@ def main():
             ran, failures, _ = (False, 0, 0) if errors else find(copy, mutation["test"])
         finally:
             write(target, whole)
-        escaped += not (ran and failures)
+        escaped += not failures
         print(f"| {mutation['name']} | {mutation['test']} | {failures or errors or 'NOT FOUND'} |", flush=True)
     print(f"{len(wanted) - escaped} of {len(wanted)} found")
     sys.exit(1 if escaped else 0)
