@@ -31,6 +31,8 @@ struct Gate {
         try OwnDevice.set(isOpen: true, in: step)
         try Turns(step: step).again()
         try goOn()
+        // Messages may have had their turns before.
+        step.flush()
     }
 
     /// Sends what is owed, and mends sessions.

@@ -42,7 +42,10 @@ final class EncryptedUser {
     /// Copies the directory, as a backup does; nobody drives.
     func copyDirectory() throws {
         try? FileManager.default.removeItem(atPath: kalij.data + "-copy")
-        try FileManager.default.copyItem(atPath: kalij.data, toPath: kalij.data + "-copy")
+        try FileManager.default.createDirectory(atPath: kalij.data + "-copy", withIntermediateDirectories: true)
+        for name in try FileManager.default.contentsOfDirectory(atPath: kalij.data) where !name.hasSuffix(".sock") {
+            try FileManager.default.copyItem(atPath: "\(kalij.data)/\(name)", toPath: "\(kalij.data)-copy/\(name)")
+        }
     }
 
     /// Puts the copy back.
@@ -70,6 +73,16 @@ final class EncryptedUser {
                     state: object["state"] as? String, error: object["error"] as? String,
                     encryption: object["encryption"] as? [String: Any])
             }
+    }
+
+    /// Waits until a message of the user's has failed.
+    func fails(_ body: String, because reason: String) async throws {
+        var line: Line?
+        let hasFailed = try await until(20) {
+            line = try messages().first { $0.body == body }
+            return line?.state == "failed" && line?.error?.contains(reason) ?? false
+        }
+        #expect(hasFailed, "\(body): \(String(describing: line))")
     }
 
     /// Waits for a message.
