@@ -113,7 +113,7 @@ let package = Package(
             name: "KalijClientTests",
             dependencies: [
                 "KalijClient", "KalijFeatures", "KalijSteps", "KalijLab", "KalijXML", "KalijAddress", "KalijHandlers",
-                "KalijStream", "KalijStore", "KalijRoles", "KalijTransport", "TestSupport",
+                "KalijStream", "KalijStore", "KalijRatchet", "KalijRoles", "KalijTransport", "TestSupport",
             ],
             exclude: ["Fixtures"]),
         // What the command prints, and what its errors say.

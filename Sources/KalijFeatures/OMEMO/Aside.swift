@@ -31,11 +31,12 @@ struct Aside {
     /// Reads what is due.
     func read() throws {
         let due = try step.database.statement(
-            "SELECT id, stanza, source, position FROM omemo_aside WHERE account = ? AND due <= ? ORDER BY due, id LIMIT ?"
+            "SELECT id, stanza, source, position, due FROM omemo_aside WHERE account = ? AND due <= ? ORDER BY due, id LIMIT ?"
         ).all([account, .integer(step.steady.now), .integer(Self.portion)]) {
             (
                 id: $0.integer("id"), stanza: $0.blob("stanza"), isCopy: $0.text("source") == "carbon",
-                position: $0.integer("position")
+                // What the archive has not shown comes after everything that it has shown.
+                position: $0.integer("due") == 0 ? nil : $0.integer("position")
             )
         }
         for row in due {

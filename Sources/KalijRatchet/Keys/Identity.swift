@@ -21,6 +21,9 @@ public struct PublicIdentity: Hashable, Sendable {
         self.edwards = edwards
     }
 
+    /// From a row.
+    init(_ key: PublicKey, storedAs edwards: [UInt8]) { (self.key, self.edwards) = (key, edwards) }
+
     /// Whether `signature` is of `message` by the owner of this identity.
     ///
     /// In 0.3 signers use XEdDSA with the sign 0, or put the sign of their Ed25519 key into the signature's top bit

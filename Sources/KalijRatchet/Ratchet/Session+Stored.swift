@@ -15,7 +15,8 @@ extension Session {
         if let remote { bytes += Protobuf.bytes(13, remote.bytes) }
         if let sending { bytes += Protobuf.bytes(14, sending.key.exported) + Protobuf.number(15, sending.number) }
         if let receiving { bytes += Protobuf.bytes(16, receiving.key.exported) + Protobuf.number(17, receiving.number) }
-        return bytes
+        // Both forms of the identities: the map between them takes longer than reading a message.
+        return bytes + Protobuf.bytes(18, ours.key.bytes) + Protobuf.bytes(19, theirs.key.bytes)
     }
 
     /// - Throws: `RatchetError.malformed`, `badKey` for a damaged row.
@@ -34,10 +35,13 @@ extension Session {
             guard let number = try fields.number(field + 1) else { return nil }
             return Chain(key: try secret(field), number: number)
         }
+        func identity(_ edwards: UInt64, _ key: UInt64) throws -> PublicIdentity {
+            PublicIdentity(try PublicKey(fields.bytes(key)), storedAs: Array(try fields.bytes(edwards)))
+        }
         let flags = try fields.required(3)
         self.init(
-            dialect: dialect, isInitiator: flags & 1 != 0, ours: try PublicIdentity(edwards: Array(fields.bytes(4))),
-            theirs: try PublicIdentity(edwards: Array(fields.bytes(5))),
+            dialect: dialect, isInitiator: flags & 1 != 0, ours: try identity(4, 18),
+            theirs: try identity(5, 19),
             exchange: Exchange(
                 prekeyID: try fields.required(6), signedPrekeyID: try fields.required(7),
                 ephemeral: try PublicKey(fields.bytes(8))),

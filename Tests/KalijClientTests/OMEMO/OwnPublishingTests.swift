@@ -1,0 +1,84 @@
+import Testing
+
+@testable import KalijFeatures
+
+/// The publishing of the own keys as transcripts: what happens, and what is to be done.
+struct OwnPublishingTests {
+    private func play(
+        _ state: OwnPublishing = OwnPublishing(), _ events: OwnPublishing.Event...
+    ) -> (stage: OwnPublishing.Stage, actions: [OwnPublishing.Action]) {
+        var state = state
+        let actions = events.flatMap { state.handle($0) }
+        return (state.stage, actions)
+    }
+
+    private let published = OwnPublishing(.off, isListed: true, isDue: false)
+
+    @Test("a new device reads the list, looks for its id, publishes the bundle, and then the list")
+    func first() {
+        let outcome = play(OwnPublishing(), .began, .list(hasThisDevice: false), .bundle(.nothing), .done, .done)
+        #expect(
+            outcome == (
+                .ready,
+                [.askList, .askBundle, .publishBundle(withOptions: true), .publishList(withOptions: true), .opened]
+            ))
+    }
+
+    @Test("in a later session nothing is published if everything is there")
+    func later() {
+        let outcome = play(published, .began, .list(hasThisDevice: true), .bundle(.same))
+        #expect(outcome == (.ready, [.askList, .askBundle, .opened]))
+    }
+
+    @Test("a bundle that is missing, or old, is published again; one of the future means an old database")
+    func bundles() {
+        for found in [OwnPublishing.Found.nothing, .old, .foreign(overwrite: true)] {
+            let outcome = play(published, .began, .list(hasThisDevice: true), .bundle(found), .done)
+            #expect(outcome.actions == [.askList, .askBundle, .publishBundle(withOptions: true), .opened], "\(found)")
+        }
+        let outcome = play(published, .began, .list(hasThisDevice: true), .bundle(.newer), .done)
+        #expect(
+            outcome.actions == [.askList, .askBundle, .restored, .publishBundle(withOptions: true), .opened])
+    }
+
+    @Test("an id that somebody else has is given up")
+    func foreign() {
+        let outcome = play(
+            OwnPublishing(), .began, .list(hasThisDevice: false), .bundle(.foreign(overwrite: false)),
+            .bundle(.nothing))
+        #expect(outcome.actions == [.askList, .askBundle, .newID, .askBundle, .publishBundle(withOptions: true)])
+    }
+
+    @Test("a node with another configuration is configured, and published to without options")
+    func configured() {
+        let outcome = play(
+            OwnPublishing(), .began, .list(hasThisDevice: false), .bundle(.nothing), .otherwiseConfigured, .done, .done,
+            .otherwiseConfigured, .done, .done)
+        #expect(
+            outcome == (
+                .ready,
+                [
+                    .askList, .askBundle, .publishBundle(withOptions: true), .configureBundle,
+                    .publishBundle(withOptions: false), .publishList(withOptions: true), .configureList,
+                    .publishList(withOptions: false), .opened,
+                ]
+            ))
+    }
+
+    @Test("a question without an answer is asked three times; a refusal ends the session's attempts")
+    func silence() {
+        let outcome = play(OwnPublishing(), .began, .unanswered, .unanswered, .unanswered)
+        #expect(outcome == (.refused, [.askList, .askList, .askList, .failed("the server does not answer")]))
+        #expect(play(OwnPublishing(), .began, .refused("no")) == (.refused, [.askList, .failed("no")]))
+    }
+
+    @Test("removed from the list, the device goes back; with changed keys it publishes them; in other stages both wait")
+    func changes() {
+        let ready = OwnPublishing(.ready, isListed: true, isDue: false)
+        #expect(play(ready, .removed, .done) == (.ready, [.publishList(withOptions: true), .opened]))
+        #expect(play(ready, .changed, .done) == (.ready, [.publishBundle(withOptions: true), .opened]))
+        let early = play(published, .began, .changed, .list(hasThisDevice: true), .bundle(.same))
+        #expect(early.actions == [.askList, .askBundle, .publishBundle(withOptions: true)])
+        #expect(play(ready, .sessionLost, .removed, .changed, .done) == (.off, []))
+    }
+}

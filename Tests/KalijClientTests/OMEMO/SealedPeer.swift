@@ -1,0 +1,170 @@
+import Foundation
+import KalijRatchet
+import KalijXML
+import Testing
+
+@testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijSteps
+
+/// A device of somebody's that encrypts for the account's device, with the ratchet alone.
+final class SealedPeer {
+    let jid: String
+    let device: UInt32
+    let identity: Identity
+    private let signed: KeyPair
+    private let prekeys: [KeyPair]
+    private(set) var session: Session?
+
+    init(_ jid: String = "romeo@example.net", device: UInt32 = 7) throws {
+        (self.jid, self.device) = (jid, device)
+        identity = try Identity(seed: Self.seed())
+        signed = try KeyPair(secret: .random(32))
+        prekeys = try (0..<3).map { _ in try KeyPair(secret: .random(32)) }
+    }
+
+    private static func seed() throws -> Secret {
+        while true {
+            let seed = try Secret.random(32)
+            if (try? Identity(seed: seed)) != nil { return seed }
+        }
+    }
+
+    /// The content of the peer's bundle.
+    var bundle: Element {
+        get throws {
+            BundleElement(
+                identity: Dialect.axolotl.written(identity.publicIdentity),
+                signedPrekey: (1, Dialect.axolotl.written(signed.key)),
+                signature: try identity.sign(signed.key, .axolotl),
+                prekeys: prekeys.enumerated().map { (UInt32($0 + 1), Dialect.axolotl.written($1.key)) }
+            ).element(.axolotl)
+        }
+    }
+
+    /// Begins a session with the bundle of the account's device.
+    func begin(_ harness: StepHarness) throws {
+        session = try Session.begin(identity, harness.ownBundle().chosen(.axolotl), .axolotl)
+    }
+
+    /// Reads what the account has sent; nil for an empty message.
+    func read(_ stanza: Element) throws -> String? {
+        let element = try #require(EncryptedElement(stanza))
+        let key = try #require(element.keys(for: device, of: jid).first)
+        let opened: Session.Opened
+        if key.isExchange, session == nil {
+            let exchange = try KeyExchange(key.bytes, .axolotl)
+            let fresh = try Session.accept(
+                exchange, identity, signedPrekey: signed, prekey: prekeys[Int(exchange.prekeyID) - 1].secret, .axolotl)
+            opened = try fresh.open(exchange.message) { _ in nil }
+        } else {
+            let message =
+                try key.isExchange ? KeyExchange(key.bytes, .axolotl).message : RatchetMessage(key.bytes, .axolotl)
+            opened = try #require(session).open(message) { _ in nil }
+        }
+        session = opened.session
+        guard let payload = element.payload else { return nil }
+        return String(
+            decoding: try Payload.open(payload, iv: element.iv, content: opened.content, .axolotl), as: UTF8.self)
+    }
+
+    /// An encrypted message for the account's device.
+    /// - Parameter damaging: which part is changed on the way.
+    func message(_ text: String?, _ harness: StepHarness, id: String = UUID().uuidString, damaging: Part? = nil) throws
+        -> String
+    {
+        var session = try #require(session)
+        let payload = try text.map { try Payload(Array($0.utf8), .axolotl) } ?? Payload(emptyIn: .axolotl)
+        var (bytes, isExchange) = try session.seal(payload.content)
+        self.session = session
+        // In a key exchange the id of the signed prekey comes after the message.
+        if damaging == .key { bytes[bytes.count - 4] ^= 1 }
+        let own = try #require(try OwnDevice.id(of: harness.account.id, in: harness.database))
+        let key = EncryptedElement.Key(device: own, isExchange: isExchange, bytes: bytes)
+        let element = EncryptedElement.element(payload, from: device, [("juliet@example.org", [key])], .axolotl)
+        if damaging == .payload { element.child("payload")?.setText("AAAA") }
+        let body = text == nil ? "" : "<body>excuse</body>"
+        return """
+            <message from='\(jid)/orchard' to='juliet@example.org' type='chat' id='\(id)'>\(element.xml())\(body)\
+            <store xmlns='urn:xmpp:hints'/></message>
+            """
+    }
+
+    enum Part { case key, payload }
+}
+
+extension StepHarness {
+    /// The account's device has published its keys, and the archive was read.
+    func publishKeys() throws {
+        _ = try runner.run("test", for: account) { step in
+            try OwnDevice.make(1234, in: step)
+            try OwnRow.make(account.id, .axolotl, in: database)
+            var row = try #require(try OwnRow.load(account.id, .axolotl, from: database))
+            row.state = OwnPublishing(.ready, isListed: true, isDue: false)
+            row.publishedAt = step.steady.now
+            try row.save(account.id, .axolotl, in: database)
+            _ = try bundle(step)
+            try OwnDevice.set(isRead: true, in: step)
+            try OwnDevice.set(isOpen: true, in: step)
+        }
+        try acknowledgeAll()
+    }
+
+    private func bundle(_ step: Step) throws -> BundleElement {
+        let device = try #require(try OwnDevice.load(account.id, from: database))
+        return try OwnKeys(step: step, dialect: .axolotl).bundle(device.identity)
+    }
+
+    /// The bundle as it is published.
+    func ownBundle() throws -> BundleElement {
+        var found: BundleElement?
+        _ = try runner.run("test", for: account) { found = try bundle($0) }
+        return try #require(found)
+    }
+
+    /// Everything that leaves now, as the driver lets it leave.
+    func leave() throws -> [Element] {
+        var stanzas: [Element] = []
+        var last: Int64 = 0
+        while true {
+            let entries: [OutboundQueue.Entry]
+            var writer = OutboundWriter()
+            switch try queueSteps.next(after: writer, isManaged: true) {
+            case .queued: continue
+            case .transmit(let next, _): entries = next
+            case .nothing, .later, .refused: return stanzas
+            }
+            writer.wrote(entries)
+            for entry in entries where entry.id > last {
+                stanzas.append(try Element.parse(StepHarness.inClient(String(decoding: entry.stanza, as: UTF8.self))))
+                last = entry.id
+            }
+            try acknowledgeAll()
+        }
+    }
+
+    /// The conversation with `jid` is encrypted.
+    func encrypt(_ jid: String = "romeo@example.net") throws {
+        _ = try runner.run("test", for: account) { try Modes(step: $0).set(true, for: jid) }
+    }
+
+    /// Somebody answers the question for the list or the bundle.
+    func answer(_ kind: String, by jid: String = "romeo@example.net", node: String, _ content: Element) throws {
+        let ids = try database.prepare("SELECT id FROM request WHERE name = ?").all([.text("omemo." + kind)]) {
+            $0.text()
+        }
+        for id in ids {
+            try receive(
+                """
+                <iq type='result' id='\(id)' from='\(jid)'><pubsub xmlns='http://jabber.org/protocol/pubsub'>\
+                <items node='\(node)'><item id='current'>\(content.xml())</item></items></pubsub></iq>
+                """)
+        }
+    }
+
+    /// Why the messages cannot be read, or nil, in their order.
+    func problems() throws -> [String?] {
+        try StoredMessages(database: database, account: account.id).newest(100, with: nil)
+            .map { $0.message.encryption?.problem?.rawValue }
+    }
+}
