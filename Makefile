@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help install install-build build release demo push-demo test default-installs nested lint model simulate mutations ratchet-mutants docs examples format \
-    bot-kills bench fuzz fuzz-coverage sanitize clean
+    bot-kills omemo-matrix bench fuzz fuzz-coverage sanitize clean
 
 KILLS ?= 50
 MESSAGES ?= 500
@@ -50,6 +50,7 @@ help:
 	@echo "make docs     build the documentation of libraries with a catalog in .build/docs; no warning, no symbol without a comment"
 	@echo "make examples  build Examples/"
 	@echo "make bot-kills  kill the bot of Examples/CountingBot 200 times on each server, or as KILLS=20 SERVER=ejabberd SEED=... say"
+	@echo "make omemo-matrix  show that kalij and other clients read each other's encrypted messages, on both servers (ten minutes)"
 	@echo "make bench    compare with other programs (release build, takes minutes)"
 	@echo "make fuzz     fuzz all readers of input, MINUTES=$(MINUTES) CPU minutes for each target; TARGET=parser for a single target"
 	@echo "make fuzz-coverage  measure the coverage of KalijXML by the committed inputs of the fuzzers"
@@ -158,6 +159,12 @@ bot-kills: build examples
 	COUNTING_KILLS=$(if $(filter command line,$(origin KILLS)),$(KILLS),200) \
 	    COUNTING_SERVER=$(if $(filter command line,$(origin SERVER)),$(SERVER)) \
 	    KALIJ_EXAMPLE_APP="$(CURDIR)/$(BUILT)" swift test --skip-build $(CONFIGURATION) --filter 'CountingBotTests/killed'
+
+# OMEMO_SERVERS=prosody is a single server, OMEMO_PEERS=first,alice,prof fewer clients, KALIJ_BINARY=... another build.
+omemo-matrix: $(if $(KALIJ_BINARY),,release)
+	@Scripts/install-packages interop
+	@PYTHONDONTWRITEBYTECODE=1 KALIJ_BINARY="$(or $(KALIJ_BINARY),$(CURDIR)/$(RELEASE))" \
+	    Tests/Programs/omemo/show.py $(OMEMO_SERVERS) $(if $(OMEMO_PEERS),--peers $(OMEMO_PEERS))
 
 format:
 	swift format format --in-place --recursive $(SOURCES)
