@@ -69,19 +69,26 @@ final class SealedPeer {
     }
 
     /// An encrypted message for the account's device.
-    /// - Parameter damaging: which part is changed on the way.
-    func message(_ text: String?, _ harness: StepHarness, id: String = UUID().uuidString, damaging: Part? = nil) throws
-        -> String
-    {
+    /// - Parameters:
+    ///   - damaging: which part is changed on the way; of several keys the first one.
+    ///   - copies: how many keys there are for the account's device.
+    ///   - own: a key for the peer's device itself.
+    func message(
+        _ text: String?, _ harness: StepHarness, id: String = UUID().uuidString, damaging: Part? = nil, copies: Int = 1,
+        own: [UInt8]? = nil
+    ) throws -> String {
         var session = try #require(session)
         let payload = try text.map { try Payload(Array($0.utf8), .axolotl) } ?? Payload(emptyIn: .axolotl)
-        var (bytes, isExchange) = try session.seal(payload.content)
+        let receiver = try #require(try OwnDevice.id(of: harness.account.id, in: harness.database))
+        var keys = own.map { [EncryptedElement.Key(device: device, isExchange: true, bytes: $0)] } ?? []
+        for copy in 0..<copies {
+            var (bytes, isExchange) = try session.seal(payload.content)
+            // In a key exchange the id of the signed prekey comes after the message.
+            if damaging == .key, copy == 0 { bytes[bytes.count - 4] ^= 1 }
+            keys.append(EncryptedElement.Key(device: receiver, isExchange: isExchange, bytes: bytes))
+        }
         self.session = session
-        // In a key exchange the id of the signed prekey comes after the message.
-        if damaging == .key { bytes[bytes.count - 4] ^= 1 }
-        let own = try #require(try OwnDevice.id(of: harness.account.id, in: harness.database))
-        let key = EncryptedElement.Key(device: own, isExchange: isExchange, bytes: bytes)
-        let element = EncryptedElement.element(payload, from: device, [("juliet@example.org", [key])], .axolotl)
+        let element = EncryptedElement.element(payload, from: device, [("juliet@example.org", keys)], .axolotl)
         if damaging == .payload { element.child("payload")?.setText("AAAA") }
         let body = text == nil ? "" : "<body>excuse</body>"
         return """
