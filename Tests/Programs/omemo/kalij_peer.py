@@ -13,7 +13,8 @@ Commands, one JSON object a line on standard input:
   {"do":"create","name":NAME,"invite":[JID]}     a group; the report `joined` has its address
   {"do":"join","room":JID,"nick":N}
   {"do":"quit"}                                  so does the end of input
-Reports: online (with device and fingerprint), message, undecryptable (with the reason), joined, failed.
+Reports: online (with device and fingerprint), message, sent (the server has it), undecryptable (with the reason),
+joined, failed.
 
 FOLDER/log has all stanzas (`kalij -v`).
 """
@@ -85,6 +86,8 @@ class Kalij:
                 self.caught_up.set()
             elif event["event"] == "message" and event["direction"] == "in":
                 self.report(event)
+            elif event["event"] == "state" and event.get("state") == "acked":
+                say("sent", id=event.get("origin_id"), body=event.get("body"))
             if "number" in event:
                 self.keep(event["number"])
 

@@ -595,7 +595,7 @@ class Peer:
         for position, message in enumerate(messages):
             name = identifier if position == 0 else "%s-%d" % (identifier, position + 1)
             self.put_out(name, message, target, "groupchat" if room else "chat", True,
-                         {"event": "sent", "id": identifier} if position == 0 else {})
+                         {"event": "sent", "id": identifier, "body": command["body"]} if position == 0 else {})
 
     async def obey_plain(self, command):
         message = ET.Element("{%s}message" % CLIENT, {"to": command["to"], "type": "chat", "id": command["id"]})

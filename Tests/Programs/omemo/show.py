@@ -5,9 +5,10 @@ show.py [prosody|ejabberd]... [--peers first,alice,prof,dino,gajim,last] [--fold
 
 KALIJ_BINARY names the command `kalij`. Starts the server on loopback ports in a new folder, registers the accounts,
 makes them contacts of each other, starts the peers, and sends one message for each pair; a row is sent before the next
-one. So `first` (kalij) writes first to everybody, and everybody writes first to `last` (kalij, too). Then all peers are
-restarted (kalij and omemo_peer by SIGKILL) and it is done again. Then all meet in a members-only, non-anonymous room
-that an omemo_peer has made, and in a group that kalij has made. Prints a matrix each.
+one. So `first` (kalij) writes first to everybody, and everybody writes first to `last` (kalij, too). Then everybody
+writes first to `away` (kalij), which was killed when it had published its keys; it comes back, reads, and answers.
+Then all peers are restarted (kalij and omemo_peer by SIGKILL), and each pair writes again. Then all meet in a group
+that kalij has made, and in a members-only, non-anonymous room that an omemo_peer has made. Prints a matrix each.
 --kills N instead kills two omemo_peers at random N times while numbered messages go both ways, and counts: what fails
 there is the library's.
 
@@ -99,13 +100,13 @@ def await_verdict(receiver, body, before, seconds):
         return "unread" if receiver.unreadable() > before else "-"
 
 
-def table(title, names, cells):
+def table(title, cells):
+    rows, columns = (list(dict.fromkeys(pair[place] for pair in cells)) for place in (0, 1))
+    columns.sort(key=lambda name: rows.index(name) if name in rows else len(rows))
     print("%s (rows send, columns receive)" % title)
-    width = max(12, max(map(len, names)) + 1)
-    print("".join(name.ljust(width) for name in ["", *names]))
-    for row in names:
-        print(row.ljust(width) + "".join(
-            ("." if row == column else cells.get((row, column), "")).ljust(width) for column in names))
+    print("".join(name.ljust(10) for name in ["", *columns]).rstrip())
+    for row in rows:
+        print((row.ljust(10) + "".join(cells.get((row, column), ".").ljust(10) for column in columns)).rstrip())
     print(flush=True)
 
 
@@ -118,6 +119,25 @@ def everyone_to_everyone(peers, word):
                 before = receiver.unreadable()
                 sender.send(body, to=receiver.jid)
                 cells[sender.name, receiver.name] = await_verdict(receiver, body, before, 10)
+    return cells
+
+
+def everyone_to_one_away(peers, away):
+    """Everybody writes while one is not there; then it comes back, and answers."""
+    away.stop(kill=True)
+    bodies = {sender.name: "missed from " + sender.name for sender in peers}
+    for sender in peers:
+        sender.send(bodies[sender.name], to=away.jid)
+    for sender in peers:
+        sender.program.wait(20, event="sent", body=bodies[sender.name])
+    time.sleep(3)
+    away.start()
+    away.ready()
+    cells = {(sender.name, away.name): await_verdict(away, bodies[sender.name], 0, 10) for sender in peers}
+    for receiver in peers:
+        body, before = "answer to " + receiver.name, receiver.unreadable()
+        away.send(body, to=receiver.jid)
+        cells[away.name, receiver.name] = await_verdict(receiver, body, before, 10)
     return cells
 
 
@@ -184,17 +204,20 @@ def contacts(server, names):
 
 
 def matrix(server, folder, names):
-    peers = [Peer(name, KINDS[name], server, folder, names) for name in names]
+    everybody = names + ["away"]
+    peers = [Peer(name, KINDS[name], server, folder, everybody) for name in names]
+    away = Peer("away", "kalij", server, folder, everybody)
     results = []
 
     def show(title, cells):
-        table("%s, %s" % (server.name, title), names, cells)
+        table("%s, %s" % (server.name, title), cells)
         results.extend(cells.values())
 
     try:
-        contacts(server, names)
-        start_all(peers)
+        contacts(server, everybody)
+        start_all(peers + [away])
         show("1:1, first contact", everyone_to_everyone(peers, "first"))
+        show("1:1, first contact while kalij was away", everyone_to_one_away(peers, away))
         restart_all(peers)
         show("1:1, after all were restarted", everyone_to_everyone(peers, "again"))
         for kind in KILLED:
@@ -203,9 +226,9 @@ def matrix(server, folder, names):
                 room = enter_room(maker, peers)
                 show("a room made by %s" % maker.name, everyone_to_room(peers, room, "room of " + maker.name))
     finally:
-        for peer in peers:
+        for peer in peers + [away]:
             peer.stop()
-        for peer in peers:
+        for peer in peers + [away]:
             for one in peer.history:
                 if one["event"] in ("undecryptable", "failed", "error", "repeated", "left-out"):
                     print("  %s reported: %s" % (peer.name, {key: one[key] for key in one if key != "more"}))
@@ -293,7 +316,7 @@ def main():
         server = {"prosody": Prosody, "ejabberd": Ejabberd}[kind](place + "/server")
         try:
             say("%s runs on port %d, files are in %s" % (server.name, server.port, place))
-            for name in {*names, "alice", "bob"}:
+            for name in {*names, "alice", "bob", "away"}:
                 server.register(name, PASSWORD)
             good = (kills(server, place, options.kills) if options.kills else matrix(server, place, names)) and good
         finally:
