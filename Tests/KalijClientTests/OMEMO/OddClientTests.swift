@@ -30,7 +30,8 @@ struct OddClientTests {
             """)
     }
 
-    @Test("Gajim: an empty key exchange without a hint is no line; if it is missed, the next message begins the session")
+    @Test(
+        "Gajim: an empty key exchange without a hint is no line; if it is missed, the next message begins the session")
     func emptyExchange() throws {
         let hint = "<store xmlns='urn:xmpp:hints'/>"
         let (harness, peer) = try ready()
