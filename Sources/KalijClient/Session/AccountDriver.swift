@@ -17,7 +17,7 @@ final class AccountDriver {
     let alarms: Alarms
     private(set) var stage = Stage.offline
     private(set) var line: Line?
-    private var reconnecting: Reconnecting
+    var reconnecting: Reconnecting
     private(set) var storage: BlockedStorage
     var redelivery: Redelivery
     /// A logout under way.

@@ -156,7 +156,9 @@ final class OnlineSession {
             case .answered:
                 driver?.alarms.cancel(.answer)
                 driver?.redelivery.passed()
+                driver?.reconnecting.acknowledged()
             case .giveUp(let seconds):
+                driver?.reconnecting.fellSilent()
                 driver?.disconnect("the server did not acknowledge anything for \(Int(seconds)) s")
             }
         }

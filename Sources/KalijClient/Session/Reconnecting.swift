@@ -5,6 +5,8 @@ struct Reconnecting {
     private var backoff: Backoff
     /// Consecutive connections that ended between `<resume/>` and its answer.
     private var unansweredResumes = 0
+    /// Consecutive sessions in which the server acknowledged nothing.
+    private var silentSessions = 0
     /// Which of two passwords the next login uses.
     var choice = LoginChoice()
     /// Whether the session has lasted long enough to trust the way to the server.
@@ -13,17 +15,24 @@ struct Reconnecting {
     /// - Parameter longest: the longest delay, in seconds.
     init(longest: Double) { backoff = Backoff(base: 1, limit: longest) }
 
-    /// Whether the session counts as lost though no server has said so: some servers close the connection instead of refusing.
-    var givesUpSession: Bool { unansweredResumes >= 2 }
+    /// Whether the session counts as lost though no server has said so: some servers close the connection instead of refusing,
+    /// or resume a session whose stanzas they do not read any more.
+    var givesUpSession: Bool { unansweredResumes >= 2 || silentSessions >= 3 }
 
     /// The session was given up.
-    mutating func gaveUpSession() { unansweredResumes = 0 }
+    mutating func gaveUpSession() { (unansweredResumes, silentSessions) = (0, 0) }
 
     /// There is a session.
     mutating func established() {
         unansweredResumes = 0
         choice.accepted()
     }
+
+    /// The server has acknowledged something, or nothing new.
+    mutating func acknowledged() { silentSessions = 0 }
+
+    /// The connection ends because the server acknowledges nothing.
+    mutating func fellSilent() { silentSessions += 1 }
 
     /// The session has lasted for a while.
     mutating func lasted() { isStable = true }

@@ -53,6 +53,23 @@ struct DriverValuesTests {
         #expect(!reconnecting.givesUpSession)
     }
 
+    @Test("a session is given up after three connections in a row in which the server acknowledged nothing")
+    func silent() {
+        var reconnecting = Reconnecting(longest: 5)
+        func connect(isAnswered: Bool) {
+            reconnecting.established()
+            if isAnswered { reconnecting.acknowledged() }
+            reconnecting.fellSilent()
+            reconnecting.ended(isResumePending: false)
+        }
+        for isAnswered in [false, false, true, false] { connect(isAnswered: isAnswered) }
+        #expect(!reconnecting.givesUpSession)
+        connect(isAnswered: false)
+        #expect(reconnecting.givesUpSession)
+        reconnecting.gaveUpSession()
+        #expect(!reconnecting.givesUpSession)
+    }
+
     // MARK: Storage
 
     @Test("a database that cannot be written is waited for, longer each time; that it can is news once")
