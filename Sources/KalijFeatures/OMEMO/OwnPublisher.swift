@@ -210,6 +210,8 @@ struct OwnPublisher {
 
     private func opened(_ row: inout OwnRow) throws {
         row.problem = nil
+        // The gate looks at the stored row.
+        try row.save(account, dialect, in: step.database)
         try Gate(step: step).keysPublished()
     }
 

@@ -39,10 +39,10 @@ struct OwnDevice {
             .first([.integer(account)]) { UInt32(clamping: $0.integer()) }
     }
 
-    /// Makes the device.
+    /// Makes the device. What it encrypts is new, whatever the archive has: there is no need to read the archive first.
     static func make(_ id: UInt32, in step: Step) throws {
         try step.database.run(
-            "INSERT OR IGNORE INTO omemo_device(account, device, seed, made_at, read, open, restoring) VALUES (?, ?, ?, ?, 0, 0, 0)",
+            "INSERT OR IGNORE INTO omemo_device(account, device, seed, made_at, read, open, restoring) VALUES (?, ?, ?, ?, 1, 0, 0)",
             [
                 .integer(step.account.id), .integer(Int64(id)), .blob(try Identity.make().seed.exported),
                 .integer(try ServerTime(step: step).now),
