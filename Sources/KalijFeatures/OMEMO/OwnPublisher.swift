@@ -142,7 +142,10 @@ struct OwnPublisher {
     /// The list is known, and with it an id that nobody has.
     private func know(_ list: DeviceList, _ row: inout OwnRow) throws {
         let device = try OwnDevice.id(of: account, in: step.database)
-        if device == nil { try OwnDevice.make(OwnDevice.newID(besides: list.devices), in: step) }
+        if device == nil {
+            try OwnDevice.make(OwnDevice.newID(besides: list.devices), in: step)
+            try Restoring(step: step).lookAtFile()
+        }
         row.set(list, besides: device)
         try PeerLists(step: step, dialect: dialect).told(step.account.jid, DeviceList(row.others), isWatched: true)
         try handle(.list(hasThisDevice: device.map(list.devices.contains) ?? false), &row)

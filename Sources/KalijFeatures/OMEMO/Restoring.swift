@@ -37,6 +37,7 @@ struct Restoring {
         try step.database.run("DELETE FROM omemo_device WHERE account = ?", [.integer(step.account.id)])
         try step.database.run("DELETE FROM omemo_session WHERE account = ?", [.integer(step.account.id)])
         try OwnDevice.make(OwnDevice.newID(besides: row?.others ?? []), in: step)
+        try lookAtFile()
         try step.database.run(
             "UPDATE omemo_own SET published_at = NULL, due = 1, listed = 0 WHERE account = ?",
             [.integer(step.account.id)])
