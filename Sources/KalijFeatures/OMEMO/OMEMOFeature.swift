@@ -43,7 +43,7 @@ enum OMEMOFeature: Feature {
     static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
         guard entity == .account, case .known(let info) = answer else { return }
         guard info.identities.contains(where: { $0.category == "pubsub" && $0.type == "pep" }) else {
-            return try Turns(step: step).failAll("your server keeps no keys (XEP-0163)")
+            return try OwnPublisher(step: step, dialect: .axolotl).cannotBegin()
         }
         try OwnPublisher(step: step, dialect: .axolotl).began()
         try Restoring(step: step).lookAtFile()

@@ -36,6 +36,15 @@ struct OwnPublisher {
         try daily()
     }
 
+    /// A session began at a server without nodes: nothing can be encrypted in it.
+    func cannotBegin() throws {
+        try OwnRow.make(account, dialect, in: step.database)
+        guard var row = try OwnRow.load(account, dialect, from: step.database) else { return }
+        (row.state.stage, row.problem) = (.refused, OwnRow.withoutNodes)
+        try row.save(account, dialect, in: step.database)
+        try Turns(step: step).failAll(OwnRow.withoutNodes)
+    }
+
     /// A prekey was used: the bundle is published again, at most once a minute, but at once before it runs out.
     func changed() throws {
         guard var row = try OwnRow.load(account, dialect, from: step.database) else { return }

@@ -117,10 +117,11 @@ struct Turns {
     static func isAny(of account: Account, in database: Database) throws -> Bool {
         let isTurn = try database.statement(
             """
-            SELECT 1 FROM omemo_turn t CROSS JOIN omemo_device d ON d.account = t.account
-            WHERE t.account = ? AND d.open = 1 LIMIT 1
+            SELECT 1 FROM omemo_turn t WHERE account = ?1 AND (
+                EXISTS (SELECT 1 FROM omemo_device WHERE account = ?1 AND open = 1)
+                OR EXISTS (SELECT 1 FROM omemo_own WHERE account = ?1 AND stage = 'refused' AND problem = ?2)) LIMIT 1
             """
-        ).first([.integer(account.id)]) { _ in true }
+        ).first([.integer(account.id), .text(OwnRow.withoutNodes)]) { _ in true }
         guard isTurn ?? false else { return false }
         return try OutboundQueue(database: database, account: account.id).holding() == .none
     }
@@ -146,6 +147,10 @@ struct Turns {
             RETURNING conversation
             """
         ).first([account]) { $0.text() }
+        let row = try OwnRow.load(step.account.id, .axolotl, from: database)
+        if let row, row.state.stage == .refused, row.problem == OwnRow.withoutNodes {
+            return try failAll(OwnRow.withoutNodes)
+        }
         guard let conversation, let own = try OwnDevice.load(step.account.id, from: database), own.isOpen else {
             return
         }
@@ -175,11 +180,13 @@ struct Turns {
             SELECT message, plain, repeatable, stanza, since FROM omemo_waiting WHERE account = ? AND conversation = ?
             ORDER BY message LIMIT ?
             """
-        ).all([account, .text(conversation), .integer(Self.portion)]) {
-            Waiting(
-                message: $0.integer("message"), isPlain: $0.bool("plain"), isRepeatable: $0.bool("repeatable"),
-                stanza: $0.blob("stanza"), since: $0.integer("since"))
-        }
+        ).all([account, .text(conversation), .integer(Self.portion)], Self.row)
+    }
+
+    private static func row(_ row: Row) -> Waiting {
+        Waiting(
+            message: row.integer("message"), isPlain: row.bool("plain"), isRepeatable: row.bool("repeatable"),
+            stanza: row.blob("stanza"), since: row.integer("since"))
     }
 
     // MARK: Leaving
@@ -240,7 +247,23 @@ struct Turns {
         let rows = try database.statement("DELETE FROM omemo_waiting WHERE account = ? AND plain = 0 RETURNING message")
             .all([account]) { $0.integer() }
         for row in rows.sorted() { try Messages(step: step).fail(row, reason) }
-        try again()
+        try leavePlain()
+    }
+
+    /// Plain messages have waited behind encrypted messages that are gone.
+    private func leavePlain() throws {
+        let rows = try database.statement(
+            """
+            SELECT conversation, message, plain, repeatable, stanza, since FROM omemo_waiting WHERE account = ?
+            ORDER BY message
+            """
+        ).all([account]) { ($0.text("conversation"), Self.row($0)) }
+        for (conversation, waiting) in rows {
+            let room = try RoomRows(database: database, account: step.account.id).room(.received(conversation))
+            try forget(waiting.message)
+            _ = try queue(Element.parse(waiting.stanza).bytes(in: "jabber:client"), waiting, room)
+        }
+        if !rows.isEmpty { step.flush() }
     }
 
     fileprivate func look(_ conversation: String) throws {

@@ -19,6 +19,9 @@ struct OwnRow {
     var foreignAt: Int64?
     var problem: String?
 
+    /// The problem at a server that cannot keep keys.
+    static let withoutNodes = "your server keeps no keys (XEP-0163)"
+
     static func load(_ account: Int64, _ dialect: Dialect, from database: Database) throws -> OwnRow? {
         try database.statement(
             """
