@@ -11,14 +11,14 @@ import argparse, json, os, subprocess, sys, threading, time
 PROGRAM = os.environ.get("KALIJ_SIMULATE") or os.path.join(
     os.path.dirname(os.path.abspath(__file__)), ".build/release/simulate")
 ROWS = [
-    ("stanzas", "stanzas"), ("operations", "changes by others"), ("changes", "changes by the user"), ("passwords", "passwords changed"), ("kills", "kills"), ("freezes", "freezes"),
+    ("stanzas", "stanzas"), ("operations", "changes by others"), ("changes", "changes by the user"), ("encrypted", "encrypted texts"), ("passwords", "passwords changed"), ("kills", "kills"), ("freezes", "freezes"),
     ("freezesWithin", "of those within a call"), ("freezesInMailbox", "of those within a transaction in the mailbox"),
     ("takeovers", "fences raised"), ("writersKilled", "frozen writers killed"),
     ("wakes", "wake runs"), ("pushesHandedOver", "pushes handed over"), ("backgrounds", "background runs"),
     ("notifications", "notifications"), ("repeated", "of those shown again"),
     ("withdrawn", "of those withdrawn"),
     ("failedOutputs", "outputs failed"),
-    ("cuts", "connections cut"), ("powerFailures", "power failures"), ("ioErrors", "I/O errors"),
+    ("cuts", "connections cut"), ("powerFailures", "power failures"), ("ioErrors", "I/O errors"), ("restores", "disks put back"),
     ("restarts", "server restarts"), ("expiries", "sessions expired"), ("forgotten", "expired in the archive"),
     ("purges", "archives emptied"), ("unknown", "reported as of unknown outcome"), ("forged", "forged archives read"),
     ("resumes", "resumed"),

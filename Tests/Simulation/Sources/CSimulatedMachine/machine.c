@@ -14,43 +14,63 @@ uint64_t machine_random(uint64_t *state) {
     return z ^ (z >> 31);
 }
 
+/// What each simulation begins with; and the disk at some earlier time.
+static struct file *kept, *backup;
+
+static void forget_all(struct file **list) {
+    while (*list) {
+        struct file *next = (*list)->next;
+        machine_forget(*list);
+        *list = next;
+    }
+}
+
 void machine_reset(uint64_t seed) {
     if (machine.handles) {
         fprintf(stderr, "process %d still has %s open\n", machine.handles->process, machine.handles->file->path);
         abort();
     }
-    while (machine.files) {
-        struct file *next = machine.files->next;
-        machine_forget(machine.files);
-        machine.files = next;
-    }
+    forget_all(&machine.files);
+    forget_all(&backup);
     memset(&machine, 0, sizeof machine);
     machine.random = seed;
 }
 
 // What each simulation begins with
 
-static struct file *kept;
-
-void machine_keep(void) {
+static void keep(struct file **list) {
     for (struct file *file = machine.files; file; file = file->next) {
         if (file->is_deleted || file->is_temporary || !file->path || !file->now.size) continue;
         struct file *copy = calloc(1, sizeof *copy);
         copy->path = strdup(file->path);
         image_resize(&copy->now, file->now.size);
         memcpy(copy->now.bytes, file->now.bytes, file->now.size);
-        copy->next = kept;
-        kept = copy;
+        copy->next = *list;
+        *list = copy;
     }
 }
 
-int machine_restore(void) {
-    for (struct file *file = kept; file; file = file->next) {
+static int put_back(struct file *list) {
+    for (struct file *file = list; file; file = file->next) {
         struct file *copy = machine_create(file->path);
         file_change(copy, 0, file->now.bytes, file->now.size);
         file_sync(copy);
     }
-    return kept != NULL;
+    return list != NULL;
+}
+
+void machine_keep(void) { keep(&kept); }
+int machine_restore(void) { return put_back(kept); }
+
+void machine_back_up(void) {
+    forget_all(&backup);
+    keep(&backup);
+}
+
+int machine_put_back(void) {
+    if (!backup || machine.handles) return 0;
+    forget_all(&machine.files);
+    return put_back(backup);
 }
 
 int64_t machine_failed_at(int process) { return machine.processes[process].failed_at; }

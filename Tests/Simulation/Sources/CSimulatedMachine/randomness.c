@@ -10,11 +10,12 @@
 
 // Foundation makes its UUIDs of /dev/urandom. Here it reads a file of bytes that are the same for the same seed.
 
-static uint64_t state;
+static uint64_t state, secrets;
 static int is_seeded;
 
 void machine_seed_randomness(uint64_t seed) {
     state = seed;
+    secrets = ~seed;
     is_seeded = 1;
     // SQLite has a generator of its own, which begins with what the disk gives it.
     sqlite3_randomness(0, NULL);
@@ -41,4 +42,14 @@ int open(const char *path, int flags, ...) {
     }
     if (is_seeded && strcmp(path, "/dev/urandom") == 0) return seeded_bytes();
     return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+/// Takes the place of libcrypto's, for the keys of KalijRatchet: they are the same for the same seed.
+int RAND_bytes(unsigned char *bytes, int count) {
+    if (!is_seeded) return getentropy(bytes, (size_t)count) == 0;
+    for (int i = 0; i < count; i += 8) {
+        uint64_t drawn = machine_random(&secrets);
+        memcpy(bytes + i, &drawn, count - i < 8 ? (size_t)(count - i) : 8);
+    }
+    return 1;
 }

@@ -30,6 +30,10 @@ void machine_reset(uint64_t seed);
 void machine_keep(void);
 /// Puts the files that were kept on the disk, synced; returns 0 if none were.
 int machine_restore(void);
+/// Keeps all files as they are, as a backup; databases may be open.
+void machine_back_up(void);
+/// Puts the disk back to the backup, synced; returns 0 if there is none. No database may be open.
+int machine_put_back(void);
 /// From now on the code of `process` (1 to 8191) runs.
 void machine_run_as(int process);
 /// Whether from now on somebody looks into databases that processes have open: that is no operation of theirs, and neither
@@ -76,7 +80,7 @@ void machine_power_failure(uint64_t seed);
 
 struct machine_counts machine_counts(void);
 
-/// From now on the machine's randomness is that of `seed`: /dev/urandom, and what SQLite asks for.
+/// From now on the machine's randomness is that of `seed`: /dev/urandom, what SQLite asks for, and libcrypto's `RAND_bytes`.
 void machine_seed_randomness(uint64_t seed);
 
 #endif

@@ -24,5 +24,6 @@ enum SimulatedFeatures {
         SimulatedGarden.self,
         SimulatedBookmarks.self,
         SimulatedPush.self,
+        SimulatedOMEMO.self,
     ]
 }

@@ -64,7 +64,9 @@ struct Oracle {
                 ?? element.findFirst("{urn:xmpp:carbons:2}sent/{urn:xmpp:forward:0}forwarded/message@id")
                 ?? element["id"]
         }
-        return Set(stored + setAside)
+        // Encrypted messages that are read later.
+        let aside = try database.statement("SELECT stanza FROM omemo_aside").all { $0.blob() }
+        return Set(stored + setAside + aside.compactMap { try? Element.parse($0)["id"] })
     }
 
     /// The ids of the stored messages, seen from within a process.
@@ -77,12 +79,14 @@ struct Oracle {
     /// At rest everything holds.
     func check() throws -> [Violation] {
         let server = simulation.server
+        if simulation.record.restores > 0 { return try reading { try server.omemo.check($0, of: simulation) } }
         return try reading { database in try server.features.flatMap { try $0.check(database, of: simulation) } }
             + server.faults.map { Violation(.stream, $0) }
     }
 
     /// At any time every acknowledged stanza and every accepted message is in the database.
     func checkAcknowledged() throws -> [Violation] {
+        guard simulation.record.restores == 0 else { return [] }
         // An idle process has the same view of the database as any other process, and has the database open.
         let idle = simulation.living.lazy.compactMap(\.idleDatabase).first
         // A process killed just now cannot read.

@@ -13,6 +13,9 @@ struct Plan {
     var hasChanges = false
     /// Whether there is a room.
     var hasGarden = false
+    /// Whether there is an encrypted conversation: from this seed on.
+    var hasEncryption: Bool { seed >= Self.firstEncrypted }
+    static let firstEncrypted: UInt64 = 1_000_000_000
 
     struct Action {
         /// Microseconds since the beginning.
@@ -75,6 +78,8 @@ struct Plan {
         case readRoom
         /// Something happens in a room.
         case garden(GardenAction)
+        /// Something happens in the encrypted conversation.
+        case encrypted(EncryptedAction)
     }
 }
 
@@ -101,6 +106,7 @@ extension Plan.Kind {
             .restartServer, .expire, .expireArchive, .purgeArchive:
             true
         case .accept(_, _, let operations): operations != nil
+        case .encrypted(.putBack): true
         default: false
         }
     }
@@ -170,6 +176,10 @@ extension Plan {
         let garden = GardenAction.all(seed: seed, beside: actions, length: length)
         hasGarden = !garden.isEmpty
         actions += garden
+        if seed >= Self.firstEncrypted {
+            actions = EncryptedAction.all(seed: seed, beside: actions, length: length)
+            (hasChanges, hasGarden) = (false, false)
+        }
         self.actions = actions.enumerated().sorted { ($0.1.time, $0.0) < ($1.1.time, $1.0) }.map(\.1)
     }
 

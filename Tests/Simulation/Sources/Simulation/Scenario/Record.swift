@@ -24,6 +24,16 @@ final class Record {
     var hasPush = false
     /// What the user has said in the room, in the order of acceptance.
     var sayings: [String] = []
+    /// The texts of the encrypted conversation, in the order of acceptance.
+    var said: [String] = []
+    /// The texts that were perhaps accepted, too.
+    var perhapsSaid: Set<String> = []
+    /// Whether the user has turned encryption on.
+    var isEncrypted = false
+    /// How often the disk was put back.
+    var restores = 0
+    /// The texts of `said` before the disk was put back: they may be lost.
+    var saidBefore: Set<String> = []
     /// Callbacks.
     var waiting: Set<Int> = []
     /// The last notification of each text.

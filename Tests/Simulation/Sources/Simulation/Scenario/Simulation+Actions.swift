@@ -46,6 +46,7 @@ extension Simulation {
         case .reading(let reading): read(reading)
         case .account(let change, let operations): self.change(change, operations)
         case .garden(let action): garden(action)
+        case .encrypted(let action): perform(action)
         }
     }
 

@@ -3,6 +3,7 @@ import KalijXML
 /// Passes the client's stanzas to the server's features.
 extension SimulatedServer {
     func handle(_ stanza: Element, from session: ServerSession) {
+        omemo.look(at: stanza)
         switch stanza.name {
         case "message" where stanza["type"] == "groupchat":
             feature(SimulatedGarden.self).said(stanza, by: session)

@@ -138,6 +138,10 @@ public struct Counts: Sendable, Encodable {
     public var operations = 0
     /// Such messages of the user's.
     public var changes = 0
+    /// Texts of an encrypted conversation.
+    public var encrypted = 0
+    /// How often the disk was put back to a backup.
+    public var restores = 0
     /// Passwords changed at the server.
     public var passwords = 0
     public var kills = 0

@@ -121,7 +121,8 @@ final class SimulatedArchive: SimulatedFeature {
         // archive's order.
         let unplaced = Set(
             archive.messages.lazy.filter {
-                self.archive.unplaced.contains($0.number) || self.profile.hasArchive && !$0.isKept
+                self.archive.unplaced.contains($0.number) || self.server.omemo.repeated.contains($0.messageID)
+                    || self.profile.hasArchive && !$0.isKept
             }.compactMap(\.body))
         let placed = archived.filter { !unplaced.contains($0) && !older.contains($0) }
         let known = Set(placed)

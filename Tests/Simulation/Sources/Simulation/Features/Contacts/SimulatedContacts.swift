@@ -32,6 +32,9 @@ final class SimulatedContacts: SimulatedFeature {
 
     init(_ server: SimulatedServer) { self.server = server }
 
+    /// The account has had another contact from the beginning.
+    func add(_ contact: String) { roster[contact] = "both" }
+
     func answer(_ request: Element, of session: ServerSession) -> SimulatedAnswer? {
         guard let query = request.child("query", "jabber:iq:roster") else { return nil }
         interested.insert(session.id)

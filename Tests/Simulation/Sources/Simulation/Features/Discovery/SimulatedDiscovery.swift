@@ -9,6 +9,7 @@ final class SimulatedDiscovery: SimulatedFeature {
     func answer(_ request: Element, of session: ServerSession) -> SimulatedAnswer? {
         guard request.child("query", "http://jabber.org/protocol/disco#info") != nil else { return nil }
         let features = server.features.flatMap { $0.announced }.map { "<feature var='\($0)'/>" }
-        return .result("<query xmlns='http://jabber.org/protocol/disco#info'>\(features.joined())</query>")
+        let identity = server.omemo.keepsKeys ? "<identity category='pubsub' type='pep'/>" : ""
+        return .result("<query xmlns='http://jabber.org/protocol/disco#info'>\(identity)\(features.joined())</query>")
     }
 }

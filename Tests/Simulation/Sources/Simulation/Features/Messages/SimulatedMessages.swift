@@ -53,6 +53,15 @@ final class SimulatedMessages: SimulatedFeature {
         receive(content, "", body: nil, id: nil, from: sender, to: recipient)
     }
 
+    /// A contact's device sends an encrypted stanza.
+    /// - Parameters:
+    ///   - text: the text that the account's device reads in it; nil if it is no new message.
+    ///   - id: nil for a new id.
+    @discardableResult
+    func receiveEncrypted(_ content: String, text: String?, id: String? = nil, from sender: String) -> ArchivedMessage {
+        receive(content, "", body: text, id: id, from: sender)
+    }
+
     private func receive(
         _ content: String, _ additions: String, body: String?, id: String?, from sender: String,
         to recipient: String = SimulatedContacts.subscriber, isHidden: Bool = false
@@ -97,7 +106,7 @@ final class SimulatedMessages: SimulatedFeature {
     // MARK: From the client
 
     func sent(_ message: Element, by session: ServerSession) {
-        guard SimulatedOperation(message) == nil, let id = message["id"],
+        guard SimulatedOperation(message) == nil, !SimulatedOMEMO.isEncrypted(message), let id = message["id"],
             // In an answer the text stands after the quote.
             let body = message.child("body", "jabber:client")?.text.split(separator: "\n").last.map(String.init)
         else { return }

@@ -17,6 +17,9 @@ final class SimulatedNodes: SimulatedFeature {
         /// Oldest first.
         fileprivate(set) var items: [(id: String, content: String)] = []
 
+        /// The content of the newest item.
+        var newest: String? { items.last?.content }
+
         /// The content of an item.
         func content(of id: String) -> String? { items.first { $0.id == id }?.content }
     }
@@ -36,6 +39,10 @@ final class SimulatedNodes: SimulatedFeature {
         guard profile.hasNodes else { return nil }
         if let owner = request.child("pubsub", Self.pubsub + "#owner")?.child("configure"), let name = owner["node"] {
             return configure(name, owner)
+        }
+        if let name = request.child("pubsub", Self.pubsub + "#owner")?.child("delete")?["node"] {
+            let isThere = nodes.removeValue(forKey: name) != nil
+            return isThere ? .result("") : .error(condition: "item-not-found", type: "cancel")
         }
         guard let request = request.child("pubsub", Self.pubsub) else { return nil }
         if let create = request.child("create"), let name = create["node"] {
@@ -110,6 +117,7 @@ final class SimulatedNodes: SimulatedFeature {
         node.items.append((id, content))
         if let most = node.mostItems, node.items.count > most { node.items.removeFirst(node.items.count - most) }
         nodes[name] = node
+        guard SimulatedOMEMO.isAnnounced(name) else { return }
         for session in server.sessions where session.isAvailable {
             notify([(id, content)], of: name, session, acknowledged)
         }
@@ -133,7 +141,8 @@ final class SimulatedNodes: SimulatedFeature {
     /// A session becomes available: unless configured otherwise, the server sends the last item.
     func present(_ presence: Element, of session: ServerSession) {
         guard presence["type"] == nil else { return }
-        for (name, node) in nodes.sorted(by: { $0.key < $1.key }) where node.sendsLast {
+        for (name, node) in nodes.sorted(by: { $0.key < $1.key })
+        where node.sendsLast && SimulatedOMEMO.isAnnounced(name) {
             if let last = node.items.last { notify([last], of: name, session) }
         }
     }

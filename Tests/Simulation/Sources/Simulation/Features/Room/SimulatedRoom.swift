@@ -46,9 +46,9 @@ final class SimulatedRoom: SimulatedFeature {
             if row.body?.hasPrefix("forged-") ?? false {
                 return Violation(.promise1, "\(row.body ?? "-") is there, which a room has forged")
             }
-            guard row.direction == "out", row.state == "failed", row.recipient != SimulatedMessages.nobody else {
-                return nil
-            }
+            guard row.direction == "out", row.state == "failed",
+                ![SimulatedMessages.nobody, SimulatedOMEMO.contact].contains(row.recipient)
+            else { return nil }
             return Violation(.promise2, "\(row.body ?? "-") has failed, and only a room says so")
         }
     }
