@@ -5,7 +5,8 @@ public enum RandomNumber {
     public static func from(_ range: ClosedRange<UInt32>) throws -> UInt32 {
         let bytes = try Randomness.system.bytes(8)
         let number = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        return range.lowerBound + UInt32(number % (UInt64(range.upperBound - range.lowerBound) + 1))  // fits: in the range
+        let count = UInt64(range.upperBound - range.lowerBound) + 1  // fits: 33 bits
+        return range.lowerBound + UInt32(number % count)  // fits: in the range
     }
 }
 

@@ -5,7 +5,7 @@ import Testing
 /// Encrypted groups of users of `kalij`, on both servers.
 @Suite(.serialized) struct EncryptedGroupTests {
     @Test(
-        "a group of three: encrypted for all members, whoever is there; a newcomer reads only what comes later; an open room is refused"
+        "a group of three: encrypted for all members; a newcomer reads what comes later; an open room is refused"
     )
     func group() async throws {
         try await World.atEachServer(users: ["alice", "bob", "carol", "dave"]) { world in
@@ -49,7 +49,8 @@ import Testing
                 #expect(lines.allSatisfy { $0.encryption?["ns"] != nil && $0.encryption?["undecryptable"] == nil })
             }
             let before = try dave.messages().filter { $0.body == nil }
-            #expect(before.allSatisfy { ["not-for-us", "before-device"].contains($0.encryption?["undecryptable"] as? String) })
+            let reasons = before.map { $0.encryption?["undecryptable"] as? String ?? "-" }
+            #expect(Set(reasons).isSubset(of: ["not-for-us", "before-device"]), "\(kind): \(reasons)")
             let archive = try await world.peer("bob").archive(of: room)
             let archived = try ArchivedKeys(archive)
             #expect(archived.plain.isEmpty && archived.usedTwice.isEmpty, "\(kind): \(archived)")

@@ -21,7 +21,8 @@ import Testing
         }
     }
 
-    @Test("shared while nobody drives: the next driver encrypts for the devices of then; what was written encrypted stays so")
+    @Test(
+        "shared while nobody drives: encrypted by the next driver for the devices of then, also if switched off since")
     func shared() async throws {
         try await World.atEachServer { world in
             let kind = world.server.kind
@@ -48,7 +49,9 @@ import Testing
         }
     }
 
-    @Test("corrections and replies are encrypted; a correction in plain does not replace an encrypted text; reactions are refused")
+    @Test(
+        "corrections and replies are encrypted; a correction in plain replaces no encrypted text; reactions are refused"
+    )
     func changes() async throws {
         try await World.atEachServer { world in
             let kind = world.server.kind
@@ -79,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("an old copy of the database is put back while messages flow: one event, no key used twice, and then everything arrives")
+    @Test("an old copy of the database is put back: one event, no key used twice, and then everything arrives")
     func restored() async throws {
         try await World.atEachServer { world in
             let kind = world.server.kind
@@ -156,7 +159,9 @@ import Testing
             #expect(try alice.messages().last?.encryption?["trust"] as? String == "undecided", "\(kind)")
             #expect(try alice.kalij("send", "bob@localhost", "two", "--confirm").status == 0)
             try await bob.has("two", from: "alice@localhost")
-            let unread = try await until(10) { try second.messages().contains { $0.encryption?["undecryptable"] != nil } }
+            let unread = try await until(10) {
+                try second.messages().contains { $0.encryption?["undecryptable"] != nil }
+            }
             #expect(unread, "\(kind)")
             let key = try #require(
                 second.kalij("--json", "omemo").objects().first?["fingerprint"] as? String, "\(kind)")

@@ -9,7 +9,7 @@ import Testing
     private let kills = Int(ProcessInfo.processInfo.environment["OMEMO_KILLS"] ?? "") ?? 12
 
     @Test(
-        "two people with two devices each, killed again and again while all write: each device has each text once, readable, and no key is used twice"
+        "two people with two devices each, killed while all write: each device has each text once, and no key is used twice"
     )
     func killed() async throws {
         try await World.atEachServer { world in try await run(world) }
