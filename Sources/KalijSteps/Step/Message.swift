@@ -4,7 +4,7 @@ import KalijStore
 /// A stored message.
 public struct Message: Sendable, Equatable {
     /// The local row: unique, not an order. Negative while the message waits in the mailbox for the driver
-    /// (``AccountDirectory/share(_:to:from:id:answering:clock:)``).
+    /// (``AccountDirectory/share(_:to:from:id:answering:privacy:clock:)``).
     public let id: Int64
     /// Whether the message came or went.
     public let direction: Direction
