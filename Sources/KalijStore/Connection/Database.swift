@@ -20,9 +20,9 @@ public final class Database {
     private let durability: Durability
     // Owned: closed in deinit after all statements are gone.
     private let handle: OpaquePointer
-    private var statements: [UInt: Statement] = [:]
+    private var statements = StatementCache()
     /// Those of applications. A text of an application's may be the very bytes of one of Kalij's: the linker keeps equal texts once.
-    private var applicationStatements: [UInt: Statement] = [:]
+    private var applicationStatements = StatementCache()
     private lazy var confinement = Confinement(of: handle)
 
     /// Opens the database at `path` for reading and writing; creates a missing file (readable by its owner alone).
@@ -52,7 +52,7 @@ public final class Database {
     }
 
     deinit {
-        (statements, applicationStatements) = ([:], [:])
+        (statements, applicationStatements) = (StatementCache(), StatementCache())
         sqlite3_close_v2(handle)
     }
 
@@ -67,13 +67,12 @@ public final class Database {
         guard result == SQLITE_OK else { throw StoreError(result, on: handle, doing: "running \"\(sql)\"") }
     }
 
-    /// The statement for `sql`, prepared at its first use and kept. Not to be used again while it gives rows.
+    /// The statement for `sql`, prepared at its first use and kept as long as it is used often. Not to be used again while it
+    /// gives rows.
     public func statement(_ sql: StaticString) throws(StoreError) -> Statement {
-        let key = UInt(bitPattern: sql.utf8Start)
-        if let statement = statements[key] { return statement }
-        let statement = try Statement(sql.description, on: handle, persistent: true)
-        statements[key] = statement
-        return statement
+        try statements.statement(UInt(bitPattern: sql.utf8Start)) { () throws(StoreError) -> Statement in
+            try Statement(sql.description, on: handle, persistent: true)
+        }
     }
 
     /// A statement for a text made at run time; prepared anew each time.
@@ -84,13 +83,11 @@ public final class Database {
     /// The statement for `sql` of an application, which may read and change rows of the tables of applications, and nothing else.
     /// - Throws: `StoreError`, `.notAllowed` for a statement that does more.
     package func applicationStatement(_ sql: StaticString) throws -> Statement {
-        let key = UInt(bitPattern: sql.utf8Start)
-        if let statement = applicationStatements[key] { return statement }
-        let statement = try confined(to: .rows(of: try Schema.applications(in: self))) {
-            try Statement(sql.description, on: handle, persistent: true)
+        try applicationStatements.statement(UInt(bitPattern: sql.utf8Start)) {
+            try confined(to: .rows(of: try Schema.applications(in: self))) {
+                try Statement(sql.description, on: handle, persistent: true)
+            }
         }
-        applicationStatements[key] = statement
-        return statement
     }
 
     /// Runs `body`; statements that it prepares may do no more than `limits` say.

@@ -17,46 +17,42 @@ struct LiteralTable: Sendable {
         var pieces: [UInt]
     }
 
-    private struct Slot: ~Copyable {
-        var type: ObjectIdentifier
+    private struct Slot {
+        let type: ObjectIdentifier
         /// The first piece, mostly the only piece.
-        var start: UInt
-        var length: UInt
-        var pieceCount: Int
-        var pieces: UnsafePointer<UInt>
-        /// Nil as long as the slot is empty.
-        let plan: Atomic<UnsafePointer<QueryPlan>?>
+        let start: UInt
+        let length: UInt
+        let pieces: UnsafeBufferPointer<UInt>
+        let plan: UnsafePointer<QueryPlan>
     }
 
-    private static let slotCount = 4_096
+    /// More than twice as many as literals, so that most searches end at once.
+    private static let placeCount = 4_096
 
-    // Fixed in size and place; a slot is complete before its plan is set, and never changes again.
+    // Both are fixed in size and place. A slot is written before its number is set, and never changes again. The slots are side
+    // by side in the order of their coming: so a process takes only the memory of its own literals.
     private nonisolated(unsafe) let slots: UnsafeMutablePointer<Slot>
+    /// The numbers of the slots, counted from 1; 0 as long as the place is empty.
+    private nonisolated(unsafe) let places: UnsafeMutablePointer<Atomic<UInt16>>
 
     private init() {
-        slots = .allocate(capacity: LiteralTable.slotCount)
-        let nothing = UnsafeMutablePointer<UInt>.allocate(capacity: 1)
-        nothing.initialize(to: 0)
-        for place in 0..<LiteralTable.slotCount {
-            (slots + place).initialize(
-                to: Slot(
-                    type: ObjectIdentifier(Never.self), start: 0, length: 0, pieceCount: 0, pieces: nothing,
-                    plan: Atomic(nil)))
-        }
+        slots = .allocate(capacity: LiteralTable.capacity)
+        places = .allocate(capacity: LiteralTable.placeCount)
+        for place in 0..<LiteralTable.placeCount { (places + place).initialize(to: Atomic(0)) }
     }
 
     /// The plan of a literal in one piece, nil if missing (so far).
     @inline(__always)
     func plan(_ start: UInt, _ length: UInt, _ type: ObjectIdentifier) -> UnsafePointer<QueryPlan>? {
         var place = LiteralTable.place(start, 2, type)
-        while let plan = slots[place].plan.load(ordering: .acquiring) {
-            let slot = slots + place
+        while case let number = Int(places[place].load(ordering: .acquiring)), number > 0 {
+            let slot = slots + (number &- 1)
             if slot.pointee.start == start, slot.pointee.length == length, slot.pointee.type == type,
-                slot.pointee.pieceCount == 2
+                slot.pointee.pieces.count == 2
             {
-                return plan
+                return slot.pointee.plan
             }
-            place = (place &+ 1) & (LiteralTable.slotCount &- 1)
+            place = (place &+ 1) & (LiteralTable.placeCount &- 1)
         }
         return nil
     }
@@ -64,34 +60,34 @@ struct LiteralTable: Sendable {
     /// The plan of any literal, nil if missing (so far).
     func plan(_ key: Key) -> UnsafePointer<QueryPlan>? {
         var place = LiteralTable.place(key.pieces[0], key.pieces.count, key.type)
-        while let plan = slots[place].plan.load(ordering: .acquiring) {
-            let pieces = UnsafeBufferPointer(start: slots[place].pieces, count: slots[place].pieceCount)
-            if slots[place].type == key.type, pieces.elementsEqual(key.pieces) { return plan }
-            place = (place &+ 1) & (LiteralTable.slotCount &- 1)
+        while case let number = Int(places[place].load(ordering: .acquiring)), number > 0 {
+            let slot = slots[number - 1]
+            if slot.type == key.type, slot.pieces.elementsEqual(key.pieces) { return slot.plan }
+            place = (place &+ 1) & (LiteralTable.placeCount &- 1)
         }
         return nil
     }
 
     /// Keeps a program for ever. The caller makes sure that only one thread at a time calls this function, and not more
     /// often than the table has room.
-    func add(_ key: Key, _ program: Program) {
+    /// - Parameter number: how many programs were added before.
+    func add(_ key: Key, _ program: Program, number: Int) {
         let pieces = UnsafeMutableBufferPointer<UInt>.allocate(capacity: key.pieces.count)
-        guard let base = pieces.baseAddress else { return }
         _ = pieces.initialize(from: key.pieces)
         var place = LiteralTable.place(pieces[0], pieces.count, key.type)
-        while slots[place].plan.load(ordering: .relaxed) != nil {
-            place = (place &+ 1) & (LiteralTable.slotCount &- 1)
+        while places[place].load(ordering: .relaxed) != 0 {
+            place = (place &+ 1) & (LiteralTable.placeCount &- 1)
         }
-        let slot = slots + place
-        (slot.pointee.type, slot.pointee.start, slot.pointee.length) = (key.type, pieces[0], pieces[1])
-        (slot.pointee.pieceCount, slot.pointee.pieces) = (pieces.count, UnsafePointer(base))
-        let plan = UnsafePointer(Unmanaged.passRetained(program).takeUnretainedValue().plan)
-        slot.pointee.plan.store(plan, ordering: .releasing)
+        (slots + number).initialize(
+            to: Slot(
+                type: key.type, start: pieces[0], length: pieces[1], pieces: UnsafeBufferPointer(pieces),
+                plan: UnsafePointer(Unmanaged.passRetained(program).takeUnretainedValue().plan)))
+        places[place].store(UInt16(number + 1), ordering: .releasing)  // fits: at most `capacity`
     }
 
     @inline(__always)
     private static func place(_ start: UInt, _ count: Int, _ type: ObjectIdentifier) -> Int {
         let mixed = (start ^ UInt(bitPattern: type) >> 3 ^ UInt(bitPattern: count)) &* 0x9E37_79B9_7F4A_7C15
-        return Int(truncatingIfNeeded: mixed >> 40) & (slotCount &- 1)
+        return Int(truncatingIfNeeded: mixed >> 40) & (placeCount &- 1)
     }
 }

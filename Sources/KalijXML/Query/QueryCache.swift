@@ -32,8 +32,8 @@ final class QueryCache: Sendable {
             // Another thread may have been faster.
             if let plan = LiteralTable.shared.plan(key) { return QueryCore(plan: plan, binding: nil) }
             if programs.literalCount < LiteralTable.capacity {
+                LiteralTable.shared.add(key, program, number: programs.literalCount)
                 programs.literalCount += 1
-                LiteralTable.shared.add(key, program)
                 return QueryCore(plan: program.plan, binding: nil)
             }
             if programs.literals.count >= QueryCache.capacity { programs.literals.removeAll() }

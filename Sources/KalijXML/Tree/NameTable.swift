@@ -16,7 +16,9 @@ final class NameTable: Sendable {
 
     private struct Index {
         var count = 0
-        var slots: [UInt32]
+        /// A power of two, at most half of them in use. The slots grow with the names: a full table would take 128 KiB of every
+        /// process, of which most have few names.
+        var slots = [UInt32](repeating: 0, count: 1_024)
     }
 
     // Fixed in size and place, each entry written once under the lock before its id is known to anybody: a reader with
@@ -28,7 +30,7 @@ final class NameTable: Sendable {
 
     init() {
         entries = .allocate(capacity: NameTable.capacity)
-        index = Mutex(Index(slots: [UInt32](repeating: 0, count: NameTable.capacity * 2)))
+        index = Mutex(Index())
         for name in vocabulary {
             _ = intern(name)
         }
@@ -53,18 +55,27 @@ final class NameTable: Sendable {
 
     private func intern(_ bytes: UnsafeRawBufferPointer) -> NameReference? {
         let result: NameReference? = index.withLock { index in
-            let slot = find(bytes, in: index.slots)
-            if index.slots[slot] != 0 { return NameReference(globalIndex: index.slots[slot] &- 1) }
+            let known = index.slots[find(bytes, in: index.slots)]
+            if known != 0 { return NameReference(globalIndex: known &- 1) }
             guard index.count < NameTable.capacity else { return nil }
+            if index.count * 2 >= index.slots.count { grow(&index) }
             let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
             copy.copyMemory(from: bytes)
             (entries + index.count).initialize(to: Entry(bytes: UnsafeRawBufferPointer(copy)))
+            let slot = find(bytes, in: index.slots)
             index.count += 1
             index.slots[slot] = UInt32(index.count)  // fits: at most `capacity`
             return NameReference(globalIndex: UInt32(index.count - 1))  // fits: just counted up
         }
         generation.add(1, ordering: .releasing)
         return result
+    }
+
+    private func grow(_ index: inout Index) {
+        index.slots = [UInt32](repeating: 0, count: index.slots.count * 2)
+        for place in 0..<index.count {
+            index.slots[find(entries[place].bytes, in: index.slots)] = UInt32(place + 1)  // fits: at most `capacity`
+        }
     }
 
     /// The bytes of a name with an id. The bytes live as long as the process.

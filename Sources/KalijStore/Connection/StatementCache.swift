@@ -1,0 +1,27 @@
+/// Prepared statements, by the addresses of their texts.
+///
+/// A statement takes some kilobytes. Many are used once in a session, so that a process that keeps all would carry most of them for
+/// nothing: what was not used in the last 256 to 512 uses is let go of.
+struct StatementCache {
+    private var recent: [UInt: Statement] = [:]
+    private var earlier: [UInt: Statement] = [:]
+    private var uses = 0
+
+    /// More than any step needs to come by each of its statements, so that nothing is prepared again and again.
+    private static let generation = 256
+
+    /// The statement for the text at `key`, made by `prepare` if it is not here.
+    mutating func statement<Failure>(
+        _ key: UInt, _ prepare: () throws(Failure) -> Statement
+    ) throws(Failure) -> Statement {
+        uses += 1
+        if uses == Self.generation { (earlier, recent, uses) = (recent, [:], 0) }
+        if let statement = recent[key] { return statement }
+        let statement = if let known = earlier.removeValue(forKey: key) { known } else { try prepare() }
+        recent[key] = statement
+        return statement
+    }
+
+    /// How many statements are here.
+    var count: Int { recent.count + earlier.count }
+}
