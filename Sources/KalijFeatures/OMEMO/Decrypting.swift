@@ -15,6 +15,8 @@ struct Decrypting {
     let isOlder: Bool
     /// Whether the address of the sender is what a room says.
     let isFromRoom: Bool
+    /// The bare address of the recipient, or the room.
+    let recipient: JID
     /// Whether messages are being read from the archive that may come before this message.
     let isWhileReading: Bool
 
@@ -25,15 +27,22 @@ struct Decrypting {
     /// With more missing messages a message waits for the end of the archive's reading.
     private static let mostWhileReading = 100
 
-    struct Text {
-        /// Nil in an empty message.
-        let text: String?
+    /// What a message says.
+    enum Content {
+        case text(String)
+        case envelope(Envelope)
+        /// Nothing.
+        case empty
+    }
+
+    struct Opened {
+        let content: Content
         let key: PublicKey
         let trust: KeyTrust
     }
 
     enum Outcome {
-        case read(Text)
+        case read(Opened)
         case failed(MessageEncryption.Problem, PeerDevice?)
         /// The message is to be read later: at this time, or nil, when the archive was read.
         case later(Int64?)
@@ -91,19 +100,24 @@ struct Decrypting {
     private func open(_ message: RatchetMessage, _ row: RatchetRow, _ device: PeerDevice) throws -> Outcome {
         if isWhileReading, row.session.distance(to: message.header) > Self.mostWhileReading { return .later(nil) }
         let opened = try row.session.open(message) { try kept.key($0, of: row.id) }
-        let text = try text(opened.content)
+        let content = try content(opened.content, from: device.jid)
         if let used = opened.used { try kept.remove(used, of: row.id) }
         try sessions.save(opened.session, in: row.id, place: isOlder ? nil : sentAt)
         try kept.add(opened.skipped, of: row.id, in: device.list)
-        return try read(text, opened.session, device)
+        return try read(content, opened.session, device)
     }
 
     /// - Throws: `RatchetError`
-    private func text(_ content: Secret) throws -> String? {
-        guard let payload = element.payload else { return nil }
-        let bytes = try Payload.open(payload, iv: element.iv, content: content, dialect)
+    private func content(_ key: Secret, from sender: JID) throws -> Content {
+        guard let payload = element.payload else { return .empty }
+        let bytes = try Payload.open(payload, iv: element.iv, content: key, dialect)
+        guard dialect == .axolotl else {
+            let envelope = try Envelope(bytes)
+            try envelope.check(from: sender, to: recipient, isRoom: isFromRoom)
+            return .envelope(envelope)
+        }
         guard let text = String(validating: bytes, as: UTF8.self) else { throw RatchetError.malformed("the text") }
-        return text
+        return .text(text)
     }
 
     // MARK: Beginning a session
@@ -123,7 +137,7 @@ struct Decrypting {
         if try !lists.isKnown(sender), let time = try Strangers(step: step).postponed(sender) { return .later(time) }
         let fresh = try Session.accept(exchange, identity, signedPrekey: pair, prekey: prekey, dialect)
         let opened = try fresh.open(exchange.message) { _ in nil }
-        let text = try text(opened.content)
+        let content = try content(opened.content, from: sender)
         guard
             let device = try device
                 ?? PeerDevices(step: step).make(element.sender, in: lists.make(sender), isListed: false)
@@ -134,19 +148,25 @@ struct Decrypting {
         if isUsed { try sessions.stopSending(begunWith: exchange.prekeyID) }
         try keys.use(exchange.prekeyID, keeps: isWhileReading || !own.isRead)
         try OwnPublisher(step: step, dialect: dialect).changed()
-        return try read(text, opened.session, device)
+        return try read(content, opened.session, device)
     }
 
     // MARK: Read
 
-    private func read(_ text: String?, _ session: Session, _ device: PeerDevice) throws -> Outcome {
+    private func read(_ content: Content, _ session: Session, _ device: PeerDevice) throws -> Outcome {
         let trust = try Trusting(step: step).met(session.theirs.key, of: device, byBundle: !isFromRoom)
         if try isFromRoom && Trusting(step: step).isUnproven(session.theirs.key.bytes, of: device.jid) {
             // The address itself has to show the key.
             try Bundles(step: step).ask(device)
         }
         if !isOlder { try PeerDevices(step: step).set(readAt: sentAt, of: device) }
-        if EmptyMessages.areOwed(in: session, text != nil), !isOlder { try EmptyMessages(step: step).owe(to: device) }
-        return .read(Text(text: text, key: session.theirs.key, trust: trust))
+        if EmptyMessages.areOwed(in: session, !content.isEmpty), !isOlder {
+            try EmptyMessages(step: step).owe(to: device)
+        }
+        return .read(Opened(content: content, key: session.theirs.key, trust: trust))
     }
+}
+
+extension Decrypting.Content {
+    var isEmpty: Bool { if case .empty = self { true } else { false } }
 }

@@ -9,14 +9,19 @@ struct Encrypting {
     let step: Step
     let own: OwnDevice
 
-    private var dialect: Dialect { .axolotl }
     private static let hints = "urn:xmpp:hints"
     /// For clients that do not know the method.
     private static let fallback = "This message is encrypted with OMEMO, which your client does not support."
 
+    struct Sealed {
+        let bytes: [UInt8]
+        /// 0.3 if a device reads the message in 0.3, where less is secret.
+        let weakest: Dialect
+        let leftOut: [String]
+    }
+
     enum Outcome {
-        /// The stanza, and the devices that cannot read it.
-        case encrypted([UInt8], leftOut: [String])
+        case encrypted(Sealed)
         /// Nil if the missing keys were asked for; else why they cannot be had now.
         case waits(String?)
         case failed(String)
@@ -30,24 +35,42 @@ struct Encrypting {
             guard room.info.isGroup else { return .failed(Recipients.openRoom) }
             people = try Members.all(of: room, in: step.database).map(\.jid)
         }
-        switch try Recipients(step: step, own: own, dialect: dialect).find(people, isRoom: room != nil) {
+        let formats = try Formats(step: step).published
+        switch try Recipients(step: step, own: own, formats: formats).find(people, isRoom: room != nil) {
         case .waits(let reason): return .waits(reason)
         case .failed(let reason): return .failed(reason)
         case .all(let targets, let leftOut):
-            let payload = try Payload(Array(body.text.utf8), dialect)
-            var sealed = targets
-            let keys = try seal(payload, for: &sealed)
-            let bytes = disguise(stanza, body, EncryptedElement.element(payload, from: own.id, keys, dialect))
-            do {
-                try OutboundQueue(database: step.database, account: step.account.id).check(bytes)
-            } catch let error as StanzaTooLong {
-                return .failed("encrypted for \(targets.count) devices, \(error)")
-            }
-            for target in sealed {
-                try RatchetSessions(step: step).save(target.row.session, in: target.row.id, place: nil)
-            }
-            return .encrypted(bytes, leftOut: leftOut)
+            return try seal(stanza, body, in: .received(conversation), for: targets, formats, leftOut)
         }
+    }
+
+    /// - Parameter conversation: the recipient, or the room.
+    private func seal(
+        _ stanza: Element, _ body: Element, in conversation: JID, for targets: [Recipients.Target],
+        _ formats: [Dialect],
+        _ leftOut: [String]
+    ) throws -> Outcome {
+        let envelope = Envelope(stanza, from: step.account.jid, to: conversation.bare)
+        let used = formats.filter { format in targets.contains { $0.device.dialect == format } }
+        var sealed: [Recipients.Target] = []
+        let parts = try used.map { format in
+            let text = try format == .axolotl ? Array(body.text.utf8) : envelope.bytes
+            let payload = try Payload(text, format)
+            var devices = targets.filter { $0.device.dialect == format }
+            let keys = try seal(payload, for: &devices)
+            sealed += devices
+            return EncryptedElement.element(payload, from: own.id, keys, format)
+        }
+        let bytes = disguise(stanza, parts, used)
+        do {
+            try OutboundQueue(database: step.database, account: step.account.id).check(bytes)
+        } catch let error as StanzaTooLong {
+            return .failed("encrypted for \(targets.count) devices, \(error)")
+        }
+        for target in sealed {
+            try RatchetSessions(step: step).save(target.row.session, in: target.row.id, place: nil)
+        }
+        return .encrypted(Sealed(bytes: bytes, weakest: used.last ?? .axolotl, leftOut: leftOut))
     }
 
     /// The keys for `targets`, whose sessions go on.
@@ -68,15 +91,20 @@ struct Encrypting {
         return keys
     }
 
-    /// The stanza with the encrypted text instead of the text. Servers archive what has a body, and the hint.
-    private func disguise(_ stanza: Element, _ body: Element, _ encrypted: Element) -> [UInt8] {
-        body.remove()
-        stanza.add(encrypted)
+    /// The stanza with the encrypted parts instead of the text. Servers archive what has a body, and the hint. If all devices read
+    /// 2, everything that the envelope has goes, and no body is added (XEP-0420 section 6); devices of 0.3 need the rest in plain.
+    private func disguise(_ stanza: Element, _ parts: [Element], _ formats: [Dialect]) -> [UInt8] {
+        let isPlainNeeded = formats.contains(.axolotl)
+        for child in stanza.children where isPlainNeeded ? child.name == "body" : Envelope.isSecret(child) {
+            child.remove()
+        }
+        for part in parts { stanza.add(part) }
+        let method = isPlainNeeded ? Dialect.axolotl : .omemo2
         stanza.add(
             Element(
                 "encryption", xmlns: "urn:xmpp:eme:0",
-                attributes: ["namespace": dialect.namespace, "name": Dialect.methodName]))
-        stanza.add(Element("body", xmlns: "jabber:client", text: Self.fallback))
+                attributes: ["namespace": method.namespace, "name": Dialect.methodName]))
+        if isPlainNeeded { stanza.add(Element("body", xmlns: "jabber:client", text: Self.fallback)) }
         if stanza.child("store", Self.hints) == nil { stanza.add(Element("store", xmlns: Self.hints)) }
         return stanza.bytes(in: "jabber:client")
     }

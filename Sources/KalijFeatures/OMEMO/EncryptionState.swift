@@ -13,6 +13,10 @@ public struct EncryptionState: Sendable, Equatable {
     public let state: String
     /// Why the keys are not published; nil if they are, or will be.
     public let problem: String?
+    /// The same state of the keys for OMEMO 2; nil if 2 is not used.
+    public let secondState: String?
+    /// Why the keys for OMEMO 2 are not published.
+    public let secondProblem: String?
     /// The encrypted conversations, in the order of their addresses.
     public let conversations: [String]
     /// How many messages of the user's wait for keys; at most 1,000 are counted.
@@ -23,12 +27,16 @@ public struct EncryptionState: Sendable, Equatable {
     public static func load(of account: Account, from database: Database) throws -> EncryptionState? {
         guard let device = try OwnDevice.load(account.id, from: database) else { return nil }
         let row = try OwnRow.load(account.id, .axolotl, from: database)
+        let isSecond = try Formats(database: database, account: account.id).usesOMEMO2
+        let second = try isSecond ? OwnRow.load(account.id, .omemo2, from: database) : nil
+        let off = OwnPublishing.Stage.off.rawValue
         let waiting = try database.statement(
             "SELECT count(*) FROM (SELECT 1 FROM omemo_waiting WHERE account = ? LIMIT 1000)"
         ).first([.integer(account.id)]) { Int($0.integer()) }
         return EncryptionState(
             device: device.id, fingerprint: Fingerprint(try device.identity.publicIdentity.key),
-            state: row?.state.stage.rawValue ?? OwnPublishing.Stage.off.rawValue, problem: row?.problem,
+            state: row?.state.stage.rawValue ?? off, problem: row?.problem,
+            secondState: isSecond ? second?.state.stage.rawValue ?? off : nil, secondProblem: second?.problem,
             conversations: try Modes(database: database, account: account.id).all(), waiting: waiting ?? 0)
     }
 }
@@ -56,6 +64,8 @@ public struct DeviceKey: Sendable, Equatable {
     public let trust: KeyTrust?
     /// Whether the address lists the device.
     public let isListed: Bool
+    /// The versions of OMEMO in which the address lists the device: `0.3`, `2`.
+    public let versions: [String]
     /// Why the device is left out; nil if it is not.
     public let problem: String?
 
@@ -67,34 +77,58 @@ public struct DeviceKey: Sendable, Equatable {
         ).all([.integer(account.id), .optional(jid?.bare.description)]) {
             (jid: $0.text("jid"), key: $0.blob("identity"), trust: KeyTrust(rawValue: $0.text("trust")))
         }
-        let devices = try database.statement(
-            """
-            SELECT l.jid, p.device, p.identity, p.listed, p.problem FROM omemo_list l CROSS JOIN omemo_peer p ON p.list = l.id
-            WHERE l.account = ?1 AND l.jid = coalesce(?2, l.jid) AND l.dialect = ?3 ORDER BY l.jid, p.device
-            """
-        ).all([
-            .integer(account.id), .optional(jid?.bare.description), .integer(Int64(Dialect.axolotl.rawValue)),
-        ]) { row in
-            (
-                jid: row.text("jid"), device: UInt32(clamping: row.integer("device")),
-                key: row.optionalBlob("identity"),
-                isListed: row.bool("listed"), problem: row.optionalText("problem")
-            )
-        }
+        let devices = try devices(of: account, for: jid, from: database)
         let known = devices.map { device in
             DeviceKey(
                 jid: .received(device.jid), device: device.device, fingerprint: device.key.flatMap(fingerprint),
                 trust: trusted.first { $0.jid == device.jid && $0.key == device.key }?.trust, isListed: device.isListed,
-                problem: device.problem)
+                versions: device.formats.map(\.version), problem: device.problem)
         }
         let rest = trusted.filter { key in !devices.contains { $0.jid == key.jid && $0.key == key.key } }
         let others = rest.map { key in
             DeviceKey(
                 jid: .received(key.jid), device: nil, fingerprint: fingerprint(key.key), trust: key.trust,
-                isListed: false, problem: nil)
+                isListed: false, versions: [], problem: nil)
         }
         return (known + others).sorted {
             ($0.jid.description, $0.device ?? .max) < ($1.jid.description, $1.device ?? .max)
+        }
+    }
+
+    /// A device in all its formats.
+    private struct Known {
+        let jid: String
+        let device: UInt32
+        var key: [UInt8]?
+        var isListed: Bool
+        var problem: String?
+        var formats: [Dialect]
+
+        func isSame(_ other: Known) -> Bool {
+            jid == other.jid && device == other.device && (key == other.key || key == nil || other.key == nil)
+        }
+    }
+
+    private static func devices(of account: Account, for jid: JID?, from database: Database) throws -> [Known] {
+        let rows = try database.statement(
+            """
+            SELECT l.jid, l.dialect, p.device, p.identity, p.listed, p.problem
+            FROM omemo_list l CROSS JOIN omemo_peer p ON p.list = l.id
+            WHERE l.account = ?1 AND l.jid = coalesce(?2, l.jid) ORDER BY l.jid, p.device, l.dialect DESC
+            """
+        ).all([.integer(account.id), .optional(jid?.bare.description)]) { row in
+            Known(
+                jid: row.text("jid"), device: UInt32(clamping: row.integer("device")),
+                key: row.optionalBlob("identity"),
+                isListed: row.bool("listed"), problem: row.optionalText("problem"),
+                formats: row.bool("listed") ? [Dialect(rawValue: Int(row.integer("dialect")))].compactMap { $0 } : [])
+        }
+        return rows.reduce(into: []) { devices, row in
+            guard let last = devices.last, last.isSame(row) else { return devices.append(row) }
+            devices[devices.count - 1] = Known(
+                jid: row.jid, device: row.device, key: last.key ?? row.key, isListed: last.isListed || row.isListed,
+                problem: last.problem == nil || row.problem == nil ? nil : last.problem,
+                formats: last.formats + row.formats)
         }
     }
 

@@ -22,17 +22,25 @@ struct Gate {
         try goOn()
     }
 
-    func keysPublished() throws { try open() }
+    /// The keys of a format were published, or will not be in this session.
+    func keysSettled() throws { try open() }
 
     private func open() throws {
         guard let own = try OwnDevice.load(step.account.id, from: step.database), own.isRead, !own.isOpen,
-            try OwnRow.load(step.account.id, .axolotl, from: step.database)?.state.stage == .ready
+            try stage(.axolotl) == .ready
         else { return }
+        if try Formats(step: step).usesOMEMO2 {
+            guard [.ready, .refused].contains(try stage(.omemo2)) else { return }
+        }
         try OwnDevice.set(isOpen: true, in: step)
         try Turns(step: step).again()
         try goOn()
         // Messages may have had their turns before.
         step.flush()
+    }
+
+    private func stage(_ dialect: Dialect) throws -> OwnPublishing.Stage? {
+        try OwnRow.load(step.account.id, dialect, from: step.database)?.state.stage
     }
 
     /// Sends what is owed, and mends sessions.

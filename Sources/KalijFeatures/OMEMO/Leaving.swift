@@ -12,21 +12,26 @@ struct Leaving {
     func leave() throws -> [String] {
         var isAny = false
         for dialect in Dialect.allCases {
-            guard let row = try OwnRow.load(step.account.id, dialect, from: step.database), row.publishedAt != nil,
-                let device = try OwnDevice.id(of: step.account.id, in: step.database)
-            else { continue }
-            try OwnPublisher(step: step, dialect: dialect).handle(.sessionLost)
-            let list = DeviceList(row.others).element(dialect)
-            try step.send(
-                Nodes.publish(list, as: Dialect.listItem, to: dialect.listNode, withOptions: false),
-                then: OwnDeviceLeft(), within: Limits.serverPatience)
-            if dialect == .axolotl {
-                try step.send(
-                    Nodes.delete(dialect.bundleNode(device)), then: OwnDeviceLeft(), within: Limits.serverPatience)
-            }
-            isAny = true
+            if try leave(dialect) { isAny = true }
         }
         return isAny ? [OwnDeviceLeft.name] : []
+    }
+
+    /// - Returns: false if nothing was published.
+    func leave(_ dialect: Dialect) throws -> Bool {
+        guard let row = try OwnRow.load(step.account.id, dialect, from: step.database), row.publishedAt != nil,
+            let device = try OwnDevice.id(of: step.account.id, in: step.database)
+        else { return false }
+        try OwnPublisher(step: step, dialect: dialect).handle(.sessionLost)
+        let requests = [
+            Nodes.publish(
+                row.list().element(dialect), as: Dialect.listItem, to: dialect.listNode, withOptions: false),
+            Nodes.deleteBundle(of: device, dialect),
+        ]
+        for request in requests {
+            try step.send(request, then: OwnDeviceLeft(), within: Limits.serverPatience)
+        }
+        return true
     }
 
     /// The next login is another device. What the user has decided about others' keys stays.

@@ -24,7 +24,10 @@ enum OMEMOFeature: Feature {
         ]
     }
     static var intents: [any Intent.Type] {
-        [EncryptConversation.self, TrustKey.self, VerifyKeys.self, HealSession.self, ResetKeys.self]
+        [
+            EncryptConversation.self, TrustKey.self, VerifyKeys.self, HealSession.self, ResetKeys.self,
+            UseOMEMO2.self,
+        ]
     }
 
     static func status(of account: Account, in database: Database) throws -> [EventField] {
@@ -45,7 +48,7 @@ enum OMEMOFeature: Feature {
         guard info.identities.contains(where: { $0.category == "pubsub" && $0.type == "pep" }) else {
             return try OwnPublisher(step: step, dialect: .axolotl).cannotBegin()
         }
-        try OwnPublisher(step: step, dialect: .axolotl).began()
+        for dialect in try Formats(step: step).all { try OwnPublisher(step: step, dialect: dialect).began() }
         try Restoring(step: step).lookAtFile()
         if !info.supports("urn:xmpp:mam:2") { try Gate(step: step).archiveRead() }
     }
@@ -65,16 +68,12 @@ enum OMEMOFeature: Feature {
     // MARK: Incoming
 
     static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
-        if let event = NodeEvent(message), event.node == Dialect.axolotl.listNode {
+        if let event = NodeEvent(message), let dialect = Dialect.allCases.first(where: { $0.listNode == event.node }) {
             message.isKept = false
-            return try told(event, by: message.sender, in: step)
+            return try told(event, dialect, by: message.sender, in: step)
         }
-        if message.direction == .incoming, message.type == "chat",
-            message.element.child("opt-out", Dialect.omemo2.namespace) != nil
-        {
-            try Modes(step: step).block(message.conversation)
-            step.emit(
-                OMEMOBroken(contact: message.sender.bare, "does not want encryption: messages wait until you decide"))
+        if message.direction == .incoming, message.type == "chat", Modes.isOptOut(message.element) {
+            try Modes(step: step).optedOut(message, in: step)
         }
         guard !EncryptedElement.isMeant(by: message.element) else {
             return try Receiving.arrived(&message, in: step)
@@ -85,13 +84,14 @@ enum OMEMOFeature: Feature {
         message.encryption = .plain
     }
 
-    private static func told(_ event: NodeEvent, by sender: JID, in step: Step) throws {
+    private static func told(_ event: NodeEvent, _ dialect: Dialect, by sender: JID, in step: Step) throws {
+        guard try Formats(step: step).all.contains(dialect) else { return }
         guard sender == step.account.jid else {
-            return try PeerLists(step: step, dialect: .axolotl).event(event.change, by: sender)
+            return try PeerLists(step: step, dialect: dialect).event(event.change, by: sender)
         }
-        let publisher = OwnPublisher(step: step, dialect: .axolotl)
+        let publisher = OwnPublisher(step: step, dialect: dialect)
         switch event.change {
-        case .content(let content): try publisher.told(DeviceList(content, .axolotl) ?? DeviceList([]))
+        case .content(let content): try publisher.told(DeviceList(content, dialect) ?? DeviceList([]))
         case .emptied: try publisher.told(DeviceList([]))
         case .retracted(let id): if id == Dialect.listItem { try publisher.told(DeviceList([])) }
         }

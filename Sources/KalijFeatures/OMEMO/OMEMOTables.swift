@@ -30,10 +30,13 @@ extension OMEMOFeature {
                 timed INTEGER NOT NULL,         -- whether a timer waits
                 fights TEXT NOT NULL,           -- when others have removed this device from the list, in the steady time
                 others TEXT NOT NULL,           -- the other devices of the list, as the server has told them
+                labels TEXT NOT NULL,           -- their names, as a list in 2
                 retired TEXT NOT NULL,          -- earlier ids of this device
                 foreign_at INTEGER,             -- when a foreign key was found under the id of this device
                 problem TEXT,
                 PRIMARY KEY (account, dialect)) WITHOUT ROWID;
+            -- Accounts that use 2 besides 0.3.
+            CREATE TABLE omemo_second(account INTEGER PRIMARY KEY REFERENCES account(id) ON DELETE CASCADE);
             CREATE TABLE omemo_prekey(
                 account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
                 dialect INTEGER NOT NULL,

@@ -144,6 +144,9 @@ struct OwnPublisher {
         case (.publishingBundle, _) where error.application == "precondition-not-met",
             (.publishingList, _) where error.application == "precondition-not-met":
             try handle(.otherwiseConfigured, &row)
+        case (.publishingBundle, _) where dialect == .omemo2 && error.kind == .wait:
+            // ejabberd 23.01 does not take `max_items` in publish-options.
+            try handle(.optionsRefused, &row)
         default: try handle(.refused("\(error)"), &row)
         }
     }
@@ -156,7 +159,9 @@ struct OwnPublisher {
             try Restoring(step: step).lookAtFile()
         }
         row.set(list, besides: device)
-        try PeerLists(step: step, dialect: dialect).told(step.account.jid, DeviceList(row.others), isWatched: true)
+        // Only the list of 0.3 is in the announced features.
+        try PeerLists(step: step, dialect: dialect).told(
+            step.account.jid, DeviceList(row.others), isWatched: dialect == .axolotl)
         try handle(.list(hasThisDevice: device.map(list.devices.contains) ?? false), &row)
     }
 
@@ -199,15 +204,16 @@ struct OwnPublisher {
             try ask(
                 Nodes.publish(
                     bundle, as: dialect.bundleItem(device.id), to: dialect.bundleNode(device.id),
-                    withOptions: withOptions), &row)
+                    isOfMany: dialect == .omemo2, withOptions: withOptions), &row)
         case .configureBundle:
-            if let device { try ask(Nodes.configure(dialect.bundleNode(device.id)), &row) }
+            guard let device else { return }
+            try ask(Nodes.configure(dialect.bundleNode(device.id), isOfMany: dialect == .omemo2), &row)
         case .publishList(let withOptions):
             guard let device else { return }
-            let list = DeviceList(row.others + [device.id]).element(dialect)
+            let list = row.list(with: device.id).element(dialect)
             try ask(Nodes.publish(list, as: Dialect.listItem, to: dialect.listNode, withOptions: withOptions), &row)
         case .configureList: try ask(Nodes.configure(dialect.listNode), &row)
-        case .newID: try OwnDevice.set(id: OwnDevice.newID(besides: row.others), in: step)
+        case .newID: try renumber(row)
         case .restored: try Restoring(step: step).found("the bundle on the server is newer")
         case .opened: try opened(&row)
         case .failed(let reason): try failed(reason, &row)
@@ -220,16 +226,33 @@ struct OwnPublisher {
             request, then: OwnAnswered(dialect: dialect.rawValue, asked: row.asked), within: Limits.serverPatience)
     }
 
+    /// Another device of the account has the id of this device. In other formats this device leaves the id, too.
+    private func renumber(_ row: OwnRow) throws {
+        let before = try OwnDevice.id(of: account, in: step.database)
+        try OwnDevice.set(id: OwnDevice.newID(besides: row.others), in: step)
+        for other in try Formats(step: step).all where other != dialect {
+            guard let before, var row = try OwnRow.load(account, other, from: step.database) else { continue }
+            row.retired.append(before)
+            (row.state.isListed, row.state.isDue) = (false, true)
+            try row.save(account, other, in: step.database)
+            try OwnPublisher(step: step, dialect: other).handle(.began)
+        }
+    }
+
     private func opened(_ row: inout OwnRow) throws {
         row.problem = nil
         // The gate looks at the stored row.
         try row.save(account, dialect, in: step.database)
-        try Gate(step: step).keysPublished()
+        try PeerLists(step: step, dialect: dialect).watchOwn()
+        try Gate(step: step).keysSettled()
     }
 
     private func failed(_ reason: String, _ row: inout OwnRow) throws {
         row.problem = reason
-        step.emit(OMEMOBroken(reason: "the keys of this device are not published: \(reason)"))
+        try row.save(account, dialect, in: step.database)
+        let name = dialect == .axolotl ? "" : " in version 2"
+        step.emit(OMEMOBroken(reason: "the keys of this device are not published\(name): \(reason)"))
+        try Gate(step: step).keysSettled()
     }
 }
 

@@ -123,17 +123,24 @@ struct PeerLists {
     func ask(_ list: PeerList, heals: Int64? = nil) throws {
         try database.run("UPDATE omemo_list SET asked = 1 WHERE id = ?", [.integer(list.id)])
         let contact = try RosterRows(database: database, account: step.account.id).contact(list.jid)
-        let hasEvents = list.jid == step.account.jid || contact?.subscription.isTo ?? false
-        if try !hasEvents && list.watched != session {
-            try step.send(
-                Nodes.subscribe(to: dialect.listNode, at: list.jid, step.account.jid),
-                then: ListWatched(list: list.id, session: session), within: Self.patience)
-        }
+        // Only the list of 0.3 is in the announced features: most accounts do not use 2, and its events would cost them bytes.
+        let hasEvents = list.jid == step.account.jid || dialect == .axolotl && contact?.subscription.isTo ?? false
+        if !hasEvents { try watch(list) }
         try step.send(
             Nodes.items(of: dialect.listNode, at: list.jid),
             then: ListTold(jid: list.jid.description, dialect: dialect.rawValue, watched: hasEvents, heals: heals),
             within: Self.patience)
     }
+
+    private func watch(_ list: PeerList) throws {
+        guard try list.watched != session else { return }
+        try step.send(
+            Nodes.subscribe(to: dialect.listNode, at: list.jid, step.account.jid),
+            then: ListWatched(list: list.id, session: session), within: Self.patience)
+    }
+
+    /// Asks to be told of changes of the own list, unless they are told anyway.
+    func watchOwn() throws { try watch(make(step.account.jid)) }
 
     /// The list cannot be had now. A list that does not exist is an empty list.
     fileprivate func failed(_ jid: JID, _ reply: IQReply) throws {

@@ -15,13 +15,14 @@ struct Receiving {
     /// The message claims to be encrypted.
     static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
         guard message.isKept else { return }
-        guard let element = EncryptedElement(message.element) else {
+        let own = try OwnDevice.load(step.account.id, from: step.database)
+        guard let element = EncryptedElement.meant(for: own?.id, of: step.account.jid, in: message.element) else {
             let namespace = Dialect.allCases.map(\.namespace).first { message.element.child("encrypted", $0) != nil }
             message.encryption = MessageEncryption(namespace ?? "", problem: .malformed)
             return
         }
         message.encryption = MessageEncryption(element.dialect.namespace, device: element.sender, problem: .notForUs)
-        guard let own = try OwnDevice.load(step.account.id, from: step.database) else { return }
+        guard let own else { return }
         try Receiving(step: step, own: own, element: element).arrived(&message)
     }
 
@@ -40,7 +41,7 @@ struct Receiving {
                 let digest = try SeenContents.digest(key.bytes, of: element.sender, sender)
                 if try isKnown(digest, &message) { return }
                 switch try decrypting(message).open(key, from: sender) {
-                case .read(let text): return try read(text, digest, &message)
+                case .read(let opened): return try read(opened, digest, &message)
                 case .later(let time): return try postpone(&message, until: time)
                 case .failed(let problem, let device): failure = failure ?? (problem, digest, device)
                 }
@@ -57,7 +58,10 @@ struct Receiving {
     private func decrypting(_ message: IncomingMessage) throws -> Decrypting {
         Decrypting(
             step: step, own: own, element: element, sentAt: message.sentAt, isOlder: message.isOlder,
-            isFromRoom: message.type == "groupchat", isWhileReading: try isWhileReading(message))
+            isFromRoom: message.type == "groupchat",
+            recipient: message.direction == .incoming && message.type != "groupchat"
+                ? step.account.jid : JID.received(message.conversation).bare,
+            isWhileReading: try isWhileReading(message))
     }
 
     /// Whether older messages of the same archive are still being read.
@@ -96,14 +100,29 @@ struct Receiving {
         return stored.encryption?.problem == nil
     }
 
-    private func read(_ text: Decrypting.Text, _ digest: [UInt8], _ message: inout IncomingMessage) throws {
+    private func read(_ opened: Decrypting.Opened, _ digest: [UInt8], _ message: inout IncomingMessage) throws {
         try SeenContents(step: step).add(digest)
         try Gate(step: step).goOn()
-        guard let body = text.text else { return hide(&message) }
         let encryption = MessageEncryption(
-            element.dialect.namespace, device: element.sender, fingerprint: Fingerprint(text.key).hex,
-            trust: text.trust)
-        (message.encryption, message.body) = (encryption, body)
+            element.dialect.namespace, device: element.sender, fingerprint: Fingerprint(opened.key).hex,
+            trust: opened.trust)
+        message.encryption = encryption
+        switch opened.content {
+        case .empty: return hide(&message)
+        case .text(let text): message.body = text
+        case .envelope(let envelope):
+            message.element = envelope.opened(message.element)
+            message.body = message.element.child("body", "jabber:client")?.text
+            if message.direction == .incoming, Modes.isOptOut(message.element) {
+                try Modes(step: step).optedOut(message, in: step)
+            }
+        }
+        // A part without a text is the business of other features, such as a marker.
+        guard let body = message.body else {
+            message.digest = digest
+            (message.isKept, message.isShown) = (message.stanzaID != nil, false)
+            return
+        }
         (message.isKept, message.isShown) = (true, true)
         if let twin = message.twin {
             try SeenContents(step: step).set(twin, of: digest)
@@ -114,7 +133,7 @@ struct Receiving {
             return
         }
         message.digest = digest
-        if text.trust != .distrusted { try Modes(step: step).came(in: message.conversation) }
+        if opened.trust != .distrusted { try Modes(step: step).came(in: message.conversation) }
     }
 
     private func fail(_ problem: MessageEncryption.Problem, _ message: inout IncomingMessage) {

@@ -7,7 +7,8 @@ import KalijStore
 struct Recipients {
     let step: Step
     let own: OwnDevice
-    let dialect: Dialect
+    /// The preferred format first: a device that reads several formats gets the message in the first.
+    let formats: [Dialect]
 
     static let openRoom = "messages can be encrypted only in rooms for members that show all addresses"
     /// How many messages a device may leave unanswered.
@@ -69,20 +70,26 @@ struct Recipients {
     private static let undecided = "not trusted"
 
     private func known(_ jid: JID) throws -> Known {
-        let lists = PeerLists(step: step, dialect: dialect)
-        let list = try lists.make(jid)
-        var known = Known()
-        if try jid != step.account.jid && !lists.isCurrent(list) {
-            if !list.isAsked { try lists.ask(list) }
-            known.isMissing = true
-            return known
+        var (known, problem): (Known, String?) = (Known(), nil)
+        for format in formats {
+            let lists = PeerLists(step: step, dialect: format)
+            let list = try lists.make(jid)
+            if try jid != step.account.jid && !lists.isCurrent(list) {
+                if !list.isAsked { try lists.ask(list) }
+                known.isMissing = true
+                continue
+            }
+            if list.isStranger { try RatchetSessions(step: step).known(list) }
+            for device in try PeerDevices(step: step).all(of: list) where device.isListed && device.device != own.id {
+                guard !known.targets.contains(where: { $0.device.device == device.device }) else { continue }
+                try look(device, &known)
+            }
+            problem = problem ?? list.problem
         }
-        if list.isStranger { try RatchetSessions(step: step).known(list) }
-        for device in try PeerDevices(step: step).all(of: list) where device.isListed && device.device != own.id {
-            try look(device, &known)
-        }
+        let reached = Set(known.targets.map(\.device.name))
+        known.leftOut.removeAll { reached.contains($0.name) }
         // An old list serves if the server cannot be reached.
-        if known.targets.isEmpty, known.leftOut.isEmpty { known.problem = list.problem }
+        if known.targets.isEmpty, known.leftOut.isEmpty { known.problem = problem }
         return known
     }
 

@@ -70,10 +70,8 @@ extension Restoring {
             guard let before, var row = try OwnRow.load(step.account.id, dialect, from: step.database) else { continue }
             row.retired.append(before)
             try row.save(step.account.id, dialect, in: step.database)
-            if dialect == .axolotl {
-                try step.send(
-                    Nodes.delete(dialect.bundleNode(before)), then: OwnDeviceLeft(), within: Limits.serverPatience)
-            }
+            try step.send(
+                Nodes.deleteBundle(of: before, dialect), then: OwnDeviceLeft(), within: Limits.serverPatience)
         }
         for dialect in Dialect.allCases { try OwnPublisher(step: step, dialect: dialect).handle(.began) }
     }

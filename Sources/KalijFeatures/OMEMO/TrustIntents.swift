@@ -114,9 +114,9 @@ public struct HealSession: Intent {
     public init(_ jid: JID, device: UInt32? = nil) { (self.jid, self.device) = (jid.bare, device) }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
-        let lists = PeerLists(step: step, dialect: .axolotl)
-        guard let list = try lists.list(of: jid) else { throw IntentFailure("no device of \(jid) is known") }
-        let devices = try PeerDevices(step: step).all(of: list).filter {
+        let lists = try Formats(step: step).all.compactMap { try PeerLists(step: step, dialect: $0).list(of: jid) }
+        guard !lists.isEmpty else { throw IntentFailure("no device of \(jid) is known") }
+        let devices = try lists.flatMap { try PeerDevices(step: step).all(of: $0) }.filter {
             device == nil ? $0.isListed : $0.device == device
         }
         guard !devices.isEmpty else {
@@ -139,6 +139,33 @@ public struct ResetKeys: Intent {
             throw IntentFailure("this device has no keys yet")
         }
         try Restoring(step: step).reset()
+        return .done
+    }
+}
+
+/// Uses OMEMO 2 (`urn:xmpp:omemo:2`) besides 0.3, or 0.3 alone. A device that reads both gets messages in 2, where all parts of a
+/// message are secret.
+public struct UseOMEMO2: Intent {
+    public static let name = "omemo_version2"
+    /// Whether 2 is used.
+    public let enabled: Bool
+
+    /// - Parameter enabled: whether 2 is used.
+    public init(_ enabled: Bool) { self.enabled = enabled }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        let formats = Formats(step: step)
+        guard try formats.usesOMEMO2 != enabled else { return .done }
+        try formats.set(usesOMEMO2: enabled)
+        let publisher = OwnPublisher(step: step, dialect: .omemo2)
+        guard enabled else {
+            _ = try Leaving(step: step).leave(.omemo2)
+            try publisher.handle(.unpublished)
+            return .done
+        }
+        let stage = try OwnRow.load(step.account.id, .axolotl, from: step.database)?.state.stage ?? .off
+        // The next session begins with both.
+        if stage != .off, stage != .refused { try publisher.began() }
         return .done
     }
 }

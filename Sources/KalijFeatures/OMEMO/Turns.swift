@@ -201,11 +201,12 @@ struct Turns {
             return try queue(stanza.bytes(in: "jabber:client"), waiting, room)
         }
         switch try Encrypting(step: step, own: own).encrypt(stanza, in: conversation, room) {
-        case .encrypted(let bytes, let leftOut):
+        case .encrypted(let sealed):
             try forget(waiting.message)
             try Messages(step: step).set(
-                MessageEncryption(Dialect.axolotl.namespace, device: own.id, leftOut: leftOut), of: waiting.message)
-            return try queue(bytes, waiting, room)
+                MessageEncryption(sealed.weakest.namespace, device: own.id, leftOut: sealed.leftOut),
+                of: waiting.message)
+            return try queue(sealed.bytes, waiting, room)
         case .failed(let reason): return try fail(waiting, reason)
         case .waits(nil): return false
         case .waits(let reason?):

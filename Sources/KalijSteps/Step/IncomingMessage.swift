@@ -18,7 +18,7 @@ public struct IncomingMessage {
     }
 
     /// The `<message/>`, without its wrapper.
-    public let element: Element
+    public package(set) var element: Element
     /// The source of this message.
     public let source: Source
     /// Whether somebody else or the account wrote the message, on any client.

@@ -7,14 +7,15 @@ enum OMEMOCommand: Command {
     static let usage =
         """
         [status | fingerprints [JID] | uri | verify URI | trust JID FINGERPRINT | distrust JID FINGERPRINT | on JID | off JID | \
-        heal JID [DEVICE] | reset] [--account JID]
+        heal JID [DEVICE] | version2 on | version2 off | reset] [--account JID]
         """
     static let summary = "encrypt conversations end to end, and compare keys"
     static let details = """
         End-to-end encryption (OMEMO, XEP-0384). A conversation is encrypted from `on` or from the first encrypted message on, and
         never plain again by itself. A message that cannot be encrypted fails with a reason, and is not sent; `kalij send --plain`
         sends a text as it is. Groups are encrypted, other rooms are not. Only the text is secret: who writes to whom and when,
-        receipts and markers are not.
+        receipts and markers are not. Between devices that both use version 2 of OMEMO, corrections and answers are secret, too;
+        `version2 on` has this device use version 2 besides 0.3.
 
         Until you have compared a key of an address, all its keys are trusted blindly. Afterwards a new key gets nothing until you
         decide. Your own devices are no exception: until you compare one, your server can add others.
@@ -29,6 +30,7 @@ enum OMEMOCommand: Command {
                                  gives nothing to a key any more
           on JID, off JID        encrypts the conversation with JID, or not
           heal JID [DEVICE]      begins new sessions, if JID's messages cannot be read, or JID cannot read yours
+          version2 on|off        publishes, sends and reads OMEMO 2 besides 0.3, or 0.3 alone as at first
           reset                  makes this a new device with a new key; messages to the old one cannot be read any more
 
         \(Acting.details)
@@ -63,6 +65,7 @@ enum OMEMOCommand: Command {
         case ("off", 2): EncryptConversation(try JID(words[1]), false)
         case ("heal", 2): HealSession(try JID(words[1]))
         case ("heal", 3): HealSession(try JID(words[1]), device: try device(words[2]))
+        case ("version2", 2) where ["on", "off"].contains(words[1]): UseOMEMO2(words[1] == "on")
         case ("reset", 1): ResetKeys()
         default: nil
         }
@@ -84,6 +87,7 @@ enum OMEMOCommand: Command {
         let needs = [
             "verify": "a URI", "trust": "an address and a fingerprint", "distrust": "an address and a fingerprint",
             "on": "an address", "off": "an address", "heal": "an address, and perhaps a device",
+            "version2": "on or off",
         ]
         guard let need = needs[word] else { return Failure(.usage, "there is no `omemo \(word)`") }
         return Failure(.usage, "`omemo \(word)` needs \(need)")
@@ -140,12 +144,16 @@ private struct EncryptionRecord: Encodable {
     let fingerprint: String
     let state: String
     let reason: String?
+    let version2: String?
+    let version2Reason: String?
     let conversations: [String]
     let waiting: Int
     private let words: String
 
     private enum CodingKeys: String, CodingKey {
-        case event, account, at, device, fingerprint, state, reason, conversations, waiting
+        case event, account, at, device, fingerprint, state, reason, version2
+        case version2Reason = "version2_reason"
+        case conversations, waiting
     }
 
     init(_ state: EncryptionState, of account: Account) {
@@ -153,6 +161,7 @@ private struct EncryptionRecord: Encodable {
         at = Stamp.of(Clock.system.now())
         (device, fingerprint, words) = (state.device, state.fingerprint.hex, state.fingerprint.description)
         (self.state, reason) = (state.state, state.problem)
+        (version2, version2Reason) = (state.secondState, state.secondProblem)
         (conversations, waiting) = (state.conversations, state.waiting)
     }
 
@@ -161,6 +170,11 @@ private struct EncryptionRecord: Encodable {
         text +=
             state == "ready"
             ? "  others can encrypt for this device" : "  the keys are not published: \(reason ?? state)"
+        if let version2 {
+            text +=
+                version2 == "ready"
+                ? "\n  also in version 2" : "\n  the keys of version 2 are not published: \(version2Reason ?? version2)"
+        }
         for conversation in conversations { text += "\n  encrypted: \(conversation)" }
         if waiting > 0 { text += "\n  \(waiting) messages wait for keys" }
         return text
@@ -176,18 +190,19 @@ private struct KeyRecord: Encodable {
     let fingerprint: String?
     let trust: String?
     let listed: Bool
+    let versions: [String]
     let reason: String?
     private let words: String
 
     private enum CodingKeys: String, CodingKey {
-        case event, account, contact, device, fingerprint, trust, listed, reason
+        case event, account, contact, device, fingerprint, trust, listed, versions, reason
     }
 
     init(_ key: DeviceKey, of account: Account) {
         self.account = account.jid.description
         contact = key.jid.description
         (device, fingerprint, words) = (key.device, key.fingerprint?.hex, key.fingerprint?.description ?? "no key yet")
-        (trust, listed, reason) = (key.trust?.rawValue, key.isListed, key.problem)
+        (trust, listed, versions, reason) = (key.trust?.rawValue, key.isListed, key.versions, key.problem)
     }
 
     var line: PrintedText {
@@ -195,6 +210,7 @@ private struct KeyRecord: Encodable {
         if let device { text += "  \(device)" }
         text += "  \(words)"
         if let trust { text += "  \(trust)" }
+        if versions.contains("2") { text += "  (version \(versions.sorted().joined(separator: " and ")))" }
         if device != nil, !listed { text += "  (not in the list any more)" }
         if let reason { text += "  (\(reason))" }
         return text

@@ -11,13 +11,14 @@ import Testing
 final class SealedPeer {
     let jid: String
     let device: UInt32
+    let dialect: Dialect
     let identity: Identity
     private let signed: KeyPair
     private let prekeys: [KeyPair]
     private(set) var session: Session?
 
-    init(_ jid: String = "romeo@example.net", device: UInt32 = 7) throws {
-        (self.jid, self.device) = (jid, device)
+    init(_ jid: String = "romeo@example.net", device: UInt32 = 7, _ dialect: Dialect = .axolotl) throws {
+        (self.jid, self.device, self.dialect) = (jid, device, dialect)
         identity = try Identity(seed: Self.seed())
         signed = try KeyPair(secret: .random(32))
         prekeys = try (0..<3).map { _ in try KeyPair(secret: .random(32)) }
@@ -34,39 +35,42 @@ final class SealedPeer {
     var bundle: Element {
         get throws {
             BundleElement(
-                identity: Dialect.axolotl.written(identity.publicIdentity),
-                signedPrekey: (1, Dialect.axolotl.written(signed.key)),
-                signature: try identity.sign(signed.key, .axolotl),
-                prekeys: prekeys.enumerated().map { (UInt32($0 + 1), Dialect.axolotl.written($1.key)) }
-            ).element(.axolotl)
+                identity: dialect.written(identity.publicIdentity),
+                signedPrekey: (1, dialect.written(signed.key)),
+                signature: try identity.sign(signed.key, dialect),
+                prekeys: prekeys.enumerated().map { (UInt32($0 + 1), dialect.written($1.key)) }
+            ).element(dialect)
         }
     }
 
     /// Begins a session with the bundle of the account's device.
     func begin(_ harness: StepHarness) throws {
-        session = try Session.begin(identity, harness.ownBundle().chosen(.axolotl), .axolotl)
+        session = try Session.begin(identity, harness.ownBundle(dialect).chosen(dialect), dialect)
     }
 
     /// Reads what the account has sent; nil for an empty message.
     func read(_ stanza: Element) throws -> String? {
-        let element = try #require(EncryptedElement(stanza))
+        let element = try #require(EncryptedElement(stanza, dialect))
         let key = try #require(element.keys(for: device, of: jid).first)
         let opened: Session.Opened
         if key.isExchange, session == nil {
-            let exchange = try KeyExchange(key.bytes, .axolotl)
+            let exchange = try KeyExchange(key.bytes, dialect)
             let fresh = try Session.accept(
-                exchange, identity, signedPrekey: signed, prekey: prekeys[Int(exchange.prekeyID) - 1].secret, .axolotl)
+                exchange, identity, signedPrekey: signed, prekey: prekeys[Int(exchange.prekeyID) - 1].secret, dialect)
             opened = try fresh.open(exchange.message) { _ in nil }
         } else {
             let message =
-                try key.isExchange ? KeyExchange(key.bytes, .axolotl).message : RatchetMessage(key.bytes, .axolotl)
+                try key.isExchange ? KeyExchange(key.bytes, dialect).message : RatchetMessage(key.bytes, dialect)
             opened = try #require(session).open(message) { _ in nil }
         }
         session = opened.session
         guard let payload = element.payload else { return nil }
         return String(
-            decoding: try Payload.open(payload, iv: element.iv, content: opened.content, .axolotl), as: UTF8.self)
+            decoding: try Payload.open(payload, iv: element.iv, content: opened.content, dialect), as: UTF8.self)
     }
+
+    /// The envelope that the account has sent in 2.
+    func envelope(_ stanza: Element) throws -> Element { try Element.parse(#require(try read(stanza))) }
 
     /// An encrypted message for the account's device.
     /// - Parameters:
@@ -78,7 +82,7 @@ final class SealedPeer {
         own: [UInt8]? = nil
     ) throws -> String {
         var session = try #require(session)
-        let payload = try text.map { try Payload(Array($0.utf8), .axolotl) } ?? Payload(emptyIn: .axolotl)
+        let payload = try text.map { try Payload(Array($0.utf8), dialect) } ?? Payload(emptyIn: dialect)
         let receiver = try #require(try OwnDevice.id(of: harness.account.id, in: harness.database))
         var keys = own.map { [EncryptedElement.Key(device: device, isExchange: true, bytes: $0)] } ?? []
         for copy in 0..<copies {
@@ -88,9 +92,9 @@ final class SealedPeer {
             keys.append(EncryptedElement.Key(device: receiver, isExchange: isExchange, bytes: bytes))
         }
         self.session = session
-        let element = EncryptedElement.element(payload, from: device, [("juliet@example.org", keys)], .axolotl)
+        let element = EncryptedElement.element(payload, from: device, [("juliet@example.org", keys)], dialect)
         if damaging == .payload { element.child("payload")?.setText("AAAA") }
-        let body = text == nil ? "" : "<body>excuse</body>"
+        let body = text == nil || dialect == .omemo2 ? "" : "<body>excuse</body>"
         return """
             <message from='\(jid)/orchard' to='juliet@example.org' type='chat' id='\(id)'>\(element.xml())\(body)\
             <store xmlns='urn:xmpp:hints'/></message>
@@ -102,30 +106,33 @@ final class SealedPeer {
 
 extension StepHarness {
     /// The account's device has published its keys, and the archive was read.
-    func publishKeys() throws {
+    func publishKeys(_ formats: [Dialect] = [.axolotl]) throws {
         _ = try runner.run("test", for: account) { step in
             try OwnDevice.make(1234, in: step)
-            try OwnRow.make(account.id, .axolotl, in: database)
-            var row = try #require(try OwnRow.load(account.id, .axolotl, from: database))
-            row.state = OwnPublishing(.ready, isListed: true, isDue: false)
-            row.publishedAt = step.steady.now
-            try row.save(account.id, .axolotl, in: database)
-            _ = try bundle(step)
+            try Formats(step: step).set(usesOMEMO2: formats.contains(.omemo2))
+            for format in formats {
+                try OwnRow.make(account.id, format, in: database)
+                var row = try #require(try OwnRow.load(account.id, format, from: database))
+                row.state = OwnPublishing(.ready, isListed: true, isDue: false)
+                row.publishedAt = step.steady.now
+                try row.save(account.id, format, in: database)
+                _ = try bundle(step, format)
+            }
             try OwnDevice.set(isRead: true, in: step)
             try OwnDevice.set(isOpen: true, in: step)
         }
         try acknowledgeAll()
     }
 
-    private func bundle(_ step: Step) throws -> BundleElement {
+    private func bundle(_ step: Step, _ dialect: Dialect) throws -> BundleElement {
         let device = try #require(try OwnDevice.load(account.id, from: database))
-        return try OwnKeys(step: step, dialect: .axolotl).bundle(device.identity)
+        return try OwnKeys(step: step, dialect: dialect).bundle(device.identity)
     }
 
     /// The bundle as it is published.
-    func ownBundle() throws -> BundleElement {
+    func ownBundle(_ dialect: Dialect = .axolotl) throws -> BundleElement {
         var found: BundleElement?
-        _ = try runner.run("test", for: account) { found = try bundle($0) }
+        _ = try runner.run("test", for: account) { found = try bundle($0, dialect) }
         return try #require(found)
     }
 

@@ -1,5 +1,6 @@
 import KalijRatchet
 import KalijStore
+import KalijXML
 
 /// The stored state of what this device has published in a format.
 struct OwnRow {
@@ -14,6 +15,8 @@ struct OwnRow {
     var fights: [Int64]
     /// The other devices of the list.
     var others: [UInt32]
+    /// Their names, in 2.
+    var labels: [UInt32: DeviceList.Label]
     /// Earlier ids of this device.
     var retired: [UInt32]
     var foreignAt: Int64?
@@ -25,7 +28,7 @@ struct OwnRow {
     static func load(_ account: Int64, _ dialect: Dialect, from database: Database) throws -> OwnRow? {
         try database.statement(
             """
-            SELECT stage, listed, due, attempts, asked, published_at, timed, fights, others, retired, foreign_at,
+            SELECT stage, listed, due, attempts, asked, published_at, timed, fights, others, labels, retired, foreign_at,
                 problem
             FROM omemo_own
             WHERE account = ? AND dialect = ?
@@ -41,6 +44,7 @@ struct OwnRow {
         isTimed = row.bool("timed")
         fights = row.text("fights").split(separator: ",").compactMap { Int64($0) }
         others = row.text("others").split(separator: ",").compactMap { UInt32($0) }
+        labels = (try? Element.parse(row.text("labels"))).flatMap { DeviceList($0, .omemo2) }?.labels ?? [:]
         retired = row.text("retired").split(separator: ",").compactMap { UInt32($0) }
         (foreignAt, problem) = (row.optionalInteger("foreign_at"), row.optionalText("problem"))
     }
@@ -48,14 +52,20 @@ struct OwnRow {
     /// The other devices are those of the server's list, without earlier ids of this device.
     mutating func set(_ list: DeviceList, besides device: UInt32?) {
         others = list.devices.filter { $0 != device && !retired.contains($0) }
+        labels = list.labels
+    }
+
+    /// The list with `device`, or without this device: the names of the other devices stay.
+    func list(with device: UInt32? = nil) -> DeviceList {
+        DeviceList(others + (device.map { [$0] } ?? []), labels: labels)
     }
 
     static func make(_ account: Int64, _ dialect: Dialect, in database: Database) throws {
         try database.run(
             """
             INSERT OR IGNORE INTO omemo_own(account, dialect, stage, listed, due, attempts, asked, next_id, timed, fights, others,
-                retired)
-            VALUES (?, ?, ?, 0, 1, 0, 0, 1, 0, '', '', '')
+                labels, retired)
+            VALUES (?, ?, ?, 0, 1, 0, 0, 1, 0, '', '', '', '')
             """,
             [.integer(account), .integer(Int64(dialect.rawValue)), .state(OwnPublishing.Stage.off)])
     }
@@ -64,7 +74,7 @@ struct OwnRow {
         try database.run(
             """
             UPDATE omemo_own SET stage = ?, listed = ?, due = ?, attempts = ?, asked = ?, published_at = ?, timed = ?, fights = ?,
-                others = ?, retired = ?, foreign_at = ?, problem = ?
+                others = ?, labels = ?, retired = ?, foreign_at = ?, problem = ?
             WHERE account = ? AND dialect = ?
             """,
             [
@@ -72,6 +82,7 @@ struct OwnRow {
                 .integer(Int64(state.attempts)), .integer(asked), .optional(publishedAt), .integer(isTimed ? 1 : 0),
                 .text(fights.map(String.init).joined(separator: ",")),
                 .text(others.map(String.init).joined(separator: ",")),
+                .text(labels.isEmpty ? "" : DeviceList(Array(labels.keys), labels: labels).element(.omemo2).xml()),
                 .text(retired.map(String.init).joined(separator: ",")), .optional(foreignAt), .optional(problem),
                 .integer(account), .integer(Int64(dialect.rawValue)),
             ])

@@ -11,6 +11,8 @@ struct OwnPublishing: Equatable {
         /// The bundle under the id of this device was asked for.
         case askingBundle = "asking-bundle"
         case publishingBundle = "publishing-bundle"
+        /// The server takes no options: the bundle was published as it is, and the node is to be configured.
+        case creatingBundle = "creating-bundle"
         /// The node has another configuration.
         case configuringBundle = "configuring-bundle"
         case publishingList = "publishing-list"
@@ -56,12 +58,16 @@ struct OwnPublishing: Equatable {
         case done
         /// The node has another configuration than the publish-options say (XEP-0060 section 7.1.5).
         case otherwiseConfigured
+        /// The server does not take the publish-options.
+        case optionsRefused
         case refused(String)
         case unanswered
         /// The list does not name this device any more.
         case removed
         /// The keys have changed.
         case changed
+        /// The user does not want the keys published any more.
+        case unpublished
     }
 
     enum Action: Equatable {
@@ -95,6 +101,9 @@ struct OwnPublishing: Equatable {
         case .bundle(let found): return stage == .askingBundle ? met(found) : []
         case .done: return done()
         case .otherwiseConfigured: return configure()
+        case .optionsRefused:
+            guard stage == .publishingBundle else { return fail("publish-options are refused") }
+            return ask(.creatingBundle, withOptions: false)
         case .refused(let reason): return fail(reason)
         case .unanswered:
             guard attempts < Self.mostAttempts else { return fail("the server does not answer") }
@@ -105,6 +114,9 @@ struct OwnPublishing: Equatable {
         case .changed:
             isDue = true
             return stage == .ready ? next() : []
+        case .unpublished:
+            (stage, isListed, isDue) = (.off, false, true)
+            return []
         }
     }
 
@@ -126,6 +138,7 @@ struct OwnPublishing: Equatable {
     private mutating func done() -> [Action] {
         switch stage {
         case .publishingBundle: isDue = false
+        case .creatingBundle: return ask(.configuringBundle)
         case .publishingList: isListed = true
         case .configuringBundle: return ask(.publishingBundle, withOptions: false)
         case .configuringList: return ask(.publishingList, withOptions: false)
@@ -167,6 +180,7 @@ struct OwnPublishing: Equatable {
         case .askingList: return [.askList]
         case .askingBundle: return [.askBundle]
         case .publishingBundle: return [.publishBundle(withOptions: withOptions)]
+        case .creatingBundle: return [.publishBundle(withOptions: false)]
         case .configuringBundle: return [.configureBundle]
         case .publishingList: return [.publishList(withOptions: withOptions)]
         case .configuringList: return [.configureList]

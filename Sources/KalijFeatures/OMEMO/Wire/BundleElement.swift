@@ -37,13 +37,14 @@ struct BundleElement {
 
     func element(_ dialect: Dialect) -> Element {
         let names = Names(dialect)
-        let prekeys = prekeys.map { Element(names.prekey, [names.prekeyID: "\($0.id)"], base64: $0.key) }
+        let list = Element("prekeys")
+        // Each is a tree of its own until it is added: not all at once, because that is much memory.
+        for prekey in prekeys { list.add(Element(names.prekey, [names.prekeyID: "\(prekey.id)"], base64: prekey.key)) }
         return Element(
             "bundle", xmlns: dialect.namespace,
             children: [
                 Element(names.signed, [names.signedID: "\(signedPrekey.id)"], base64: signedPrekey.key),
-                Element(names.signature, base64: signature), Element(names.identity, base64: identity),
-                Element("prekeys", children: prekeys),
+                Element(names.signature, base64: signature), Element(names.identity, base64: identity), list,
             ])
     }
 

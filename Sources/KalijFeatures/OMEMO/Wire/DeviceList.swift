@@ -4,30 +4,56 @@ import KalijXML
 /// The devices of an address, as the address has published them.
 struct DeviceList: Equatable {
     let devices: [UInt32]
+    /// The names of devices, in 2; kept for others to read, and not shown here.
+    let labels: [UInt32: Label]
+
+    /// A name of a device, with the signature of the device.
+    struct Label: Equatable {
+        let text: String
+        let signature: String
+
+        /// In bytes. The standard recommends 53 characters.
+        static let most = 400
+    }
 
     /// Of an address.
     static let most = 64
     /// Of the own address.
     static let mostOwn = 32
 
-    init(_ devices: [UInt32]) { self.devices = devices }
+    init(_ devices: [UInt32], labels: [UInt32: Label] = [:]) { (self.devices, self.labels) = (devices, labels) }
 
     /// The list in the content of an item; nil for anything else. Ids that no device has are left out.
     init?(_ element: Element, _ dialect: Dialect) {
         guard element.isNamed(Self.name(dialect), dialect.namespace) else { return nil }
         var (devices, known): ([UInt32], Set<UInt32>) = ([], [])
+        var labels: [UInt32: Label] = [:]
         for child in element.children("device") {
             guard let id = child.number("id"), id > 0, known.insert(id).inserted else { continue }
             devices.append(id)
+            if dialect == .omemo2, labels.count < Self.mostOwn { labels[id] = Label(child) }
         }
-        self.devices = devices
+        self.init(devices, labels: labels)
     }
 
     func element(_ dialect: Dialect) -> Element {
         Element(
             Self.name(dialect), xmlns: dialect.namespace,
-            children: devices.map { Element("device", attributes: ["id": "\($0)"]) })
+            children: devices.map { device in
+                let label = labels[device].map { ["label": $0.text, "labelsig": $0.signature] } ?? [:]
+                return Element("device", attributes: label.merging(["id": "\(device)"]) { $1 })
+            })
     }
 
     private static func name(_ dialect: Dialect) -> String { dialect == .axolotl ? "list" : "devices" }
+}
+
+extension DeviceList.Label {
+    /// Nil for a device without a name, or with one that is too long.
+    fileprivate init?(_ device: Element) {
+        guard let text = device["label"], let signature = device["labelsig"],
+            text.utf8.count + signature.utf8.count <= Self.most
+        else { return nil }
+        (self.text, self.signature) = (text, signature)
+    }
 }

@@ -7,6 +7,9 @@ extension Dialect {
     /// The namespace of the messages, which also names the method (XEP-0380).
     var namespace: String { self == .axolotl ? "eu.siacs.conversations.axolotl" : "urn:xmpp:omemo:2" }
 
+    /// The version of the standard, for people.
+    var version: String { self == .axolotl ? "0.3" : "2" }
+
     /// The method in words, for clients that do not know the method (XEP-0380).
     static let methodName = "OMEMO"
 

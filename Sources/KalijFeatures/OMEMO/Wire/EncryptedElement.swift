@@ -1,3 +1,4 @@
+import KalijAddress
 import KalijRatchet
 import KalijXML
 
@@ -23,18 +24,25 @@ struct EncryptedElement {
     private static let mostAlike = 3
 
     /// The encrypted part of a message; nil if there is none, or if it is malformed.
-    init?(_ message: Element) {
-        let found = Dialect.allCases.lazy.compactMap { dialect in
-            message.child("encrypted", dialect.namespace).map { (dialect, $0) }
-        }.first
-        guard let (dialect, element) = found, let header = element.child("header"), let sender = header.number("sid"),
-            sender > 0
+    init?(_ message: Element, _ dialect: Dialect) {
+        guard let element = message.child("encrypted", dialect.namespace), let header = element.child("header"),
+            let sender = header.number("sid"), sender > 0
         else { return nil }
         (self.dialect, self.sender, self.header) = (dialect, sender, header)
         iv = header.child("iv")?.bytesOfBase64
         let payload = element.child("payload")
         self.payload = payload?.bytesOfBase64
         if payload != nil, self.payload == nil { return nil }
+    }
+
+    /// The encrypted part of a message that the device `device` of `account` can read; any other part if it can read none; nil if
+    /// no part is well-formed. A message that devices of both formats are to read has two parts.
+    static func meant(for device: UInt32?, of account: JID, in message: Element) -> EncryptedElement? {
+        let parts = [Dialect.omemo2, .axolotl].compactMap { EncryptedElement(message, $0) }
+        let part = device.flatMap { device in
+            parts.first { !$0.keys(for: device, of: account.description).isEmpty }
+        }
+        return part ?? parts.last
     }
 
     /// Whether a message claims to be encrypted in this way.

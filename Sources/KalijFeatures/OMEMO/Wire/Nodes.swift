@@ -1,4 +1,5 @@
 import KalijAddress
+import KalijRatchet
 import KalijSteps
 import KalijXML
 
@@ -25,34 +26,45 @@ enum Nodes {
 
     /// Publishes an item that everybody may read.
     /// - Parameter withOptions: whether a node that is not open is refused, instead of being published to.
-    static func publish(_ content: Element, as id: String, to node: String, withOptions: Bool) -> Element {
+    /// - Parameter isOfMany: whether the node keeps many items.
+    static func publish(
+        _ content: Element, as id: String, to node: String, isOfMany: Bool = false, withOptions: Bool
+    ) -> Element {
         let item = Element("item", xmlns: pubsub, attributes: ["id": id], children: [content])
         let publish = Element("publish", xmlns: pubsub, attributes: ["node": node], children: [item])
         let element = Element("pubsub", xmlns: pubsub, children: [publish])
         if withOptions {
-            let form = DataForm(.submit, formType: pubsub + "#publish-options", fields: open)
+            let form = DataForm(.submit, formType: pubsub + "#publish-options", fields: open(isOfMany))
             element.add(Element("publish-options", xmlns: pubsub, children: [form.element]))
         }
         return .request(.set, element)
     }
 
     /// Configures `node` so that everybody may read the items.
-    static func configure(_ node: String) -> Element {
+    static func configure(_ node: String, isOfMany: Bool = false) -> Element {
         let owner = pubsub + "#owner"
-        let form = DataForm(.submit, formType: pubsub + "#node_config", fields: open)
+        let form = DataForm(.submit, formType: pubsub + "#node_config", fields: open(isOfMany))
         let configure = Element("configure", xmlns: owner, attributes: ["node": node], children: [form.element])
         return .request(.set, Element("pubsub", xmlns: owner, children: [configure]))
     }
 
-    private static var open: [DataForm.Field] {
+    private static func open(_ isOfMany: Bool) -> [DataForm.Field] {
         [
             DataForm.Field("pubsub#access_model", values: ["open"]),
             DataForm.Field("pubsub#persist_items", values: ["true"]),
-        ]
+        ] + (isOfMany ? [DataForm.Field("pubsub#max_items", values: ["max"])] : [])
     }
 
-    /// Deletes `node`.
-    static func delete(_ node: String) -> Element {
+    /// Takes this device's bundle from the server: its node, or its item of the node.
+    static func deleteBundle(of device: UInt32, _ dialect: Dialect) -> Element {
+        let node = dialect.bundleNode(device)
+        guard dialect == .omemo2 else { return delete(node) }
+        let item = Element("item", xmlns: pubsub, attributes: ["id": dialect.bundleItem(device)])
+        let retract = Element("retract", xmlns: pubsub, attributes: ["node": node], children: [item])
+        return .request(.set, Element("pubsub", xmlns: pubsub, children: [retract]))
+    }
+
+    private static func delete(_ node: String) -> Element {
         let owner = pubsub + "#owner"
         let delete = Element("delete", xmlns: owner, attributes: ["node": node])
         return .request(.set, Element("pubsub", xmlns: owner, children: [delete]))

@@ -211,7 +211,7 @@ final class SimulatedOMEMO: SimulatedFeature {
     func sent(_ message: Element, by session: ServerSession) {
         guard isOn, Self.isEncrypted(message), message["to"] == Self.contact else { return }
         server.messages.file(message, body: message["id"].flatMap { names[$0] }, of: session)
-        guard let element = EncryptedElement(message) else { return }
+        guard let element = EncryptedElement(message, Self.dialect) else { return }
         for (place, device) in devices.enumerated() {
             for key in element.keys(for: device.id, of: Self.contact) { read(element, key, place) }
         }

@@ -30,7 +30,7 @@ final class Wire {
         if let before = stanzas.updateValue(xml, forKey: id), before != xml {
             note("\(id) was sent again as other bytes")
         }
-        guard let element = EncryptedElement(stanza) else { return note("\(id) has no keys") }
+        guard let element = EncryptedElement(stanza, .axolotl) else { return note("\(id) has no keys") }
         for key in stanza.child("encrypted")?.child("header")?.children("key") ?? [] {
             guard let bytes = key.bytesOfBase64 else { continue }
             look(at: bytes, key["prekey"] != nil, of: element.sender, id)
