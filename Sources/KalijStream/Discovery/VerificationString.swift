@@ -8,7 +8,10 @@ enum VerificationString {
         guard Set(info.identities).count == info.identities.count, Set(info.features).count == info.features.count
         else { return nil }
         // Sorted by category, then type, then language: U+0000 precedes all their characters.
-        let identities = inOrder(info.identities.map(line)).map { $0.replacing("\0", with: "/") }
+        // By bytes: the library's replacing of strings takes a quarter of a megabyte of every process.
+        let identities = inOrder(info.identities.map(line)).map { line in
+            String(decoding: line.utf8.map { $0 == 0 ? UInt8(ascii: "/") : $0 }, as: UTF8.self)
+        }
         var parts = identities + inOrder(info.features)
         var types: Set<String> = []
         // A form without a hidden FORM_TYPE is ignored.
