@@ -86,7 +86,11 @@ package struct StoredMessages {
     /// Whether the account has sent a message to `conversation`, from whatever device.
     func hasWritten(to conversation: String) throws -> Bool {
         try database.statement(
-            "SELECT 1 FROM message WHERE account = ? AND conversation = ? AND direction = 'out' AND shown = 1 LIMIT 1"
+            // Without the name SQLite takes the index of all messages, and reads each that has come.
+            """
+            SELECT 1 FROM message INDEXED BY message_written
+            WHERE account = ? AND conversation = ? AND direction = 'out' AND shown = 1 LIMIT 1
+            """
         ).first([.integer(account), .text(conversation)]) { _ in true } ?? false
     }
 
