@@ -53,7 +53,10 @@ public final class Subprocess: Sendable {
     }
 
     deinit {
-        state.withLock { if let input = $0.input { close(input) } }
+        closeInput()
+        // A program that has ended, and that nobody has waited for, stays in the system's table. Swift Testing looks for the end of
+        // its own processes there, finds such a program again and again, and never gets to the next.
+        _ = ending()
     }
 
     /// Writes a line to the program's standard input.
