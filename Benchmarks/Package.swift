@@ -17,6 +17,10 @@ let package = Package(
         .executableTarget(
             name: "handlers",
             dependencies: ["KalijClient", "KalijHandlers"].map { .product(name: $0, package: "kalij") }),
+        // What encryption adds to a step; built with -enable-testing, too.
+        .executableTarget(
+            name: "sealed",
+            dependencies: ["KalijAddress", "KalijClient"].map { .product(name: $0, package: "kalij") }),
         // Makes directories with many messages, for reading commands.
         .executableTarget(
             name: "growth",

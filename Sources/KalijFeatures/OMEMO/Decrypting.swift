@@ -17,8 +17,8 @@ struct Decrypting {
     let isFromRoom: Bool
     /// The bare address of the recipient, or the room.
     let recipient: JID
-    /// Whether messages are being read from the archive that may come before this message.
-    let isWhileReading: Bool
+    /// Whether messages are being read from the archive that may come before this message; most messages need not know.
+    let isWhileReading: () throws -> Bool
 
     private var dialect: Dialect { element.dialect }
     private var sessions: RatchetSessions { RatchetSessions(step: step) }
@@ -50,9 +50,7 @@ struct Decrypting {
 
     /// Reads `key`, sent by `sender`.
     func open(_ key: EncryptedElement.Key, from sender: JID) throws -> Outcome {
-        let lists = PeerLists(step: step, dialect: dialect)
-        let list = try lists.list(of: sender)
-        let device = try list.flatMap { try PeerDevices(step: step).device(element.sender, of: $0) }
+        let device = try PeerDevices(step: step).device(element.sender, of: sender, dialect)
         do {
             if key.isExchange { return try open(KeyExchange(key.bytes, dialect), device, from: sender) }
             let message = try RatchetMessage(key.bytes, dialect)
@@ -98,7 +96,9 @@ struct Decrypting {
     }
 
     private func open(_ message: RatchetMessage, _ row: RatchetRow, _ device: PeerDevice) throws -> Outcome {
-        if isWhileReading, row.session.distance(to: message.header) > Self.mostWhileReading { return .later(nil) }
+        if try row.session.distance(to: message.header) > Self.mostWhileReading && isWhileReading() {
+            return .later(nil)
+        }
         let opened = try row.session.open(message) { try kept.key($0, of: row.id) }
         let content = try content(opened.content, from: device.jid)
         if let used = opened.used { try kept.remove(used, of: row.id) }
@@ -109,7 +109,7 @@ struct Decrypting {
 
     /// - Throws: `RatchetError`
     private func content(_ key: Secret, from sender: JID) throws -> Content {
-        guard let payload = element.payload else { return .empty }
+        guard let payload = try element.payload else { return .empty }
         let bytes = try Payload.open(payload, iv: element.iv, content: key, dialect)
         guard dialect == .axolotl else {
             let envelope = try Envelope(bytes)
@@ -146,7 +146,7 @@ struct Decrypting {
             opened.session, of: device, place: isOlder ? 0 : sentAt, sends: !isOlder && !isUsed)
         try kept.add(opened.skipped, of: row, in: device.list)
         if isUsed { try sessions.stopSending(begunWith: exchange.prekeyID) }
-        try keys.use(exchange.prekeyID, keeps: isWhileReading || !own.isRead)
+        try keys.use(exchange.prekeyID, keeps: !own.isRead || isWhileReading())
         try OwnPublisher(step: step, dialect: dialect).changed()
         return try read(content, opened.session, device)
     }

@@ -14,16 +14,18 @@ struct EmptyMessages {
     private static let longestChain: UInt32 = 53
     private static let portion: Int64 = 20
 
-    /// Whether a device is owed an empty message after a message in `session` was read. An empty message gets no answer. One answer
-    /// in a chain is enough.
+    /// Whether a device is owed an empty message after a message in `session` was read: the other side sends the key exchange until
+    /// it has an answer. An empty message gets no answer. One answer in a chain is enough.
     static func areOwed(in session: Session, _ hasText: Bool) -> Bool {
         guard hasText, session.sent == 0 else { return false }
-        return !session.isInitiator && session.received == 1 || session.received > longestChain
+        return !session.isInitiator && !session.hasSent || session.received > longestChain
     }
 
+    /// Notes that `device` is owed a message, unless nothing automatic goes to its owner.
     func owe(to device: PeerDevice) throws {
+        guard try mayWrite(to: device.jid) else { return }
         try step.database.run(
-            "INSERT OR REPLACE INTO omemo_owed(peer, account, heals) VALUES (?, ?, 0)", [.integer(device.id), account])
+            "INSERT OR IGNORE INTO omemo_owed(peer, account, heals) VALUES (?, ?, 0)", [.integer(device.id), account])
     }
 
     /// Whether empty messages can be sent.

@@ -94,7 +94,7 @@ extension OMEMOFeature {
                 sends INTEGER NOT NULL,         -- whether it may send
                 prekey INTEGER,                 -- the prekey of this device with which it was begun; NULL: begun here
                 stranger INTEGER NOT NULL);
-            CREATE INDEX omemo_session_peer ON omemo_session(peer, place);
+            CREATE INDEX omemo_session_peer ON omemo_session(peer);
             CREATE INDEX omemo_session_prekey ON omemo_session(account, prekey) WHERE prekey IS NOT NULL;
             CREATE INDEX omemo_session_stranger ON omemo_session(account, id) WHERE stranger = 1;
             -- Keys of messages that have not come.
@@ -125,8 +125,7 @@ extension OMEMOFeature {
                 digest BLOB NOT NULL,
                 message INTEGER REFERENCES message(id) ON DELETE CASCADE); -- NULL: of an empty message
             CREATE UNIQUE INDEX omemo_seen_digest ON omemo_seen(digest, account);
-            CREATE INDEX omemo_seen_message ON omemo_seen(message);
-            CREATE INDEX omemo_seen_empty ON omemo_seen(account, id) WHERE message IS NULL;
+            CREATE INDEX omemo_seen_message ON omemo_seen(message) WHERE message IS NOT NULL;
             -- Stanzas that are read later, in their places.
             CREATE TABLE omemo_aside(
                 id INTEGER PRIMARY KEY,

@@ -61,7 +61,7 @@ struct Receiving {
             isFromRoom: message.type == "groupchat",
             recipient: message.direction == .incoming && message.type != "groupchat"
                 ? step.account.jid : JID.received(message.conversation).bare,
-            isWhileReading: try isWhileReading(message))
+            isWhileReading: { [message] in try isWhileReading(message) })
     }
 
     /// Whether older messages of the same archive are still being read.
@@ -137,7 +137,7 @@ struct Receiving {
     }
 
     private func fail(_ problem: MessageEncryption.Problem, _ message: inout IncomingMessage) {
-        guard element.payload != nil else { return hide(&message) }
+        guard element.hasPayload else { return hide(&message) }
         let trust = message.encryption?.trust
         message.encryption = MessageEncryption(
             element.dialect.namespace, device: element.sender, trust: trust, problem: problem)

@@ -9,15 +9,17 @@ struct Trusting {
     private var account: Value { .integer(step.account.id) }
 
     /// How far `key` of `jid` is trusted; nil for a key that is not known.
-    func trust(in key: [UInt8], of jid: JID) throws -> KeyTrust? {
-        try step.database.statement("SELECT trust FROM omemo_trust WHERE account = ? AND jid = ? AND identity = ?")
-            .first([account, .text(jid.bare.description), .blob(key)]) { KeyTrust(rawValue: $0.text()) } ?? nil
-    }
+    func trust(in key: [UInt8], of jid: JID) throws -> KeyTrust? { try known(key, of: jid)?.trust }
 
     /// Whether only a room has shown that `key` is of `jid`.
-    func isUnproven(_ key: [UInt8], of jid: JID) throws -> Bool {
-        try step.database.statement("SELECT unproven FROM omemo_trust WHERE account = ? AND jid = ? AND identity = ?")
-            .first([account, .text(jid.bare.description), .blob(key)]) { $0.bool() } ?? false
+    func isUnproven(_ key: [UInt8], of jid: JID) throws -> Bool { try known(key, of: jid)?.isUnproven ?? false }
+
+    private func known(_ key: [UInt8], of jid: JID) throws -> (trust: KeyTrust, isUnproven: Bool)? {
+        try step.database.statement(
+            "SELECT trust, unproven FROM omemo_trust WHERE account = ? AND jid = ? AND identity = ?"
+        ).first([account, .text(jid.bare.description), .blob(key)]) { row in
+            KeyTrust(rawValue: row.text("trust")).map { ($0, row.bool("unproven")) }
+        } ?? nil
     }
 
     /// A session was agreed with `key`: the device has the key.
@@ -30,8 +32,8 @@ struct Trusting {
             try RatchetSessions(step: step).stopSending(to: device, except: key)
         }
         if device.identity != key.bytes { try PeerDevices(step: step).set(identity: key, of: device) }
-        if let trust = try trust(in: key.bytes, of: device.jid) {
-            guard byBundle, try isUnproven(key.bytes, of: device.jid) else { return trust }
+        if let (trust, isUnproven) = try known(key.bytes, of: device.jid) {
+            guard byBundle, isUnproven else { return trust }
             let proven = try first(key, of: device.jid)
             try set(trust == .undecided ? proven : trust, key.bytes, of: device.jid)
             return trust == .undecided ? proven : trust

@@ -54,6 +54,9 @@ public struct Session: Sendable {
     /// How many messages the present sending chain has.
     public var sent: UInt32 { sending?.number ?? 0 }
 
+    /// Whether anything was sent in this session.
+    public var hasSent: Bool { sending != nil || previous > 0 }
+
     // MARK: Beginning
 
     /// Begins a session with the device of `bundle`.

@@ -137,7 +137,6 @@ struct PlanTests {
             "all keys, for the user", "EncryptionState.swift", "SELECT jid, identity", "SELECT l.jid", "SELECT count(*)"
         ),
         Exception("domains whose strangers have begun sessions in the last hour", "Strangers.swift", "DELETE FROM"),
-        Exception("at most 10,001 rows of a partial index", "SeenContents.swift", "DELETE FROM"),
         Exception(
             "at most 201 rows of a partial index", "RatchetSessions.swift",
             "DELETE FROM omemo_session WHERE id IN (SELECT id FROM omemo_session WHERE account"),

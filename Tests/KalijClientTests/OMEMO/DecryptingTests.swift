@@ -91,6 +91,11 @@ struct DecryptingTests {
         #expect(try answers.first.map { try friend.read($0) } == .some(nil))
         #expect(answers.first?.child("encryption", "urn:xmpp:eme:0") == nil && answers.first?.child("store") == nil)
         #expect(answers.first?.child("store", "urn:xmpp:hints") != nil)
+        // The session is answered: the next messages need no answer, though they have a new ratchet key.
+        try other.receive(friend.message("good", other))
+        try other.receive(friend.message("bye", other))
+        #expect(try other.leave().allSatisfy { $0.name != "message" })
+        #expect(try other.history() == ["in it is me", "in good", "in bye"])
     }
 
     @Test("a key exchange without a prekey, with a used one, or with an unknown one begins no session")

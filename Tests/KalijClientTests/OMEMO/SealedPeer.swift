@@ -64,7 +64,7 @@ final class SealedPeer {
             opened = try #require(session).open(message) { _ in nil }
         }
         session = opened.session
-        guard let payload = element.payload else { return nil }
+        guard let payload = try element.payload else { return nil }
         return String(
             decoding: try Payload.open(payload, iv: element.iv, content: opened.content, dialect), as: UTF8.self)
     }

@@ -39,6 +39,11 @@ struct Modes {
 
     /// An encrypted message has come. Where the user has decided, the decision holds.
     func came(in conversation: String) throws {
+        // Not a write with each message.
+        let isDecided = try database.statement(
+            "SELECT encrypted IS NOT NULL FROM omemo_conversation WHERE account = ? AND conversation = ?"
+        ).first(key(conversation)) { $0.bool() }
+        guard isDecided != true else { return }
         let jid = JID.received(conversation)
         let rooms = RoomRows(database: database, account: account)
         if !jid.isBare { return }

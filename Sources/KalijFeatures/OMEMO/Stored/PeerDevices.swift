@@ -72,6 +72,21 @@ struct PeerDevices {
         ).first([.integer(id)], PeerDevice.init)
     }
 
+    func device(_ device: UInt32, of jid: JID, _ dialect: Dialect) throws -> PeerDevice? {
+        try database.statement(
+            """
+            SELECT p.id, p.list, l.jid, l.dialect, p.device, p.listed, p.identity, p.asked, p.bad_until, p.problem, p.read_at,
+                p.heal_at, l.stranger, EXISTS (SELECT 1 FROM omemo_session s WHERE s.peer = p.id) AS has_session
+            FROM omemo_list l CROSS JOIN omemo_peer p ON p.list = l.id
+            WHERE l.account = ? AND l.jid = ? AND l.dialect = ? AND p.device = ?
+            """
+        ).first(
+            [
+                .integer(step.account.id), .text(jid.bare.description), .integer(Int64(dialect.rawValue)),
+                .integer(Int64(device)),
+            ], PeerDevice.init)
+    }
+
     func device(_ device: UInt32, of list: PeerList) throws -> PeerDevice? {
         let id = try database.statement("SELECT id FROM omemo_peer WHERE list = ? AND device = ?")
             .first([.integer(list.id), .integer(Int64(device))]) { $0.integer() }
@@ -117,11 +132,14 @@ struct PeerDevices {
             "UPDATE omemo_peer SET identity = ? WHERE id = ?", [.blob(identity.bytes), .integer(device.id)])
     }
 
-    /// The newest message of the device that could be read.
+    /// The newest message of the device that could be read. The stored stamp may be a minute older, so that not every message is a
+    /// write.
     func set(readAt: Int64, of device: PeerDevice) throws {
         try database.run(
-            "UPDATE omemo_peer SET read_at = max(read_at, ?), fails = 0 WHERE id = ?",
-            [.integer(readAt), .integer(device.id)])
+            """
+            UPDATE omemo_peer SET read_at = max(read_at, ?2), fails = 0
+            WHERE id = ?1 AND (fails > 0 OR read_at < ?2 - 60000)
+            """, [.integer(device.id), .integer(readAt)])
     }
 
     /// A message of the device could not be read.

@@ -8,8 +8,10 @@ struct SeenContents {
     let step: Step
     private var account: Value { .integer(step.account.id) }
 
-    /// How many contents without a message are known.
-    private static let mostEmpty: Int64 = 10_000
+    /// So many contents later a content without a message is forgotten.
+    private static let validity: Int64 = 20_000
+    /// How often that is looked at; and how far back, because a row may have been passed over.
+    private static let (portion, window): (Int64, Int64) = (100, 1000)
 
     /// Names the content. The sender is a part of the name: what somebody copies is another content.
     static func digest(_ bytes: [UInt8], of device: UInt32, _ sender: JID) throws -> [UInt8] {
@@ -31,12 +33,11 @@ struct SeenContents {
     func add(_ digest: [UInt8]) throws {
         try step.database.run(
             "INSERT OR IGNORE INTO omemo_seen(account, digest) VALUES (?, ?)", [account, .blob(digest)])
-        guard step.database.lastInsertedRow % 100 == 0 else { return }
+        let last = step.database.lastInsertedRow - Self.validity
+        guard last > 0, last % Self.portion == 0 else { return }
         try step.database.run(
-            """
-            DELETE FROM omemo_seen WHERE account = ?1 AND message IS NULL AND id <=
-                (SELECT id FROM omemo_seen WHERE account = ?1 AND message IS NULL ORDER BY id DESC LIMIT 1 OFFSET ?2)
-            """, [account, .integer(Self.mostEmpty)])
+            "DELETE FROM omemo_seen WHERE id BETWEEN ? AND ? AND message IS NULL",
+            [.integer(last - Self.window), .integer(last)])
     }
 
     /// The message with the content was stored in `row`.

@@ -37,7 +37,8 @@ extension Dialect {
 extension Element {
     /// The bytes in base64 that the element's text says; nil if the text is something else. White space does not count.
     var bytesOfBase64: [UInt8]? {
-        Data(base64Encoded: text.filter { !$0.isWhitespace }).map { [UInt8]($0) }
+        let characters = text.utf8.filter { $0 > UInt8(ascii: " ") }
+        return Data(base64Encoded: Data(characters)).map { [UInt8]($0) }
     }
 
     /// An element with bytes in base64.

@@ -7,11 +7,8 @@ struct EncryptedElement {
     let dialect: Dialect
     /// The sender's device.
     let sender: UInt32
-    /// The IV of the payload, in 0.3.
-    let iv: [UInt8]?
-    /// Nil in an empty message.
-    let payload: [UInt8]?
     private let header: Element
+    private let body: Element?
 
     /// A key for a device.
     struct Key: Equatable {
@@ -28,21 +25,35 @@ struct EncryptedElement {
         guard let element = message.child("encrypted", dialect.namespace), let header = element.child("header"),
             let sender = header.number("sid"), sender > 0
         else { return nil }
-        (self.dialect, self.sender, self.header) = (dialect, sender, header)
-        iv = header.child("iv")?.bytesOfBase64
-        let payload = element.child("payload")
-        self.payload = payload?.bytesOfBase64
-        if payload != nil, self.payload == nil { return nil }
+        (self.dialect, self.sender, self.header, body) = (dialect, sender, header, element.child("payload"))
     }
+
+    /// Whether there is a payload: an empty message has none.
+    var hasPayload: Bool { body != nil }
+
+    /// Nil in an empty message.
+    /// - Throws: `RatchetError.malformed`
+    var payload: [UInt8]? {
+        get throws {
+            guard let body else { return nil }
+            guard let bytes = body.bytesOfBase64 else { throw RatchetError.malformed("the payload") }
+            return bytes
+        }
+    }
+
+    /// The IV of the payload, in 0.3.
+    var iv: [UInt8]? { header.child("iv")?.bytesOfBase64 }
 
     /// The encrypted part of a message that the device `device` of `account` can read; any other part if it can read none; nil if
     /// no part is well-formed. A message that devices of both formats are to read has two parts.
     static func meant(for device: UInt32?, of account: JID, in message: Element) -> EncryptedElement? {
         let parts = [Dialect.omemo2, .axolotl].compactMap { EncryptedElement(message, $0) }
-        let part = device.flatMap { device in
-            parts.first { !$0.keys(for: device, of: account.description).isEmpty }
-        }
+        let part = device.flatMap { device in parts.first { $0.isMeant(for: device, of: account.description) } }
         return part ?? parts.last
+    }
+
+    private func isMeant(for device: UInt32, of address: String) -> Bool {
+        !elements(for: device, of: address).isEmpty
     }
 
     /// Whether a message claims to be encrypted in this way.
@@ -52,14 +63,18 @@ struct EncryptedElement {
 
     /// The keys for the device `device` of `address`.
     func keys(for device: UInt32, of address: String) -> [Key] {
+        elements(for: device, of: address).compactMap { key in
+            key.bytesOfBase64.map { Key(device: device, isExchange: Self.isExchange(key), bytes: $0) }
+        }
+    }
+
+    private func elements(for device: UInt32, of address: String) -> [Element] {
         let name = "\(device)"
         var list = header.children("key")
         if dialect == .omemo2 {
             list = header.children("keys").filter { $0["jid"] == address }.flatMap { $0.children("key") }
         }
-        return list.lazy.filter { $0["rid"] == name }.prefix(Self.mostAlike).compactMap { key in
-            key.bytesOfBase64.map { Key(device: device, isExchange: Self.isExchange(key), bytes: $0) }
-        }
+        return Array(list.lazy.filter { $0["rid"] == name }.prefix(Self.mostAlike))
     }
 
     private static func isExchange(_ key: Element) -> Bool {

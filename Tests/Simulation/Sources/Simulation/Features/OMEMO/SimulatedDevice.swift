@@ -71,7 +71,7 @@ final class SimulatedDevice {
         guard seen.insert(key.bytes).inserted else { return .again }
         do {
             let (content, isNew) = try open(key, from: element.sender)
-            guard let payload = element.payload else { return .read(nil, isNew: isNew) }
+            guard let payload = try element.payload else { return .read(nil, isNew: isNew) }
             let bytes = try Payload.open(payload, iv: element.iv, content: content, .axolotl)
             let text = String(decoding: bytes, as: UTF8.self)
             texts.append(text)
