@@ -363,13 +363,13 @@ public final class Engine {
             drivers.values.allSatisfy({ $0.stage.refusal != nil })
         {
             fail(EngineError.refused(account: refused.account.jid, reason: reason))
-        } else if options.role == .background, !isLoggingOut, !hasQueued, (try? options.mayEnd()) ?? true {
+        } else if options.role == .background, !hasQueued, (try? options.mayEnd()) ?? true,
+            // Between the server's last answer and the end of the session nothing is queued.
+            !drivers.values.contains(where: { $0.logout != nil })
+        {
             end(.stopped, isDone: true)
         }
     }
-
-    /// Whether a session is yet to be ended at its server: between the last answer and the end nothing is queued.
-    private var isLoggingOut: Bool { drivers.values.contains { $0.logout != nil } }
 
     /// Whether anything waits to be sent or acknowledged, as far as the databases can tell.
     var hasQueued: Bool {
