@@ -24,7 +24,7 @@ struct Restoring {
             [.integer(now), .integer(step.account.id)])
         step.emit(OMEMORestored(reason: reason, isCopy: isCopy))
         guard isCopy else { return try publish() }
-        for dialect in Dialect.allCases { try OwnPublisher(step: step, dialect: dialect).handle(.began) }
+        for dialect in try Formats(step: step).all { try OwnPublisher(step: step, dialect: dialect).handle(.began) }
     }
 
     private func publish() throws {
@@ -66,13 +66,13 @@ extension Restoring {
         for dialect in Dialect.allCases { try OwnKeys(step: step, dialect: dialect).removeAll() }
         let before = try OwnDevice.id(of: step.account.id, in: step.database)
         try renew()
-        for dialect in Dialect.allCases {
+        for dialect in try Formats(step: step).all {
             guard let before, var row = try OwnRow.load(step.account.id, dialect, from: step.database) else { continue }
             row.retired.append(before)
             try row.save(step.account.id, dialect, in: step.database)
             try step.send(
                 Nodes.deleteBundle(of: before, dialect), then: OwnDeviceLeft(), within: Limits.serverPatience)
         }
-        for dialect in Dialect.allCases { try OwnPublisher(step: step, dialect: dialect).handle(.began) }
+        for dialect in try Formats(step: step).all { try OwnPublisher(step: step, dialect: dialect).handle(.began) }
     }
 }

@@ -97,6 +97,28 @@ struct SecondVersionTests {
         }
     }
 
+    @Test("2 that was switched off stays off: a new key, or an old copy of the database, publishes nothing in 2")
+    func staysOff() throws {
+        for isReset in [true, false] {
+            let harness = try ready()
+            _ = try harness.runner.run("test", for: harness.account) { step in
+                _ = try UseOMEMO2(false).perform("off", in: step)
+            }
+            #expect(try harness.leave().contains { $0.xml().contains("urn:xmpp:omemo:2:devices") })
+            _ = try harness.runner.run("test", for: harness.account) { step in
+                if isReset { return try Restoring(step: step).reset() }
+                // The second within a day is a copy that lives: a new device.
+                for _ in 0..<2 {
+                    try Restoring(step: step).found("test")
+                    try step.database.run("UPDATE omemo_device SET restoring = 0")
+                }
+            }
+            let asked = try harness.leave().map { $0.xml() }
+            #expect(asked.contains { $0.contains("eu.siacs.conversations.axolotl") })
+            #expect(!asked.contains { $0.contains("urn:xmpp:omemo:2") }, "\(isReset): \(asked)")
+        }
+    }
+
     // MARK: Receiving
 
     private func heard() throws -> (StepHarness, SealedPeer) {
