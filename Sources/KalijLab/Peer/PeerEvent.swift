@@ -30,11 +30,15 @@ public struct ArchiveEntry: Codable, Sendable, Equatable {
     public let body: String?
     /// The server's time of archiving (XEP-0082).
     public let stamp: String?
-    /// What is encrypted (XEP-0384, 0.3); nil for a plain message.
-    public let encrypted: Encrypted?
+    /// What is encrypted, for devices of 0.3 and of 2 (XEP-0384); empty in a plain message.
+    public let encrypted: [Encrypted]
+    /// The names of all parts of the message: `{jabber:client}body`.
+    public let parts: [String]
 
-    /// The keys of an encrypted message.
+    /// The keys of an encrypted part.
     public struct Encrypted: Codable, Sendable, Equatable {
+        /// Of OMEMO's version.
+        public let namespace: String
         /// The sender's device.
         public let device: Int
         public let keys: [Key]
@@ -51,7 +55,7 @@ public struct ArchiveEntry: Codable, Sendable, Equatable {
 
     enum CodingKeys: String, CodingKey {
         case archiveID = "archive_id"
-        case sender, recipient, id, body, stamp, encrypted
+        case sender, recipient, id, body, stamp, encrypted, parts
         case originID = "origin_id"
     }
 }

@@ -28,7 +28,7 @@ RSM = "http://jabber.org/protocol/rsm"
 FORWARD = "urn:xmpp:forward:0"
 DELAY = "urn:xmpp:delay"
 SID = "urn:xmpp:sid:0"
-OMEMO = "eu.siacs.conversations.axolotl"
+OMEMO = ("eu.siacs.conversations.axolotl", "urn:xmpp:omemo:2")
 CLIENT = "jabber:client"
 QUESTION = "urn:example:question"
 DISCO = "http://jabber.org/protocol/disco#info"
@@ -389,18 +389,18 @@ def archived(result):
         "origin_id": origin.get("id") if origin is not None else None,
         "body": body.text if body is not None else None,
         "stamp": delay.get("stamp") if delay is not None else None,
-        "encrypted": encrypted(message),
+        "encrypted": [part for namespace in OMEMO for part in encrypted(message, namespace)],
+        "parts": [child.tag for child in message],
     }
 
 
-def encrypted(message):
-    """The device that has encrypted a message (XEP-0384, 0.3), and the keys for other devices; nothing of another message."""
-    header = message.find("{%s}encrypted/{%s}header" % (OMEMO, OMEMO))
-    if header is None:
-        return None
-    keys = [{"device": int(key.get("rid")), "key": key.text, "exchange": key.get("prekey") in ("1", "true")}
-            for key in header.findall("{%s}key" % OMEMO)]
-    return {"device": int(header.get("sid")), "keys": keys}
+def encrypted(message, namespace):
+    """The device that has encrypted a part of a message (XEP-0384), and the keys for other devices."""
+    for header in message.findall("{%s}encrypted/{%s}header" % (namespace, namespace)):
+        keys = [{"device": int(key.get("rid")), "key": key.text,
+                 "exchange": (key.get("prekey") or key.get("kex")) in ("1", "true")}
+                for key in header.iter("{%s}key" % namespace)]
+        yield {"namespace": namespace, "device": int(header.get("sid")), "keys": keys}
 
 
 async def archive(peer):

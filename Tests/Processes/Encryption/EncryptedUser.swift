@@ -25,6 +25,28 @@ final class EncryptedUser {
         #expect(isReady, "\(status)")
     }
 
+    /// Runs with OMEMO 2 besides 0.3.
+    func readyWithVersion2() async throws {
+        try await ready()
+        #expect(try kalij("omemo", "version2", "on", "--wait").status == 0)
+        try await version2("ready")
+    }
+
+    /// Waits until the keys of OMEMO 2 have the state; nil: the version is not used.
+    func version2(_ state: String?) async throws {
+        var status: [String: Any] = [:]
+        let isThere = try await until(20) {
+            status = try kalij("--json", "omemo", "status").objects().first ?? [:]
+            return status["version2"] as? String == state
+        }
+        #expect(isThere, "\(status)")
+    }
+
+    /// The id of this device.
+    var device: Int {
+        get throws { try #require(kalij("--json", "omemo", "status").objects().first?["device"] as? Int) }
+    }
+
     /// Runs, and waits for nothing.
     func begin() async throws { run = try kalij.running() }
 

@@ -82,12 +82,16 @@ import Testing
         }
     }
 
-    @Test("an old copy of the database is put back: one event, no key used twice, and then everything arrives")
-    func restored() async throws {
+    @Test(
+        "an old copy of the database is put back: one event, no key used twice, and then everything arrives; with 0.3 and 2",
+        arguments: [false, true])
+    func restored(withVersion2: Bool) async throws {
         try await World.atEachServer { world in
             let kind = world.server.kind
             let (alice, bob) = (EncryptedUser(world.kalij), try EncryptedUser("bob", world))
-            for user in [alice, bob] { try await user.ready() }
+            for user in [alice, bob] {
+                if withVersion2 { try await user.readyWithVersion2() } else { try await user.ready() }
+            }
             #expect(try alice.kalij("omemo", "on", "bob@localhost").status == 0)
             #expect(try alice.kalij("send", "bob@localhost", "before", "--confirm").status == 0)
             try await bob.has("before", from: "alice@localhost")
@@ -116,7 +120,8 @@ import Testing
             #expect(all.allSatisfy { $0.body != nil }, "\(kind): \(all)")
             let archive = try await world.peer("bob").archive()
             let keys = try ArchivedKeys(archive)
-            #expect(keys.usedTwice.isEmpty && keys.plain.isEmpty, "\(kind): \(keys)")
+            #expect(keys.usedTwice.isEmpty && keys.plain.isEmpty && keys.exposed.isEmpty, "\(kind): \(keys)")
+            #expect(Set(keys.counts.keys) == [withVersion2 ? ArchivedKeys.new : ArchivedKeys.old], "\(kind)")
             for user in [alice, bob] { user.end() }
         }
     }

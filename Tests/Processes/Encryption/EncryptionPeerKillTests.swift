@@ -6,93 +6,148 @@ import Testing
 /// Users of `kalij` under kills, with somebody who uses a different implementation, python-omemo.
 @Suite(.serialized) struct EncryptionPeerKillTests {
     /// `OMEMO_KILLS=500` gives the long form.
-    private let kills = Int(ProcessInfo.processInfo.environment["OMEMO_KILLS"] ?? "") ?? 10
+    private let kills = Int(ProcessInfo.processInfo.environment["OMEMO_KILLS"] ?? "")
 
     @Test(
         "`run`, `wake` and `send` are killed while alice's two devices and bob's two of python-omemo write: each device has each text once, readable, and no key is used twice"
     )
     func killed() async throws {
-        try await World.atEachServer { world in try await run(world) }
+        try await World.atEachServer { world in try await run(world, [.old, .old], kills: kills ?? 10) }
     }
 
-    private func run(_ world: World) async throws {
+    @Test(
+        "the same with OMEMO 2, and devices of bob's that read 2, both versions and 0.3: each device has each text that was written in its version once, and mixed messages are sent"
+    )
+    func killedWithVersion2() async throws {
+        try await World.atEachServer { world in try await run(world, [.new, .both, .old], kills: kills ?? 6) }
+    }
+
+    private func run(_ world: World, _ formats: [OMEMOPeer.Formats], kills: Int) async throws {
         let kind = world.server.kind
         let random = RandomChoices("encrypted with python-omemo, killed", part: kind == .prosody ? 0 : 1)
-        let (alice, bob) = ("alice@localhost", "bob@localhost")
+        let bob = "bob@localhost"
         let users = [EncryptedUser(world.kalij), try EncryptedUser("alice", world, directory: "data-alice-2")]
-        let peers = [OMEMOPeer("bob", world, name: "bob-1"), OMEMOPeer("bob", world, name: "bob-2")]
+        let peers = formats.enumerated().map { OMEMOPeer("bob", world, name: "bob-\($0)", $1) }
         for user in users {
-            try await user.ready()
+            if formats.contains(.new) { try await user.readyWithVersion2() } else { try await user.ready() }
             #expect(try user.kalij("omemo", "on", bob, "--wait").status == 0)
         }
         for peer in peers {
             try peer.begin()
             try await peer.ready()
         }
-        var texts: [String] = []
-        var own = [[], []] as [[String]]
-        func missing() throws -> [String] {
-            let here = try users.map { try Set($0.messages().compactMap(\.body)) }
-            let there = peers.enumerated().map { Set($1.bodies + own[$0]) }
-            return (here + there).enumerated().flatMap { place, has in
-                texts.filter { !has.contains($0) }.map { "device \(place): \($0)" }
-            }
-        }
-        func write(_ place: Int, _ text: String) throws {
-            texts.append(text)
-            own[place].append(text)
-            try peers[place].send(text, to: alice)
-        }
-        func arrived(_ seconds: Double) async throws {
-            let isDone = try await until(seconds, every: 500) { try missing().isEmpty }
-            let still = try missing()
-            #expect(isDone, "\(kind): \(still.count) have not arrived within \(seconds) s: \(still.prefix(20))")
-        }
+        let talk = Talk(kind, users, peers)
         // Sessions first, one after the other: python-omemo loses both sessions if two key exchanges cross.
         for (place, user) in users.enumerated() {
-            texts.append("hello of device \(place)")
-            #expect(try user.kalij("send", bob, texts[texts.count - 1], "--confirm").status == 0)
-            try await arrived(60)
+            talk.texts.append("hello of device \(place)")
+            #expect(try user.kalij("send", bob, talk.texts[talk.texts.count - 1], "--confirm").status == 0)
+            try await talk.arrived(60)
         }
-        for place in 0...1 {
-            try write(place, "hello of peer \(place)")
-            try await arrived(60)
+        for place in peers.indices {
+            try talk.write(place, "hello of peer \(place)")
+            try await talk.arrived(60)
         }
         var killed: [String: Int] = [:]
         for number in 0..<kills {
             for (place, user) in users.enumerated() {
-                texts.append("text \(number) of device \(place)")
-                #expect(try user.kalij("send", bob, texts[texts.count - 1], "--queue-only").status == 0)
+                talk.texts.append("text \(number) of device \(place)")
+                let sent = try user.kalij("send", bob, talk.texts[talk.texts.count - 1], "--queue-only")
+                #expect(sent.status == 0)
             }
-            for place in 0...1 { try write(place, "text \(number) of peer \(place)") }
+            for place in peers.indices { try talk.write(place, "text \(number) of peer \(place)") }
             try await Task.sleep(for: random.milliseconds(0...700))
-            let place = random.number(0...1)
-            let victim = users[place]
-            let kill = number % 3
-            if kill == 0 { victim.kill() } else { victim.end() }
-            if kill > 0 {
-                let text = "text \(number) of the killed \(place)"
-                let words = kill == 1 ? ["wake"] : ["send", bob, text, "--id", text.replacing(" ", with: "-")]
-                let process = try victim.kalij.begun(words)
-                try await Task.sleep(for: random.milliseconds(0...900))
-                process.process.signal(SIGKILL)
-                process.process.ended(within: 10)
-                // Whether it was accepted is unknown: the second with the same id is not sent.
-                if kill == 2 {
-                    texts.append(text)
-                    let again = try victim.kalij.run(words + ["--queue-only"])
-                    #expect(again.status == 0, "\(kind): \(again)")
-                }
-            }
-            killed[["run", "wake", "send"][kill], default: 0] += 1
-            try await victim.begin()
+            killed[try await kill(users, number, random, talk), default: 0] += 1
             guard number % 4 == 3 else { continue }
-            let peer = peers[random.number(0...1)]
+            let peer = peers[random.number(0...peers.count - 1)]
             try peer.kill()
             try peer.begin()
         }
-        try await arrived(Double(120 + kills))
+        try await talk.arrived(Double(120 + kills))
         try await Task.sleep(for: .seconds(2))
+        try talk.check()
+        let archives = try await [world.peer("alice").archive(), world.peer("bob").archive()]
+        let keys = try ArchivedKeys(archives.flatMap { $0 })
+        #expect(keys.plain.isEmpty, "\(kind): \(keys.plain)")
+        #expect(keys.exposed.isEmpty, "\(kind): \(keys.exposed)")
+        #expect(keys.usedTwice.isEmpty, "\(kind): \(keys.usedTwice)")
+        #expect((keys.mixed > 0) == formats.contains(.new), "\(kind): \(keys.mixed)")
+        print(
+            "\(kind): killed \(killed), \(talk.texts.count) texts on \(users.count + peers.count) devices,",
+            "keys in the archives: \(keys.counts), \(keys.mixed) messages for both versions")
+        for user in users { user.end() }
+        for peer in peers { try peer.kill() }
+    }
+
+    /// - Returns: what was killed.
+    private func kill(
+        _ users: [EncryptedUser], _ number: Int, _ random: RandomChoices, _ talk: Talk
+    ) async throws -> String {
+        let place = random.number(0...1)
+        let victim = users[place]
+        let kill = number % 3
+        if kill == 0 { victim.kill() } else { victim.end() }
+        if kill > 0 {
+            let text = "text \(number) of the killed \(place)"
+            let words = kill == 1 ? ["wake"] : ["send", "bob@localhost", text, "--id", text.replacing(" ", with: "-")]
+            let process = try victim.kalij.begun(words)
+            try await Task.sleep(for: random.milliseconds(0...900))
+            process.process.signal(SIGKILL)
+            process.process.ended(within: 10)
+            // Whether it was accepted is unknown: the second with the same id is not sent.
+            if kill == 2 {
+                talk.texts.append(text)
+                let again = try victim.kalij.run(words + ["--queue-only"])
+                #expect(again.status == 0, "\(talk.kind): \(again)")
+            }
+        }
+        try await victim.begin()
+        return ["run", "wake", "send"][kill]
+    }
+}
+
+/// What the devices of alice and bob have written, and who can read what.
+private final class Talk {
+    let kind: ServerKind
+    let users: [EncryptedUser]
+    let peers: [OMEMOPeer]
+    var texts: [String] = []
+    /// Who has written a text, if a peer has.
+    private var writers: [String: Int] = [:]
+
+    init(_ kind: ServerKind, _ users: [EncryptedUser], _ peers: [OMEMOPeer]) {
+        (self.kind, self.users, self.peers) = (kind, users, peers)
+    }
+
+    func write(_ place: Int, _ text: String) throws {
+        texts.append(text)
+        writers[text] = place
+        try peers[place].send(text, to: "alice@localhost")
+    }
+
+    /// The texts of others that the peer can read.
+    private func readable(by place: Int) -> [String] {
+        texts.filter { text in
+            guard let writer = writers[text] else { return true }
+            return writer != place && peers[place].formats.reads(peers[writer].formats)
+        }
+    }
+
+    private func missing() throws -> [String] {
+        let here = try users.map { try (texts, Set($0.messages().compactMap(\.body))) }
+        let there = peers.indices.map { (readable(by: $0), Set(peers[$0].bodies)) }
+        return (here + there).enumerated().flatMap { place, both in
+            both.0.filter { !both.1.contains($0) }.map { "device \(place): \($0)" }
+        }
+    }
+
+    func arrived(_ seconds: Double) async throws {
+        let isDone = try await until(seconds, every: 500) { try missing().isEmpty }
+        let still = try missing()
+        #expect(isDone, "\(kind): \(still.count) have not arrived within \(seconds) s: \(still.prefix(20))")
+    }
+
+    /// Each device has each text once, readable.
+    func check() throws {
         for (place, user) in users.enumerated() {
             let lines = try user.messages()
             let unread = lines.filter { $0.encryption?["undecryptable"] != nil || $0.encryption?["ns"] == nil }
@@ -100,21 +155,18 @@ import Testing
             #expect(differences(lines.compactMap(\.body), texts) == [], "\(kind), device \(place)")
         }
         for (place, peer) in peers.enumerated() {
+            let wanted = readable(by: place)
             #expect(peer.troubles.isEmpty, "\(kind), peer \(place): \(peer.troubles)")
-            #expect(differences(peer.bodies + own[place], texts) == [], "\(kind), peer \(place)")
+            #expect(differences(peer.bodies, wanted) == [], "\(kind), peer \(place)")
+            let others = texts.count { writers[$0] != place } - wanted.count
+            #expect(peer.unknown == others, "\(kind), peer \(place): messages in an unknown version")
         }
-        let archives = try await [world.peer("alice").archive(), world.peer("bob").archive()]
-        let keys = try ArchivedKeys(archives.flatMap { $0 })
-        #expect(keys.plain.isEmpty, "\(kind): \(keys.plain)")
-        #expect(keys.usedTwice.isEmpty, "\(kind): \(keys.usedTwice)")
-        print("\(kind): killed \(killed), \(texts.count) texts on 4 devices, \(keys.count) keys in the archives")
-        for user in users { user.end() }
-        for peer in peers { try peer.kill() }
     }
 
     /// The texts that are not there once, and how often they are there.
     private func differences(_ found: [String], _ wanted: [String]) -> [String] {
         let counts = Dictionary(found.map { ($0, 1) }, uniquingKeysWith: +)
-        return Set(found + wanted).filter { counts[$0] != 1 }.map { "\($0): \(counts[$0] ?? 0) times" }.sorted()
+        return Set(found + wanted).filter { counts[$0] != 1 || !wanted.contains($0) }
+            .map { "\($0): \(counts[$0] ?? 0) times" }.sorted()
     }
 }

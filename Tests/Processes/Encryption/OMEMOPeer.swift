@@ -10,15 +10,28 @@ final class OMEMOPeer {
     private var earlier: [[String: Any]] = []
     private var sent: [(id: String, to: String, body: String)] = []
 
+    /// The versions of OMEMO that the device reads and writes.
+    let formats: Formats
+
+    enum Formats: String {
+        case old = "0.3"
+        case new = "2"
+        case both
+
+        /// Whether devices of `self` read what devices of `other` write.
+        func reads(_ other: Formats) -> Bool { self == other || self == .both || other == .both }
+    }
+
     /// - Parameter name: of the device's folder.
-    init(_ user: String, _ world: World, name: String) {
+    init(_ user: String, _ world: World, name: String, _ formats: Formats = .old) {
+        self.formats = formats
         let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Programs/omemo/omemo_peer.py").path
         var launch = world.laboratory.launch(
             "/usr/bin/python3",
             [
                 program, world.laboratory.path(name), "\(user)@localhost", "\(world.server.port)", "--ca",
-                world.server.certificateAuthority,
+                world.server.certificateAuthority, "--ns", formats.rawValue,
             ])
         launch.environment["PEER_PASSWORD"] = "secret"
         launch.environment["PYTHONDONTWRITEBYTECODE"] = "1"
@@ -34,13 +47,23 @@ final class OMEMOPeer {
 
     func ready() async throws { try await #require(running).event("online", seconds: 60) }
 
+    /// - Parameter to: somebody, or a room.
     func send(_ body: String, to: String) throws {
         sent.append((body.replacing(" ", with: "-"), to, body))
         try give(sent[sent.count - 1])
     }
 
     private func give(_ message: (id: String, to: String, body: String)) throws {
-        let command = ["do": "send", "id": message.id, "to": message.to, "body": message.body]
+        let target = message.to.contains("@conference.") ? "room" : "to"
+        try command(["do": "send", "id": message.id, target: message.to, "body": message.body])
+    }
+
+    func join(_ room: String, as nick: String) async throws {
+        try command(["do": "join", "room": room, "nick": nick])
+        try await #require(running).event("joined", seconds: 30)
+    }
+
+    private func command(_ command: [String: String]) throws {
         let text = String(decoding: try JSONSerialization.data(withJSONObject: command), as: UTF8.self)
         try #require(running).process.write(line: text)
     }
@@ -67,9 +90,27 @@ final class OMEMOPeer {
         reports("message").filter { $0["encrypted"] as? Bool == true }.compactMap { $0["body"] as? String }
     }
 
+    /// How many messages came that have no part in a version that the device knows.
+    var unknown: Int { reports("undecryptable").count(where: Self.isUnknown) }
+
+    private static func isUnknown(_ report: [String: Any]) -> Bool {
+        report["reason"] as? String == "namespace urn:xmpp:omemo:2"
+            || report["reason"] as? String == "namespace eu.siacs.conversations.axolotl"
+    }
+
     /// What should not have come: texts in plain, what could not be read, and what could not be done.
     var troubles: [[String: Any]] {
-        reports("undecryptable", "repeated", "failed", "error", "left-out")
+        reports("undecryptable", "repeated", "failed", "error", "left-out").filter { !Self.isUnknown($0) }
             + reports("message").filter { $0["encrypted"] as? Bool != true }
+    }
+
+    /// Waits for a text, and gives the report.
+    @discardableResult
+    func has(_ body: String, seconds: Double = 30) async throws -> [String: Any] {
+        func found() -> [String: Any]? { reports("message").first { $0["body"] as? String == body } }
+        for _ in 0..<Int(seconds * 10) where found() == nil { try await Task.sleep(for: .milliseconds(100)) }
+        let report = found()
+        #expect(report?["encrypted"] as? Bool == true, "\(body): \(bodies), \(troubles)")
+        return report ?? [:]
     }
 }

@@ -291,7 +291,7 @@ def manager_class(peer):
         @staticmethod
         async def _send_message(message, bare_jid):
             # python-omemo stores the session after this. So it only goes to the outbox, which leaves after the step.
-            peer.put_out(str(uuid.uuid4()), message, bare_jid, "chat", False, {"event": "empty-sent", "to": bare_jid})
+            peer.put_out(str(uuid.uuid4()), [message], bare_jid, "chat", False, {"event": "empty-sent", "to": bare_jid})
 
     return Manager
 
@@ -592,10 +592,8 @@ class Peer:
                         reason=type(error.exception).__name__)
         if not messages:
             raise ValueError("no device to encrypt for")
-        for position, message in enumerate(messages):
-            name = identifier if position == 0 else "%s-%d" % (identifier, position + 1)
-            self.put_out(name, message, target, "groupchat" if room else "chat", True,
-                         {"event": "sent", "id": identifier, "body": command["body"]} if position == 0 else {})
+        self.put_out(identifier, messages, target, "groupchat" if room else "chat", True,
+                     {"event": "sent", "id": identifier, "body": command["body"]})
 
     async def obey_plain(self, command):
         message = ET.Element("{%s}message" % CLIENT, {"to": command["to"], "type": "chat", "id": command["id"]})
@@ -855,7 +853,9 @@ class Peer:
             self.in_message = False
 
     def sealed(self, xml):
-        """The encrypted part that is for us, its namespace, our key and the sender's device."""
+        """The encrypted part that is for us, its namespace, our key and the sender's device. A message for devices of both
+        versions has two parts."""
+        found = None, None, [], None
         for namespace in self.namespaces:
             element = xml.find("{%s}encrypted" % namespace)
             if element is not None:
@@ -863,8 +863,11 @@ class Peer:
                 keys = [] if header is None else [
                     key for key in header.iter("{%s}key" % namespace) if key.get("rid") == str(self.device)]
                 sid = "" if header is None else header.get("sid") or ""
-                return element, namespace, keys, int(sid) if sid.isdigit() else None
-        return None, None, [], None
+                if keys or found[0] is None:
+                    found = element, namespace, keys, int(sid) if sid.isdigit() else None
+                if keys:
+                    break
+        return found
 
     async def message(self, xml, source, ids):
         kind = xml.get("type") or "normal"
@@ -947,11 +950,11 @@ class Peer:
                 else:
                     message = twomemo.etree.parse_message(element, sender)
                 plaintext, device, _ = await self.manager.decrypt(message)
-                body = None if plaintext is None else self.content(namespace, plaintext, sender, room)
+                body, more = (None, {}) if plaintext is None else self.content(namespace, plaintext, sender, room, xml)
                 self.database.run("RELEASE attempt")
                 self.report(
                     "empty" if plaintext is None else "message",
-                    **({} if plaintext is None else {"body": body, "encrypted": True}),
+                    **({} if plaintext is None else {"body": body, "encrypted": True, **more}),
                     kex=exchange, fingerprint=fingerprint(device.identity_key), sender=sender, **fields)
                 return
             except Lost:
@@ -962,9 +965,15 @@ class Peer:
                 reason = "%s: %s" % (type(error).__name__, error)
         self.report("undecryptable", reason=reason or "sender unknown", kex=exchange, **fields)
 
-    def content(self, namespace, plaintext, sender, room):
+    def content(self, namespace, plaintext, sender, room, xml):
+        """The text, and the ids of what it replaces or answers: in 2 only what the envelope says."""
+        def more(parts):
+            found = {"replaces": parts.find("{urn:xmpp:message-correct:0}replace"),
+                     "answers": parts.find("{urn:xmpp:reply:0}reply")}
+            return {name: part.get("id") for name, part in found.items() if part is not None}
+
         if namespace == OLD:
-            return plaintext.decode()
+            return plaintext.decode(), more(xml)
         envelope = ET.fromstring(plaintext)
         claimed = envelope.find("{%s}from" % SCE)
         if claimed is not None and bare(claimed.get("jid")) != sender:
@@ -972,15 +981,17 @@ class Peer:
         target = envelope.find("{%s}to" % SCE)
         if room and (target is None or bare(target.get("jid")) != room):
             raise ValueError("the envelope is for another room")
-        return text_of(envelope, "{%s}content/{%s}body" % (SCE, CLIENT))
+        content = envelope.find("{%s}content" % SCE)
+        return text_of(content, "{%s}body" % CLIENT), more(content)
 
     # -- sending --
 
-    def put_out(self, identifier, message, to, kind, has_content, report):
-        """Puts an encrypted message into the outbox, within the step."""
-        namespace = message.namespace
+    def put_out(self, identifier, messages, to, kind, has_content, report):
+        """Puts an encrypted message into the outbox, within the step: a stanza for the devices of all versions."""
         stanza = ET.Element("{%s}message" % CLIENT, {"to": to, "type": kind, "id": identifier})
-        stanza.append(codec(namespace).serialize_message(message))
+        for message in messages:
+            stanza.append(codec(message.namespace).serialize_message(message))
+        namespace = OLD if any(message.namespace == OLD for message in messages) else NEW
         if has_content or self.options.eme_in_empty:
             # Dino 0.4.2 shows an empty message that has this as one it could not read.
             ET.SubElement(stanza, "{urn:xmpp:eme:0}encryption", namespace=namespace, name="OMEMO")
