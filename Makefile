@@ -160,11 +160,12 @@ bot-kills: build examples
 	    COUNTING_SERVER=$(if $(filter command line,$(origin SERVER)),$(SERVER)) \
 	    KALIJ_EXAMPLE_APP="$(CURDIR)/$(BUILT)" swift test --skip-build $(CONFIGURATION) --filter 'CountingBotTests/killed'
 
-# OMEMO_SERVERS=prosody is a single server, OMEMO_PEERS=first,alice,prof fewer clients, KALIJ_BINARY=... another build.
+# OMEMO_SERVERS=prosody is a single server, OMEMO_PEERS=first,alice,prof fewer clients, OMEMO_VERSION2=1 has kalij and python-omemo use
+# version 2, too, KALIJ_BINARY=... is another build.
 omemo-matrix: $(if $(KALIJ_BINARY),,release)
 	@Scripts/install-packages interop
 	@PYTHONDONTWRITEBYTECODE=1 KALIJ_BINARY="$(or $(KALIJ_BINARY),$(CURDIR)/$(RELEASE))" \
-	    Tests/Programs/omemo/show.py $(OMEMO_SERVERS) $(if $(OMEMO_PEERS),--peers $(OMEMO_PEERS))
+	    Tests/Programs/omemo/show.py $(OMEMO_SERVERS) $(if $(OMEMO_PEERS),--peers $(OMEMO_PEERS)) $(if $(OMEMO_VERSION2),--version2)
 
 format:
 	swift format format --in-place --recursive $(SOURCES)

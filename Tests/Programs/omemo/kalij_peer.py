@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Runs `kalij` with OMEMO 0.3. Speaks JSON lines, as omemo_peer.py does.
+"""Runs `kalij` with OMEMO 0.3, and with --version2 with 2 besides. Speaks JSON lines, as omemo_peer.py does.
 
-kalij_peer.py FOLDER JID PORT CA
+kalij_peer.py FOLDER JID PORT CA [--version2]
 
 KALIJ_BINARY names the command. FOLDER holds its directory and stays for a restart; the password comes from
 KALIJ_PASSWORD. If this process is killed by SIGKILL, so is `kalij run`. Each event is reported once: its number is
@@ -16,7 +16,7 @@ Commands, one JSON object a line on standard input:
 Reports: online (with device and fingerprint), message, sent (the server has it), undecryptable (with the reason),
 joined, failed.
 
-FOLDER/log has all stanzas (`kalij -v`).
+FOLDER/log has what `kalij -v run` says.
 """
 import argparse
 import json
@@ -54,6 +54,8 @@ class Kalij:
         if not os.path.exists(self.number):
             self.call("login", self.options.jid, "--server", "127.0.0.1:%d" % self.options.port,
                       "--ca", os.path.abspath(self.options.ca))
+            if self.options.version2:
+                self.call("omemo", "version2", "on", "--queue-only")
             self.keep(0)
         with open(self.number, encoding="ascii") as file:
             last = file.read()
@@ -70,9 +72,10 @@ class Kalij:
     def status(self):
         """The event of `kalij omemo status`, once the keys are published."""
         try:
-            return self.call("omemo", "status")[0]
+            own = self.call("omemo", "status")[0]
         except ValueError:
             return None
+        return own if own.get("version2") == ("ready" if self.options.version2 else None) else None
 
     def keep(self, number):
         with open(self.number + ".new", "w", encoding="ascii") as file:
@@ -97,7 +100,8 @@ class Kalij:
         if "undecryptable" in encryption:
             say("undecryptable", reason=encryption["undecryptable"], **fields)
         elif event.get("body"):
-            say("message", body=event["body"], encrypted="ns" in encryption, trust=encryption.get("trust"), **fields)
+            say("message", body=event["body"], encrypted="ns" in encryption, trust=encryption.get("trust"),
+                namespace=encryption.get("ns"), **fields)
 
     def obey(self, command):
         if command["do"] == "send":
@@ -138,6 +142,7 @@ def main():
     parser.add_argument("jid")
     parser.add_argument("port", type=int)
     parser.add_argument("ca")
+    parser.add_argument("--version2", action="store_true")
     kalij = Kalij(parser.parse_args())
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Shows that `kalij` and other OMEMO clients read each other over a real server: 1:1, after restarts, and in rooms.
 
-show.py [prosody|ejabberd]... [--peers first,alice,prof,dino,gajim,last] [--folder FOLDER] [--kills N]
+show.py [prosody|ejabberd]... [--peers first,alice,prof,dino,gajim,last] [--folder FOLDER] [--kills N] [--version2]
 
 KALIJ_BINARY names the command `kalij`. Starts the server on loopback ports in a new folder, registers the accounts,
 makes them contacts of each other, starts the peers, and sends one message for each pair; a row is sent before the next
@@ -9,6 +9,9 @@ one. So `first` (kalij) writes first to everybody, and everybody writes first to
 writes first to `away` (kalij), which was killed when it had published its keys; it comes back, reads, and answers.
 Then all peers are restarted (kalij and omemo_peer by SIGKILL), and each pair writes again. Then all meet in a group
 that kalij has made, and in a members-only, non-anonymous room that an omemo_peer has made. Prints a matrix each.
+With --version2 kalij and omemo_peer use OMEMO 2, too, and `first` and `alice` have a second device (omemo_peer), `first+`
+and `alice+`: so what they send to clients of 0.3 are stanzas with two parts, one for each version. The columns of the
+second devices say whether the copies were read there; the stanzas with two parts that they have seen are counted.
 --kills N instead kills two omemo_peers at random N times while numbered messages go both ways, and counts: what fails
 there is the library's.
 
@@ -16,6 +19,7 @@ A cell: "ok", "ok kex" (it began a session; seen by omemo_peer only), "PLAIN", "
 (did not come). Set PATIENCE (default 3) higher on a slow machine. Exit status 0 if everything came encrypted.
 """
 import argparse
+import collections
 import os
 import random
 import shutil
@@ -23,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from xml.etree import ElementTree
 
 from lab import HERE, Ejabberd, Program, Prosody
 from sandbox import PATIENCE, wait
@@ -33,6 +38,7 @@ ROOM = "garden@conference.localhost"
 KINDS = {"first": "kalij", "alice": "omemo_peer", "bob": "omemo_peer", "prof": "profanity", "dino": "Dino",
          "gajim": "Gajim", "last": "kalij"}
 KILLED = ("kalij", "omemo_peer")
+VERSIONS = ("eu.siacs.conversations.axolotl", "urn:xmpp:omemo:2")
 
 
 def say(text):
@@ -44,8 +50,9 @@ class Peer:
 
     def __init__(self, name, kind, server, folder, everybody):
         self.name, self.kind, self.server, self.folder = name, kind, server, os.path.join(folder, name)
-        self.jid = name + "@localhost"
+        self.jid = name.rstrip("+") + "@localhost"
         self.everybody = everybody
+        self.version2 = False
         self.program = None
         self.rooms = []
         self.history = []
@@ -60,8 +67,9 @@ class Peer:
             for room in self.rooms:
                 extra += ["--room", "%s/%s" % (room, self.name)]
         script, variable, arguments = {
-            "kalij": ("kalij_peer.py", "KALIJ_PASSWORD", [port, authority]),
-            "omemo_peer": ("omemo_peer.py", "PEER_PASSWORD", [port, "--ca", authority, "--stanzas"]),
+            "kalij": ("kalij_peer.py", "KALIJ_PASSWORD", [port, authority] + ["--version2"] * self.version2),
+            "omemo_peer": ("omemo_peer.py", "PEER_PASSWORD", [port, "--ca", authority, "--stanzas", "--ns",
+                                                              "both" if self.version2 else "0.3"]),
             "profanity": ("profanity_omemo.py", "PROFANITY_PASSWORD", [port, authority]),
             "Dino": ("dino.py", "DINO_PASSWORD", [port, authority] + extra),
             "Gajim": ("gajim.py", "GAJIM_PASSWORD", [port, authority] + extra),
@@ -89,6 +97,18 @@ class Peer:
             return None
         return "PLAIN" if not one.get("encrypted") else "ok kex" if one.get("kex") else "ok"
 
+    def two_parts(self):
+        """How many messages with a part for each version it has seen, by the sender."""
+        counts = collections.Counter()
+        with open(self.folder + "/stanzas", encoding="utf-8") as file:
+            for line in file:
+                _, direction, text = line.split(" ", 2)
+                for message in ElementTree.fromstring(text).iter("{jabber:client}message"):
+                    names = {child.tag for child in message}
+                    if direction == "in" and {"{%s}encrypted" % one for one in VERSIONS} <= names:
+                        counts[message.get("from", "").split("@")[0]] += 1
+        return dict(counts)
+
     def unreadable(self):
         return sum(one.get("event") == "undecryptable" for one in self.program.seen)
 
@@ -110,15 +130,22 @@ def table(title, cells):
     print(flush=True)
 
 
-def everyone_to_everyone(peers, word):
+def everyone_to_everyone(peers, word, seconds=()):
+    """`seconds` are further devices of some of them, which have to read what these send."""
     cells = {}
     for sender in peers:
+        own = [one for one in seconds if one.jid == sender.jid]
+        copies = {one: [] for one in own}
         for receiver in peers:
             if sender is not receiver:
                 body = "%s from %s to %s" % (word, sender.name, receiver.name)
                 before = receiver.unreadable()
                 sender.send(body, to=receiver.jid)
                 cells[sender.name, receiver.name] = await_verdict(receiver, body, before, 10)
+                for one in own:
+                    copies[one].append(await_verdict(one, body, 0, 10))
+        for one in own:
+            cells[sender.name, one.name] = next((copy for copy in copies[one] if not copy.startswith("ok")), "ok")
     return cells
 
 
@@ -203,32 +230,38 @@ def contacts(server, names):
                    env={**os.environ, "PEER_PASSWORD": PASSWORD}, timeout=150 * PATIENCE, stderr=subprocess.DEVNULL)
 
 
-def matrix(server, folder, names):
+def matrix(server, folder, names, version2):
     everybody = names + ["away"]
     peers = [Peer(name, KINDS[name], server, folder, everybody) for name in names]
     away = Peer("away", "kalij", server, folder, everybody)
+    seconds = [Peer(name + "+", "omemo_peer", server, folder, everybody)
+               for name in ("first", "alice") if version2 and name in names]
+    for peer in peers + [away] + seconds:
+        peer.version2 = version2
     results = []
 
     def show(title, cells):
-        table("%s, %s" % (server.name, title), cells)
+        table("%s%s, %s" % (server.name, " with version 2" if version2 else "", title), cells)
         results.extend(cells.values())
 
     try:
         contacts(server, everybody)
-        start_all(peers + [away])
-        show("1:1, first contact", everyone_to_everyone(peers, "first"))
+        start_all(seconds + peers + [away])
+        show("1:1, first contact", everyone_to_everyone(peers, "first", seconds))
         show("1:1, first contact while kalij was away", everyone_to_one_away(peers, away))
         restart_all(peers)
-        show("1:1, after all were restarted", everyone_to_everyone(peers, "again"))
+        show("1:1, after all were restarted", everyone_to_everyone(peers, "again", seconds))
         for kind in KILLED:
             maker = next((peer for peer in peers if peer.kind == kind), None)
             if maker is not None:
                 room = enter_room(maker, peers)
                 show("a room made by %s" % maker.name, everyone_to_room(peers, room, "room of " + maker.name))
     finally:
-        for peer in peers + [away]:
+        for peer in peers + [away] + seconds:
             peer.stop()
-        for peer in peers + [away]:
+        for peer in seconds:
+            say("stanzas with two parts that %s has seen, by the sender: %s" % (peer.name, peer.two_parts()))
+        for peer in peers + [away] + seconds:
             for one in peer.history:
                 if one["event"] in ("undecryptable", "failed", "error", "repeated", "left-out"):
                     print("  %s reported: %s" % (peer.name, {key: one[key] for key in one if key != "more"}))
@@ -307,6 +340,7 @@ def main():
     parser.add_argument("--peers", default=",".join(name for name in KINDS if name != "bob"))
     parser.add_argument("--folder")
     parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--version2", action="store_true")
     options = parser.parse_args()
     folder = options.folder or tempfile.mkdtemp(prefix="omemo-peers-")
     names = options.peers.split(",")
@@ -318,7 +352,8 @@ def main():
             say("%s runs on port %d, files are in %s" % (server.name, server.port, place))
             for name in {*names, "alice", "bob", "away"}:
                 server.register(name, PASSWORD)
-            good = (kills(server, place, options.kills) if options.kills else matrix(server, place, names)) and good
+            good = (kills(server, place, options.kills) if options.kills
+                    else matrix(server, place, names, options.version2)) and good
         finally:
             server.stop()
     if good and not options.folder:
