@@ -140,6 +140,7 @@ struct OwnPublisher {
         switch (row.state.stage, error.condition) {
         case (.askingList, .itemNotFound): try know(DeviceList([]), &row)
         case (.askingBundle, .itemNotFound): try handle(.bundle(.nothing), &row)
+        case (.adaptingBundle, .itemNotFound): try handle(.nodeMissing, &row)
         case (.publishingBundle, .conflict), (.publishingList, .conflict): try handle(.otherwiseConfigured, &row)
         case (.publishingBundle, _) where error.application == "precondition-not-met",
             (.publishingList, _) where error.application == "precondition-not-met":

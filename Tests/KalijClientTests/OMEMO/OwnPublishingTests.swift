@@ -65,6 +65,29 @@ struct OwnPublishingTests {
             ))
     }
 
+    @Test(
+        "a server without the options: the node is configured before anything is published to it, or made if there is none"
+    )
+    func withoutOptions() {
+        let due = OwnPublishing(.ready, isListed: true, isDue: false)
+        let known = play(due, .changed, .optionsRefused, .done, .done)
+        #expect(
+            known == (
+                .ready,
+                [.publishBundle(withOptions: true), .configureBundle, .publishBundle(withOptions: false), .opened]
+            ))
+        let made = play(due, .changed, .optionsRefused, .nodeMissing, .done, .done, .done)
+        #expect(
+            made == (
+                .ready,
+                [
+                    .publishBundle(withOptions: true), .configureBundle, .publishBundle(withOptions: false),
+                    .configureBundle, .publishBundle(withOptions: false), .opened,
+                ]
+            ))
+        #expect(play(due, .changed, .optionsRefused, .nodeMissing, .done, .nodeMissing).stage == .refused)
+    }
+
     @Test("a question without an answer is asked three times; a refusal ends the session's attempts")
     func silence() {
         let outcome = play(OwnPublishing(), .began, .unanswered, .unanswered, .unanswered)

@@ -11,7 +11,9 @@ struct OwnPublishing: Equatable {
         /// The bundle under the id of this device was asked for.
         case askingBundle = "asking-bundle"
         case publishingBundle = "publishing-bundle"
-        /// The server takes no options: the bundle was published as it is, and the node is to be configured.
+        /// The server takes no options: the node is configured first, because a node for one item would lose those of other devices.
+        case adaptingBundle = "adapting-bundle"
+        /// There is no node: the bundle was published as it is, and the node is to be configured.
         case creatingBundle = "creating-bundle"
         /// The node has another configuration.
         case configuringBundle = "configuring-bundle"
@@ -60,6 +62,8 @@ struct OwnPublishing: Equatable {
         case otherwiseConfigured
         /// The server does not take the publish-options.
         case optionsRefused
+        /// There is no node that could be configured.
+        case nodeMissing
         case refused(String)
         case unanswered
         /// The list does not name this device any more.
@@ -103,6 +107,9 @@ struct OwnPublishing: Equatable {
         case .otherwiseConfigured: return configure()
         case .optionsRefused:
             guard stage == .publishingBundle else { return fail("publish-options are refused") }
+            return ask(.adaptingBundle)
+        case .nodeMissing:
+            guard stage == .adaptingBundle else { return fail("a node is missing") }
             return ask(.creatingBundle, withOptions: false)
         case .refused(let reason): return fail(reason)
         case .unanswered:
@@ -140,7 +147,7 @@ struct OwnPublishing: Equatable {
         case .publishingBundle: isDue = false
         case .creatingBundle: return ask(.configuringBundle)
         case .publishingList: isListed = true
-        case .configuringBundle: return ask(.publishingBundle, withOptions: false)
+        case .adaptingBundle, .configuringBundle: return ask(.publishingBundle, withOptions: false)
         case .configuringList: return ask(.publishingList, withOptions: false)
         case .off, .askingList, .askingBundle, .ready, .refused: return []
         }
@@ -181,7 +188,7 @@ struct OwnPublishing: Equatable {
         case .askingBundle: return [.askBundle]
         case .publishingBundle: return [.publishBundle(withOptions: withOptions)]
         case .creatingBundle: return [.publishBundle(withOptions: false)]
-        case .configuringBundle: return [.configureBundle]
+        case .adaptingBundle, .configuringBundle: return [.configureBundle]
         case .publishingList: return [.publishList(withOptions: withOptions)]
         case .configuringList: return [.configureList]
         case .off, .ready, .refused: return []
