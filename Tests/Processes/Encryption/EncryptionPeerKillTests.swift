@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "the same with OMEMO 2, and devices of bob's that read 2, both versions and 0.3: each device has each text that was written in its version once, and mixed messages are sent"
+        "the same with OMEMO 2, and devices of bob's that read 2, both, and 0.3: each has each text of its version once"
     )
     func killedWithVersion2() async throws {
         try await World.atEachServer { world in try await run(world, [.new, .both, .old], kills: kills ?? 6) }

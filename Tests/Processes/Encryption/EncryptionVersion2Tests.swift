@@ -5,7 +5,7 @@ import Testing
 /// OMEMO 2 between users of `kalij` and of python-omemo, on both servers.
 @Suite(.serialized) struct EncryptionVersion2Tests {
     @Test(
-        "a text, a correction, a reply and a receipt between four devices: all read all, and the archive shows nothing beside the envelopes"
+        "text, correction, reply and receipt between four devices: all read all, the archive shows only envelopes"
     )
     func conversation() async throws {
         try await World.atEachServer { world in
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(
-        "two devices keep their bundles in one node, also in one that was made for one item; names of other devices stay; `off` and logging out leave"
+        "two devices' bundles are in one node, also if the node was for one item; names of others stay; `off` and logout leave"
     )
     func nodes() async throws {
         try await World.atEachServer { world in

@@ -11,7 +11,7 @@ struct OwnPublishing: Equatable {
         /// The bundle under the id of this device was asked for.
         case askingBundle = "asking-bundle"
         case publishingBundle = "publishing-bundle"
-        /// The server takes no options: the node is configured first, because a node for one item would lose those of other devices.
+        /// The server takes no options: the node is configured first, or a node for one item would lose other devices' items.
         case adaptingBundle = "adapting-bundle"
         /// There is no node: the bundle was published as it is, and the node is to be configured.
         case creatingBundle = "creating-bundle"
