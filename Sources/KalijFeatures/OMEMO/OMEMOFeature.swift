@@ -72,9 +72,7 @@ enum OMEMOFeature: Feature {
             message.isKept = false
             return try told(event, dialect, by: message.sender, in: step)
         }
-        if message.direction == .incoming, message.type == "chat", Modes.isOptOut(message.element) {
-            try Modes(step: step).optedOut(message, in: step)
-        }
+        if message.direction == .incoming, message.type == "chat" { try lookForOptOut(message, in: step) }
         guard !EncryptedElement.isMeant(by: message.element) else {
             return try Receiving.arrived(&message, in: step)
         }
@@ -82,6 +80,14 @@ enum OMEMOFeature: Feature {
             try Modes(step: step).isEncrypted(message.conversation)
         else { return }
         message.encryption = .plain
+    }
+
+    /// The stanza, or the envelope in it, may say that the other side does not want encryption any more.
+    static func lookForOptOut(_ message: IncomingMessage, in step: Step) throws {
+        guard message.element.child("opt-out", Dialect.omemo2.namespace) != nil else { return }
+        try Modes(step: step).block(message.conversation)
+        step.emit(
+            OMEMOBroken(contact: message.sender.bare, "does not want encryption: messages wait until you decide"))
     }
 
     private static func told(_ event: NodeEvent, _ dialect: Dialect, by sender: JID, in step: Step) throws {

@@ -113,9 +113,7 @@ struct Receiving {
         case .envelope(let envelope):
             message.element = envelope.opened(message.element)
             message.body = message.element.child("body", "jabber:client")?.text
-            if message.direction == .incoming, Modes.isOptOut(message.element) {
-                try Modes(step: step).optedOut(message, in: step)
-            }
+            if message.direction == .incoming { try OMEMOFeature.lookForOptOut(message, in: step) }
         }
         // A part without a text is the business of other features, such as a marker.
         guard let body = message.body else {

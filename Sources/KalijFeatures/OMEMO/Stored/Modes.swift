@@ -1,8 +1,6 @@
 import KalijAddress
-import KalijRatchet
 import KalijSteps
 import KalijStore
-import KalijXML
 
 /// Which conversations are encrypted. A conversation is encrypted from the first encrypted message on, or by the user's command, and
 /// never plain again by itself.
@@ -57,16 +55,11 @@ struct Modes {
 
     // MARK: The other side does not want encryption
 
-    /// Whether a stanza, or the envelope in it, says so.
-    static func isOptOut(_ stanza: Element) -> Bool { stanza.child("opt-out", Dialect.omemo2.namespace) != nil }
-
     /// The other side has said so (XEP-0384 section 5.7): messages wait until the user decides.
-    func optedOut(_ message: IncomingMessage, in step: Step) throws {
+    func block(_ conversation: String) throws {
         try database.run(
             "UPDATE omemo_conversation SET blocked = 1 WHERE account = ? AND conversation = ? AND encrypted = 1",
-            key(message.conversation))
-        step.emit(
-            OMEMOBroken(contact: message.sender.bare, "does not want encryption: messages wait until you decide"))
+            key(conversation))
     }
 
     func isBlocked(_ conversation: String) throws -> Bool {
