@@ -12,6 +12,8 @@ struct BundleElement {
 
     /// The most prekeys that are read.
     private static let most = 1000
+    /// In bytes: a signature is the longest part.
+    private static let longest = 64
 
     init(identity: [UInt8], signedPrekey: Key, signature: [UInt8], prekeys: [Key]) {
         (self.identity, self.signedPrekey) = (identity, signedPrekey)
@@ -22,14 +24,17 @@ struct BundleElement {
     init?(_ element: Element, _ dialect: Dialect) {
         let names = Names(dialect)
         guard element.isNamed("bundle", dialect.namespace),
-            let identity = element.child(names.identity)?.bytesOfBase64,
+            let identity = element.child(names.identity)?.bytesOfBase64(atMost: Self.longest),
             let signed = element.child(names.signed), let signedID = signed.number(names.signedID),
-            let signedKey = signed.bytesOfBase64, let signature = element.child(names.signature)?.bytesOfBase64
+            let signedKey = signed.bytesOfBase64(atMost: Self.longest),
+            let signature = element.child(names.signature)?.bytesOfBase64(atMost: Self.longest)
         else { return nil }
         let children = element.child("prekeys")?.children(names.prekey) ?? []
         var prekeys: [Key] = []
         for child in children.prefix(Self.most) {
-            guard let id = child.number(names.prekeyID), let key = child.bytesOfBase64 else { continue }
+            guard let id = child.number(names.prekeyID), let key = child.bytesOfBase64(atMost: Self.longest) else {
+                continue
+            }
             prekeys.append((id, key))
         }
         self.init(identity: identity, signedPrekey: (signedID, signedKey), signature: signature, prekeys: prekeys)

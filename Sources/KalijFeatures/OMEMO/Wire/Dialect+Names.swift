@@ -35,10 +35,15 @@ extension Dialect {
 }
 
 extension Element {
-    /// The bytes in base64 that the element's text says; nil if the text is something else. White space does not count.
-    var bytesOfBase64: [UInt8]? {
-        let characters = text.utf8.filter { $0 > UInt8(ascii: " ") }
-        return Data(base64Encoded: Data(characters)).map { [UInt8]($0) }
+    /// The bytes in base64 that the element's text says; nil if the text is something else, or says more bytes than `most`. White
+    /// space does not count.
+    func bytesOfBase64(atMost most: Int = .max) -> [UInt8]? {
+        let text = text.utf8
+        // White space may double the text, no more.
+        guard text.count / 3 <= most else { return nil }
+        let digits = Data(text.filter { ![0x09, 0x0a, 0x0d, 0x20].contains($0) })
+        guard let bytes = Data(base64Encoded: digits), bytes.count <= most else { return nil }
+        return [UInt8](bytes)
     }
 
     /// An element with bytes in base64.

@@ -19,6 +19,8 @@ struct EncryptedElement {
 
     /// Several devices of a room may have the same id.
     private static let mostAlike = 3
+    /// In bytes: a key exchange has less than 300.
+    private static let longest = 1000
 
     /// The encrypted part of a message; nil if there is none, or if it is malformed.
     init?(_ message: Element, _ dialect: Dialect) {
@@ -36,13 +38,13 @@ struct EncryptedElement {
     var payload: [UInt8]? {
         get throws {
             guard let body else { return nil }
-            guard let bytes = body.bytesOfBase64 else { throw RatchetError.malformed("the payload") }
+            guard let bytes = body.bytesOfBase64() else { throw RatchetError.malformed("the payload") }
             return bytes
         }
     }
 
     /// The IV of the payload, in 0.3.
-    var iv: [UInt8]? { header.child("iv")?.bytesOfBase64 }
+    var iv: [UInt8]? { header.child("iv")?.bytesOfBase64(atMost: Self.longest) }
 
     /// The encrypted part of a message that the device `device` of `account` can read; any other part if it can read none; nil if
     /// no part is well-formed. A message that devices of both formats are to read has two parts.
@@ -64,7 +66,9 @@ struct EncryptedElement {
     /// The keys for the device `device` of `address`.
     func keys(for device: UInt32, of address: String) -> [Key] {
         elements(for: device, of: address).compactMap { key in
-            key.bytesOfBase64.map { Key(device: device, isExchange: Self.isExchange(key), bytes: $0) }
+            key.bytesOfBase64(atMost: Self.longest).map {
+                Key(device: device, isExchange: Self.isExchange(key), bytes: $0)
+            }
         }
     }
 
