@@ -10,14 +10,19 @@ struct Aside {
 
     /// How many are read in a step; and how many are kept at most.
     private static let (portion, most): (Int64, Int64) = (20, 10_000)
+    /// How many messages of strangers are kept at most: they take no room from the others.
+    private static let mostOfStrangers: Int64 = 1000
 
     /// - Parameter time: in the steady time; nil: when the archive was read.
     /// - Returns: false if too many wait: then the message is not kept for later.
     func put(_ message: IncomingMessage, until time: Int64?) throws -> Bool {
+        let most = time == nil ? Self.most : Self.mostOfStrangers
         let count = try step.database.statement(
-            "SELECT count(*) FROM (SELECT 1 FROM omemo_aside WHERE account = ? LIMIT ?)"
-        ).first([account, .integer(Self.most)]) { $0.integer() }
-        guard count ?? 0 < Self.most else { return false }
+            "SELECT count(*) FROM (SELECT 1 FROM omemo_aside WHERE account = ? AND due BETWEEN ? AND ? LIMIT ?)"
+        ).first([
+            account, .integer(time == nil ? 0 : 1), .integer(time == nil ? 0 : .max), .integer(most),
+        ]) { $0.integer() }
+        guard count ?? 0 < most else { return false }
         try step.database.run(
             "INSERT INTO omemo_aside(account, stanza, source, position, due) VALUES (?, ?, ?, ?, ?)",
             [
