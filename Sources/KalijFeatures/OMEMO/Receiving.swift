@@ -95,6 +95,8 @@ struct Receiving {
             message.isKept = false
             return true
         }
+        // A room may have shown what is for the account alone. What could not be read there is not shown there.
+        if stored.encryption?.problem != nil, stored.conversation != message.conversation { return false }
         message.twin = row
         (message.encryption, message.isShown) = (stored.encryption, stored.isShown)
         return stored.encryption?.problem == nil
