@@ -16,8 +16,10 @@ struct Bundles {
 
     /// Asks for the bundle of `device`, if not too many questions are open.
     /// - Parameter heals: whether a session is begun though there is one.
-    func ask(_ device: PeerDevice, heals: Bool = false) throws {
-        guard !device.isAsked, try PeerDevices(step: step).mayAsk() else { return }
+    /// - Returns: false if too many questions are open, or one about this device.
+    @discardableResult
+    func ask(_ device: PeerDevice, heals: Bool = false) throws -> Bool {
+        guard !device.isAsked, try PeerDevices(step: step).mayAsk() else { return false }
         try PeerDevices(step: step).set(isAsked: true, of: device)
         let dialect = device.dialect
         try step.send(
@@ -25,6 +27,7 @@ struct Bundles {
                 of: dialect.bundleNode(device.device),
                 id: dialect == .axolotl ? nil : dialect.bundleItem(device.device), at: device.jid),
             then: BundleTold(peer: device.id, heals: heals), within: Self.patience)
+        return true
     }
 
     fileprivate func answered(_ reply: IQReply, _ device: PeerDevice, heals: Bool) throws {

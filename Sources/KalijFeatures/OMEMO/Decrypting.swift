@@ -145,6 +145,7 @@ struct Decrypting {
         let row = try sessions.insert(
             opened.session, of: device, place: isOlder ? 0 : sentAt, sends: !isOlder && !isUsed)
         try kept.add(opened.skipped, of: row, in: device.list)
+        if !device.isListed { try PeerDevices(step: step).dropUnlisted(device.list, except: device) }
         if isUsed { try sessions.stopSending(begunWith: exchange.prekeyID) }
         try keys.use(exchange.prekeyID, keeps: !own.isRead || isWhileReading())
         try OwnPublisher(step: step, dialect: dialect).changed()

@@ -35,7 +35,10 @@ struct Healing {
     private func make(_ element: EncryptedElement, _ sender: JID) throws -> PeerDevice? {
         let lists = PeerLists(step: step, dialect: element.dialect)
         guard try lists.isKnown(sender) else { return nil }
-        return try PeerDevices(step: step).make(element.sender, in: lists.make(sender), isListed: false)
+        let list = try lists.make(sender)
+        // A list that has just come, and does not name the device, is not asked for again.
+        guard try !lists.isFresh(list), try PeerDevices(step: step).mayAdd(to: list) else { return nil }
+        return try PeerDevices(step: step).make(element.sender, in: list, isListed: false)
     }
 
     /// A new session is wanted, as soon as the archive was read.
@@ -58,27 +61,47 @@ struct Healing {
         try Gate(step: step).goOn()
     }
 
-    /// Asks for the lists of the devices.
+    /// Asks for the lists of the devices; once for all devices of a list.
     func begin() throws {
         let ids = try step.database.statement(
-            "DELETE FROM omemo_owed WHERE account = ? AND heals = 1 RETURNING peer"
+            "UPDATE omemo_owed SET heals = 2 WHERE account = ? AND heals = 1 RETURNING peer"
         ).all([.integer(step.account.id)]) { $0.integer() }
-        for id in ids.sorted() {
-            guard let device = try PeerDevices(step: step).device(id) else { continue }
+        let devices = try ids.sorted().compactMap { try PeerDevices(step: step).device($0) }
+        var asked: Set<Int64> = []
+        for device in devices where asked.insert(device.list).inserted {
             let lists = PeerLists(step: step, dialect: device.dialect)
+            let list = try lists.make(device.jid)
             // The own list is told by events, and by the beginning of the session.
             if device.jid == step.account.jid {
-                try listTold(id)
-            } else {
-                try lists.ask(lists.make(device.jid), heals: id)
+                try listTold(list)
+            } else if !list.isAsked {
+                try lists.ask(list)
             }
         }
     }
 
-    /// The list of the device's address is known.
-    func listTold(_ id: Int64) throws {
-        guard let device = try PeerDevices(step: step).device(id), device.isListed else { return }
-        step.emit(OMEMOBroken(device, "a new session is begun"))
-        try Bundles(step: step).ask(device, heals: true)
+    /// The list is known: sessions with the devices that are still on the list are begun.
+    func listTold(_ list: PeerList) throws {
+        let ids = try step.database.statement(
+            """
+            DELETE FROM omemo_owed WHERE account = ? AND heals = 2 AND peer IN (SELECT id FROM omemo_peer WHERE list = ?)
+            RETURNING peer
+            """
+        ).all([.integer(step.account.id), .integer(list.id)]) { $0.integer() }
+        for id in ids.sorted() {
+            guard let device = try PeerDevices(step: step).device(id), device.isListed else { continue }
+            // Others may have asked so much that this has to wait.
+            guard try Bundles(step: step).ask(device, heals: true) else {
+                try note(device)
+                continue
+            }
+            step.emit(OMEMOBroken(device, "a new session is begun"))
+        }
+    }
+
+    /// The session is lost: no list is told any more, and the next session asks again.
+    func sessionLost() throws {
+        try step.database.run(
+            "UPDATE omemo_owed SET heals = 1 WHERE account = ? AND heals = 2", [.integer(step.account.id)])
     }
 }

@@ -109,6 +109,12 @@ struct PeerLists {
 
     // MARK: Asked for
 
+    /// Whether the list came a moment ago.
+    func isFresh(_ list: PeerList) throws -> Bool {
+        let age = step.steady.now - list.toldAt
+        return try list.session == session && age >= 0 && age < Self.validity
+    }
+
     /// Whether the list is of this session, and still holds.
     func isCurrent(_ list: PeerList) throws -> Bool {
         let session = try session
@@ -119,8 +125,7 @@ struct PeerLists {
     }
 
     /// Asks for the list, and to be told of changes, unless the presence of the address brings them (XEP-0163 section 4).
-    /// - Parameter heals: the device whose session is begun anew if the list names it.
-    func ask(_ list: PeerList, heals: Int64? = nil) throws {
+    func ask(_ list: PeerList) throws {
         try database.run("UPDATE omemo_list SET asked = 1 WHERE id = ?", [.integer(list.id)])
         let contact = try RosterRows(database: database, account: step.account.id).contact(list.jid)
         // Only the list of 0.3 is in the announced features: most accounts do not use 2, and its events would cost them bytes.
@@ -128,7 +133,7 @@ struct PeerLists {
         if !hasEvents { try watch(list) }
         try step.send(
             Nodes.items(of: dialect.listNode, at: list.jid),
-            then: ListTold(jid: list.jid.description, dialect: dialect.rawValue, watched: hasEvents, heals: heals),
+            then: ListTold(jid: list.jid.description, dialect: dialect.rawValue, watched: hasEvents),
             within: Self.patience)
     }
 
@@ -171,16 +176,17 @@ struct PeerLists {
         try step.database.run(
             "UPDATE omemo_list SET asked = 0 WHERE account = ? AND asked = 1", [.integer(step.account.id)])
         try PeerDevices(step: step).forgetQuestions()
+        try Healing(step: step).sessionLost()
     }
 
-    fileprivate func answered(_ reply: IQReply, of jid: JID, isWatched: Bool, heals: Int64?) throws {
+    fileprivate func answered(_ reply: IQReply, of jid: JID, isWatched: Bool) throws {
         if case .result(let answer) = reply {
             let content = Nodes.content(of: dialect.listNode, in: answer)
             try told(jid, content.flatMap { DeviceList($0, dialect) } ?? DeviceList([]), isWatched: isWatched)
         } else {
             try failed(jid, reply)
         }
-        if let heals { try Healing(step: step).listTold(heals) }
+        if let list = try list(of: jid) { try Healing(step: step).listTold(list) }
     }
 }
 
@@ -191,13 +197,11 @@ struct ListTold: InvalidatableHandler {
     let dialect: Int
     /// Whether changes are told, too.
     let watched: Bool
-    /// The device whose session is begun anew.
-    let heals: Int64?
 
     func call(_ reply: IQReply, in step: Step) throws {
         guard let dialect = Dialect(rawValue: dialect) else { return }
         try PeerLists(step: step, dialect: dialect).answered(
-            reply, of: .received(jid), isWatched: watched, heals: heals)
+            reply, of: .received(jid), isWatched: watched)
     }
 
     /// The next session asks again.

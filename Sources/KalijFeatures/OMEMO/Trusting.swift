@@ -8,6 +8,9 @@ struct Trusting {
     let step: Step
     private var account: Value { .integer(step.account.id) }
 
+    /// How many keys of an address are known.
+    private static let mostKeys: Int64 = 256
+
     /// How far `key` of `jid` is trusted; nil for a key that is not known.
     func trust(in key: [UInt8], of jid: JID) throws -> KeyTrust? { try known(key, of: jid)?.trust }
 
@@ -47,8 +50,25 @@ struct Trusting {
                 account, .text(device.jid.description), .blob(key.bytes), .state(trust), .integer(byBundle ? 0 : 1),
                 .integer(step.now),
             ])
+        try forget(of: device.jid)
         tell(trust, key, device, byBundle)
         return trust
+    }
+
+    /// Of too many keys of an address, those go that no device has, the oldest first. What the user has decided stays.
+    private func forget(of jid: JID) throws {
+        let address: [Value] = [account, .text(jid.bare.description)]
+        let count = try step.database.statement("SELECT count(*) FROM omemo_trust WHERE account = ? AND jid = ?")
+            .first(address) { $0.integer() }
+        guard let count, count > Self.mostKeys else { return }
+        try step.database.run(
+            """
+            DELETE FROM omemo_trust WHERE account = ?1 AND jid = ?2 AND identity IN (
+                SELECT identity FROM omemo_trust WHERE account = ?1 AND jid = ?2 AND trust IN ('blind', 'undecided')
+                    AND identity NOT IN (SELECT identity FROM omemo_list l CROSS JOIN omemo_peer p ON p.list = l.id
+                        WHERE l.account = ?1 AND l.jid = ?2 AND p.identity IS NOT NULL)
+                ORDER BY first_at LIMIT ?3)
+            """, address + [.integer(count - Self.mostKeys)])
     }
 
     private func tell(_ trust: KeyTrust, _ key: PublicKey, _ device: PeerDevice, _ byBundle: Bool) {

@@ -49,6 +49,8 @@ struct PeerDevices {
     let step: Step
     private var database: Database { step.database }
 
+    /// How many devices of an address are known that its list does not name.
+    private static let mostUnlisted: Int64 = 64
     /// The most questions for bundles at a time.
     static let mostQuestions: Int64 = 20
 
@@ -116,6 +118,23 @@ struct PeerDevices {
             "INSERT OR IGNORE INTO omemo_peer(list, device, listed, asked, read_at, fails) VALUES (?, ?, ?, 0, 0, 0)",
             [.integer(list.id), .integer(Int64(device)), .integer(isListed ? 1 : 0)])
         return try self.device(device, of: list)
+    }
+
+    /// Whether a device may be added that the list does not name, and that has no session.
+    func mayAdd(to list: PeerList) throws -> Bool {
+        let count = try database.statement("SELECT count(*) FROM omemo_peer WHERE list = ? AND listed = 0")
+            .first([.integer(list.id)]) { $0.integer() }
+        return count ?? 0 < Self.mostUnlisted
+    }
+
+    /// Of too many devices that the list does not name, those without sessions go first, then the oldest.
+    func dropUnlisted(_ list: Int64, except device: PeerDevice) throws {
+        try database.run(
+            """
+            DELETE FROM omemo_peer WHERE id IN (SELECT p.id FROM omemo_peer p WHERE p.list = ? AND p.listed = 0 AND p.id <> ?
+                ORDER BY EXISTS (SELECT 1 FROM omemo_session s WHERE s.peer = p.id) DESC, p.read_at DESC, p.id DESC
+                LIMIT -1 OFFSET ?)
+            """, [.integer(list), .integer(device.id), .integer(Self.mostUnlisted - 1)])
     }
 
     func remove(_ device: PeerDevice) throws {
