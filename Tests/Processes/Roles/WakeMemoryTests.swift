@@ -14,7 +14,7 @@ import Testing
             .chat(with: "alice@localhost", label: "m", rate: 0, count: waiting)
         try await bob.finished(seconds: 120)
         await bob.quit()
-        let (output, peak, seconds) = try await wake(world)
+        let (output, peak, seconds) = try await world.measuredWake()
         let shown = output.split(separator: "\n").count { $0.contains("\"kind\":\"show\"") }
         print("wake with \(waiting) waiting: VmHWM \(peak) kB, \(shown) notifications, \(seconds) s")
         #expect(shown == waiting)
@@ -38,7 +38,7 @@ import Testing
             INSERT INTO notification(account, message, conversation, kind)
                 SELECT account, id, conversation, 'show' FROM message;
             """)
-        let (output, peak, _) = try await wake(world)
+        let (output, peak, _) = try await world.measuredWake()
         let shown = output.split(separator: "\n").count { $0.contains("\"kind\":\"show\"") }
         print("wake with 100 long ones owed: VmHWM \(peak) kB")
         #expect(shown == 100)
@@ -62,27 +62,11 @@ import Testing
         // The session ends, so that the run enters anew.
         try await Task.sleep(for: .seconds(4))
         let before = try crowd.lines.count
-        let (_, peak, seconds) = try await wake(world)
+        let (_, peak, seconds) = try await world.measuredWake()
         let hasEntered = try await until(20) { try crowd.lines.count == before + 1 }
         let occupants = try await world.sql("SELECT count(*) FROM occupant")
         print("wake in a room with 2,000: VmHWM \(peak) kB, \(seconds) s")
         #expect(hasEntered && (Int(occupants.dropLast()) ?? 0) >= 1990, "\(hasEntered), \(occupants)")
         #expect(peak <= 24 * 1024)
-    }
-
-    /// Runs `wake` to its end; returns the output, the largest resident set in kB, and the time.
-    private func wake(_ world: World) async throws -> (String, Int, Double) {
-        let script = """
-            import os, sys
-            pid = os.fork()
-            if pid == 0: os.execv(sys.argv[1], sys.argv[1:])
-            usage = os.wait4(pid, 0)[2]
-            print("peak", usage.ru_maxrss)
-            """
-        let start = Date()
-        let output = try await world.laboratory.run(
-            "/usr/bin/python3", ["-c", script, world.kalij.executable, "--data", world.kalij.data, "--json", "wake"])
-        let peak = output.split(separator: "\n").last?.split(separator: " ").last.flatMap { Int($0) }
-        return (output, try #require(peak), Date().timeIntervalSince(start))
     }
 }

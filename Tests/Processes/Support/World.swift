@@ -52,6 +52,22 @@ struct World {
             "/usr/bin/sqlite3", ["-batch", "-cmd", ".timeout 10000", kalij.data + "/kalij.db", text])
     }
 
+    /// Runs `wake` to its end; returns the output, the largest resident set in kB, and the time.
+    func measuredWake() async throws -> (output: String, peak: Int, seconds: Double) {
+        let script = """
+            import os, sys
+            pid = os.fork()
+            if pid == 0: os.execv(sys.argv[1], sys.argv[1:])
+            usage = os.wait4(pid, 0)[2]
+            print("peak", usage.ru_maxrss)
+            """
+        let start = Date()
+        let output = try await laboratory.run(
+            "/usr/bin/python3", ["-c", script, kalij.executable, "--data", kalij.data, "--json", "wake"])
+        let peak = output.split(separator: "\n").last?.split(separator: " ").last.flatMap { Int($0) }
+        return (output, try #require(peak), Date().timeIntervalSince(start))
+    }
+
     /// A process within a transaction in a database of the directory.
     /// - Parameters:
     ///   - exclusively: keeps out readers too, like a process that closes the database.
