@@ -81,8 +81,8 @@ extension HostileDevices {
             let others = (0..<count).map { Key(receiver: $0 + 1, bytes: bytes(30), isExchange: false) }
             stanzas.append(message("70001", others))
         }
-        stanzas.append(message("70002", [Key(receiver: receiver, bytes: bytes(200_000))]))
-        stanzas.append(message("70003", [], payload: Data(bytes(180_000)).base64EncodedString()))
+        stanzas.append(message("70002", [Key(receiver: receiver, bytes: bytes(100_000))]))
+        stanzas.append(message("70003", [], payload: Data(bytes(90_000)).base64EncodedString()))
         return stanzas
     }
 

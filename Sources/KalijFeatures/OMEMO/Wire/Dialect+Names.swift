@@ -38,12 +38,17 @@ extension Element {
     /// The bytes in base64 that the element's text says; nil if the text is something else, or says more bytes than `most`. White
     /// space does not count.
     func bytesOfBase64(atMost most: Int = .max) -> [UInt8]? {
-        let text = text.utf8
+        let text = text
         // White space may double the text, no more.
-        guard text.count / 3 <= most else { return nil }
-        let digits = Data(text.filter { ![0x09, 0x0a, 0x0d, 0x20].contains($0) })
-        guard let bytes = Data(base64Encoded: digits), bytes.count <= most else { return nil }
+        guard text.utf8.count / 3 <= most, let bytes = Data(base64Encoded: text) ?? Self.bytes(of: text),
+            bytes.count <= most
+        else { return nil }
         return [UInt8](bytes)
+    }
+
+    /// The bytes in base64 with white space.
+    private static func bytes(of text: String) -> Data? {
+        Data(base64Encoded: Data(text.utf8.filter { ![0x09, 0x0a, 0x0d, 0x20].contains($0) }))
     }
 
     /// An element with bytes in base64.
