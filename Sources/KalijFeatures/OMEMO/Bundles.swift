@@ -19,7 +19,7 @@ struct Bundles {
     /// - Returns: false if too many questions are open, or one about this device.
     @discardableResult
     func ask(_ device: PeerDevice, heals: Bool = false) throws -> Bool {
-        guard !device.isAsked, try PeerDevices(step: step).mayAsk() else { return false }
+        guard !device.isAsked, try PeerDevices(step: step).mayAsk(device.list) else { return false }
         try PeerDevices(step: step).set(isAsked: true, of: device)
         let dialect = device.dialect
         try step.send(

@@ -148,6 +148,25 @@ struct HostilePeerTests {
         #expect(alone.map(\.body) == ["psst"])
     }
 
+    @Test(
+        "a list of 64 devices without answers takes half of the questions: another contact's device is asked for at once"
+    )
+    func questionsOfList() throws {
+        let harness = try ready()
+        func asked() throws -> [String?] {
+            try harness.leave().filter { $0.xml().contains("bundles:") }.map { $0["to"] }
+        }
+        for (jid, devices) in [("romeo@example.net", Array(1...64)), ("mercutio@example.net", [5])] {
+            try harness.encrypt(jid)
+            try harness.accept("But soft", to: jid)
+            _ = try harness.leave()
+            try harness.answer(
+                "list", by: jid, node: Dialect.axolotl.listNode,
+                DeviceList(devices.map { UInt32($0) }).element(.axolotl))
+            #expect(try asked() == Array(repeating: jid, count: min(devices.count, 10)))
+        }
+    }
+
     @Test("texts that no stanza can have are texts; bytes that are none are malformed")
     func oddTexts() throws {
         let harness = try ready()

@@ -53,6 +53,8 @@ struct PeerDevices {
     private static let mostUnlisted: Int64 = 64
     /// The most questions for bundles at a time.
     static let mostQuestions: Int64 = 20
+    /// The most about devices of an address: nobody whose server does not answer keeps all others waiting.
+    private static let mostOfList: Int64 = 10
 
     func all(of list: PeerList) throws -> [PeerDevice] {
         try database.statement(
@@ -188,8 +190,11 @@ struct PeerDevices {
             [.integer(isAsked ? 1 : 0), .integer(device.id)])
     }
 
-    /// Whether another bundle may be asked for now.
-    func mayAsk() throws -> Bool {
+    /// Whether another bundle of a device of `list` may be asked for now.
+    func mayAsk(_ list: Int64) throws -> Bool {
+        let own = try database.statement("SELECT count(*) FROM omemo_peer WHERE list = ? AND asked = 1")
+            .first([.integer(list)]) { $0.integer() }
+        guard own ?? 0 < Self.mostOfList else { return false }
         let asked =
             try database.statement("SELECT count(*) FROM (SELECT 1 FROM omemo_peer WHERE asked = 1 LIMIT ?)")
             .first([.integer(Self.mostQuestions)]) { $0.integer() } ?? 0
