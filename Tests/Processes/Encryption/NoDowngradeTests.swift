@@ -29,7 +29,7 @@ import Testing
         let trouble = Trouble(alice: alice, bob: bob, raw: raw, random: random)
         let texts = Texts(alice: alice, random: random)
         while texts.bodies.count < count {
-            try await texts.accept(min(random.number(3...max(15, count / 50)), count - texts.bodies.count))
+            try await texts.accept(min(random.number(3...max(15, count / 25)), count - texts.bodies.count))
             try await trouble.make(betweenTexts: texts.bodies.count)
         }
         try await trouble.end()
@@ -93,7 +93,8 @@ private final class Texts {
     /// Accepts texts: by `share` alone while nobody drives or beside the driver, or by lines of `run`.
     func accept(_ count: Int) async throws {
         let isByLines = alice.run != nil && random.flip()
-        for _ in 0..<count {
+        // A process for each text takes much longer than a line.
+        for _ in 0..<(isByLines ? count : min(count, 20)) {
             let body = "\(marker) \(bodies.count)"
             if isByLines, let run = alice.run {
                 try run.process.write(
