@@ -32,7 +32,7 @@ final class Wire {
         }
         guard let element = EncryptedElement(stanza, .axolotl) else { return note("\(id) has no keys") }
         for key in stanza.child("encrypted")?.child("header")?.children("key") ?? [] {
-            guard let bytes = key.bytesOfBase64 else { continue }
+            guard let bytes = key.bytesOfBase64() else { continue }
             look(at: bytes, key["prekey"] != nil, of: element.sender, id)
         }
     }
