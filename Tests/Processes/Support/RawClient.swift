@@ -52,7 +52,7 @@ final class RawClient {
     }
 
     /// Asks, and waits for the answer.
-    func ask(_ type: String, _ content: String, to: String? = nil, from: String? = nil, seconds: Double = 30)
+    func ask(_ type: String, _ content: String, to: String? = nil, from: String? = nil, seconds: Double = 120)
         async throws -> Stanza
     {
         questions += 1
