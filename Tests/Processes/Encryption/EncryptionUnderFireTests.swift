@@ -146,7 +146,7 @@ import Testing
         print("\(kind): left within \(left) s without \(out.count) devices")
         #expect(out.count == 64 - usable.count && out.contains("mallory@localhost/10001"), "\(kind): \(out)")
         #expect(left < limit)
-        let sealed = try await stage.world.peer("mallory").archive().compactMap(\.encrypted)
+        let sealed = try await stage.world.peer("mallory").archive().flatMap(\.encrypted)
         #expect(sealed.map { $0.keys.map(\.device) } == [usable], "\(kind): \(sealed)")
         stage.expectSteps(try run.events())
         try stage.speak()
