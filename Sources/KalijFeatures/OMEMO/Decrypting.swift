@@ -147,7 +147,7 @@ struct Decrypting {
         try kept.add(opened.skipped, of: row, in: device.list)
         if !device.isListed { try PeerDevices(step: step).dropUnlisted(device.list, except: device) }
         if isUsed { try sessions.stopSending(begunWith: exchange.prekeyID) }
-        try keys.use(exchange.prekeyID, keeps: !own.isRead || isWhileReading())
+        try keys.use(exchange.prekeyID)
         try OwnPublisher(step: step, dialect: dialect).changed()
         return try read(content, opened.session, device)
     }

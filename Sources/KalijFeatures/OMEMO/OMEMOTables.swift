@@ -43,7 +43,7 @@ extension OMEMOFeature {
                 id INTEGER NOT NULL,
                 key BLOB NOT NULL,
                 public BLOB NOT NULL,
-                used INTEGER NOT NULL,          -- 1: not in the bundle any more; kept until the archive was read
+                used INTEGER NOT NULL,          -- 0, or when it was used, in the steady time: not in the bundle any more
                 PRIMARY KEY (account, dialect, id)) WITHOUT ROWID;
             CREATE TABLE omemo_signed(
                 account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,

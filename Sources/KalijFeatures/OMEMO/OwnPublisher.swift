@@ -74,6 +74,7 @@ struct OwnPublisher {
     /// A day has passed in the session.
     fileprivate func dayPassed(in session: Int64) throws {
         guard try SessionRow.load(account, from: step.database).number == session else { return }
+        if try OwnDevice.load(account, from: step.database)?.isRead ?? false { try keys.forgetUsed() }
         if try keys.rotate() { try handle(.changed) }
         try daily()
     }

@@ -24,13 +24,32 @@ struct DecryptingTests {
         try harness.receive(peer.message("But soft", harness))
         #expect(try harness.history() == ["in But soft"])
         #expect(try harness.number("SELECT count(*) FROM omemo_prekey WHERE used = 0") == 99)
-        #expect(try harness.number("SELECT count(*) FROM omemo_prekey") == 99)
         #expect(try Modes(database: harness.database, account: harness.account.id).isEncrypted("romeo@example.net"))
         let message = try #require(
             StoredMessages(database: harness.database, account: harness.account.id).newest(1, with: nil).first)
         #expect(message.message.encryption?.device == 7)
         #expect(message.message.encryption?.trust == .blind)
         #expect(message.message.encryption?.fingerprint == Fingerprint(peer.identity.publicIdentity.key).hex)
+    }
+
+    @Test(
+        "two devices have chosen the same prekey: both are read, neither session sends; an hour later the prekey is forgotten"
+    )
+    func samePrekey() throws {
+        let harness = try StepHarness.caughtUp()
+        try harness.publishKeys()
+        let peers = [try SealedPeer(), try SealedPeer(device: 8)]
+        for peer in peers { try peer.begin(harness, prekey: 41) }
+        for peer in peers { try harness.receive(peer.message("of \(peer.device)", harness)) }
+        #expect(try harness.history() == ["in of 7", "in of 8"])
+        #expect(try harness.number("SELECT count(*) FROM omemo_session") == 2)
+        #expect(try harness.number("SELECT count(*) FROM omemo_session WHERE sends = 1") == 0)
+        #expect(try harness.number("SELECT count(*) FROM omemo_prekey WHERE used > 0") == 1)
+        for (time, left) in [(3_599_000, 1), (2000, 0)] as [(Int64, Int64)] {
+            harness.clock.move(by: time)
+            _ = try harness.runner.run("test", for: harness.account) { try Gate(step: $0).archiveRead() }
+            #expect(try harness.number("SELECT count(*) FROM omemo_prekey WHERE used > 0") == left)
+        }
     }
 
     @Test("the same content again, with whatever ids and from whatever source: one row, read once")

@@ -44,8 +44,17 @@ final class SealedPeer {
     }
 
     /// Begins a session with the bundle of the account's device.
-    func begin(_ harness: StepHarness) throws {
-        session = try Session.begin(identity, harness.ownBundle(dialect).chosen(dialect), dialect)
+    /// - Parameter place: of the prekey in the bundle; nil for any prekey.
+    func begin(_ harness: StepHarness, prekey place: Int? = nil) throws {
+        let bundle = try harness.ownBundle(dialect)
+        guard let place else {
+            session = try Session.begin(identity, bundle.chosen(dialect), dialect)
+            return
+        }
+        let chosen = try Bundle(
+            dialect, identity: bundle.identity, signedPrekey: bundle.signedPrekey, signature: bundle.signature,
+            prekey: bundle.prekeys[place])
+        session = try Session.begin(identity, chosen, dialect)
     }
 
     /// Reads what the account has sent; nil for an empty message.

@@ -15,6 +15,9 @@ struct OwnKeys {
     static let fewest: Int64 = 25
     /// In milliseconds: how long a signed prekey is in the bundle, and how long it is kept afterwards.
     private static let (age, afterwards): (Int64, Int64) = (7 * 86_400_000, 30 * 86_400_000)
+    /// In milliseconds: how long a used prekey is kept. Until the next bundle is out, and others have read the next bundle, other
+    /// devices choose among the same prekeys: of two devices one in a hundred chooses the prekey of the other.
+    private static let usedAge: Int64 = 3_600_000
 
     // MARK: The bundle
 
@@ -123,19 +126,23 @@ struct OwnKeys {
     }
 
     /// The prekey was used: it leaves the bundle in this step.
-    /// - Parameter keeps: whether messages of the archive may still use the prekey.
-    func use(_ id: UInt32, keeps: Bool) throws {
-        let values = key + [.integer(Int64(id))]
-        if keeps {
-            try database.run("UPDATE omemo_prekey SET used = 1 WHERE account = ? AND dialect = ? AND id = ?", values)
-        } else {
-            try database.run("DELETE FROM omemo_prekey WHERE account = ? AND dialect = ? AND id = ?", values)
-        }
+    func use(_ id: UInt32) throws {
+        try database.run(
+            "UPDATE omemo_prekey SET used = max(1, ?4) WHERE account = ?1 AND dialect = ?2 AND id = ?3",
+            key + [.integer(Int64(id)), .integer(step.steady.now)])
+    }
+
+    /// Forgets prekeys that were used a while ago. Messages of the archive may use them until the archive was read.
+    func forgetUsed() throws {
+        let now = step.steady.now
+        try database.run(
+            "DELETE FROM omemo_prekey WHERE account = ?1 AND dialect = ?2 AND used > 0 AND (used <= ?3 OR used > ?4)",
+            key + [.integer(now - Self.usedAge), .integer(now)])
     }
 
     /// The archive was read.
     func archiveRead() throws {
-        try database.run("DELETE FROM omemo_prekey WHERE account = ? AND dialect = ? AND used = 1", key)
+        try forgetUsed()
         try database.run(
             "UPDATE omemo_signed SET read = 1 WHERE account = ? AND dialect = ? AND replaced_at IS NOT NULL", key)
     }
