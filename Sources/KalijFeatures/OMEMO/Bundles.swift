@@ -11,14 +11,16 @@ struct Bundles {
 
     /// The longest time for an answer of somebody's server.
     private static let patience = Duration.seconds(60)
+    private static let mostAttempts = 2
     /// How long a device without usable keys is left out; and one whose keys cannot be had now.
     private static let (long, short) = (Duration.seconds(24 * 3600), Duration.seconds(600))
 
     /// Asks for the bundle of `device`, if not too many questions are open.
     /// - Parameter heals: whether a session is begun though there is one.
+    /// - Parameter attempt: the number of the question, if an answer has not come.
     /// - Returns: false if too many questions are open, or one about this device.
     @discardableResult
-    func ask(_ device: PeerDevice, heals: Bool = false) throws -> Bool {
+    func ask(_ device: PeerDevice, heals: Bool = false, attempt: Int = 1) throws -> Bool {
         guard !device.isAsked, try PeerDevices(step: step).mayAsk(device.list) else { return false }
         try PeerDevices(step: step).set(isAsked: true, of: device)
         let dialect = device.dialect
@@ -26,14 +28,17 @@ struct Bundles {
             Nodes.items(
                 of: dialect.bundleNode(device.device),
                 id: dialect == .axolotl ? nil : dialect.bundleItem(device.device), at: device.jid),
-            then: BundleTold(peer: device.id, heals: heals), within: Self.patience)
+            then: BundleTold(peer: device.id, heals: heals, attempt: attempt), within: Self.patience)
         return true
     }
 
-    fileprivate func answered(_ reply: IQReply, _ device: PeerDevice, heals: Bool) throws {
+    fileprivate func answered(_ reply: IQReply, _ device: PeerDevice, heals: Bool, attempt: Int) throws {
         let devices = PeerDevices(step: step)
         try devices.set(isAsked: false, of: device)
         switch reply {
+        // Servers lose answers: a device is not left out because of one.
+        case .timeout where attempt < Self.mostAttempts:
+            return try ask(try devices.device(device.id) ?? device, heals: heals, attempt: attempt + 1)
         case .timeout: try devices.leaveOut(device, "its server does not answer", for: Self.short)
         case .error(let error, _):
             let isLate = error.isUnreachable || error.kind == .wait
@@ -76,10 +81,11 @@ struct BundleTold: InvalidatableHandler {
     let peer: Int64
     /// Whether a session is begun though there is one.
     let heals: Bool
+    let attempt: Int?
 
     func call(_ reply: IQReply, in step: Step) throws {
         guard let device = try PeerDevices(step: step).device(peer) else { return }
-        try Bundles(step: step).answered(reply, device, heals: heals)
+        try Bundles(step: step).answered(reply, device, heals: heals, attempt: attempt ?? 1)
     }
 
     /// The next session asks again.

@@ -86,6 +86,31 @@ struct EncryptingTests {
         #expect(try other.text("SELECT error FROM message")?.contains("signature") ?? false)
     }
 
+    @Test("a server loses an answer: the bundle is asked for once more before the device is left out")
+    func lostAnswer() throws {
+        let (harness, peer) = try ready()
+        try harness.accept("But soft")
+        _ = try harness.leave()
+        try harness.answer("list", node: Dialect.axolotl.listNode, DeviceList([7]).element(.axolotl))
+        _ = try harness.leave()
+        try harness.letExpire()
+        let asked = try harness.leave().filter { $0.xml().contains(Dialect.axolotl.bundleNode(7)) }
+        #expect(asked.count == 1)
+        #expect(try harness.number("SELECT count(*) FROM omemo_peer WHERE bad_until IS NOT NULL") == 0)
+        try harness.answer("bundle", node: Dialect.axolotl.bundleNode(7), peer.bundle)
+        #expect(try messages(harness.leave()).map { try peer.read($0) } == ["But soft"])
+
+        let (other, _) = try ready()
+        try other.accept("But soft")
+        _ = try other.leave()
+        try other.answer("list", node: Dialect.axolotl.listNode, DeviceList([7]).element(.axolotl))
+        for _ in 0..<2 {
+            _ = try other.leave()
+            try other.letExpire()
+        }
+        #expect(try other.text("SELECT problem FROM omemo_peer") == "its server does not answer")
+    }
+
     @Test("a message keeps the mode in which it was accepted; a plain one waits behind an encrypted one")
     func modes() throws {
         let (harness, peer) = try ready()
