@@ -32,6 +32,8 @@ struct Surroundings {
     let drives: (SimulatedProcess, Database) -> Void
     /// An overtaken process writes to the server all the same.
     let wrote: (SimulatedProcess, [UInt8]) -> Void
+    /// A process has written to the network.
+    let left: ([UInt8]) -> Void
 }
 
 /// A process that drives the account, or is about to: the engine itself, over the simulated machine.

@@ -54,18 +54,20 @@ final class SimulatedConnection: StreamConnection {
 
     private func flush() {
         guard events != nil, !outgoing.isEmpty else { return }
-        process.world.trace("C: \(String(decoding: outgoing, as: UTF8.self))")
-        link?.send(outgoing, from: .client)
+        write()
         outgoing = []
         events?(.drained)
     }
 
+    private func write() {
+        process.world.trace("C: \(String(decoding: outgoing, as: UTF8.self))")
+        process.surroundings.left(outgoing)
+        link?.send(outgoing, from: .client)
+    }
+
     func close(_ finished: (() -> Void)?) {
         guard !process.isDead else { return }
-        if !outgoing.isEmpty {
-            process.world.trace("C: \(String(decoding: outgoing, as: UTF8.self))")
-            link?.send(outgoing, from: .client)
-        }
+        if !outgoing.isEmpty { write() }
         drop()
         if let finished { process.schedule.enqueue(finished) }
     }

@@ -66,7 +66,8 @@ struct Oracle {
         }
         // Encrypted messages that are read later.
         let aside = try database.statement("SELECT stanza FROM omemo_aside").all { $0.blob() }
-        return Set(stored + setAside + aside.compactMap { try? Element.parse($0)["id"] })
+        return simulation.server.omemo.withCopies(
+            Set(stored + setAside + aside.compactMap { try? Element.parse($0)["id"] }))
     }
 
     /// The ids of the stored messages, seen from within a process.

@@ -36,6 +36,11 @@ extension EncryptedAction {
         func add(_ time: Int64, _ action: EncryptedAction) {
             all.append(Plan.Action(time: time, kind: .encrypted(action)))
         }
+        var number = 1000
+        func say(_ time: Int64) {
+            number += 1
+            add(time, .say(number, operations: nil))
+        }
         add(random.pick(0...2_000_000), .turnOn)
         for number in 0..<random.pick(15...30) {
             let start = time()
@@ -46,11 +51,29 @@ extension EncryptedAction {
             }
         }
         for _ in 0..<random.pick(0...4) { add(random.pick(0...length), .list(isListed: random.chance(60))) }
+        // The process dies between the step that seals a text and later steps; the next process seals another text.
+        for _ in 0..<random.pick(0...3) {
+            let start = time()
+            say(start)
+            let death = Plan.Kind.kill(
+                operations: random.chance(30) ? random.pick(1...12) : nil, turns: random.pick(0...6))
+            all.append(Plan.Action(time: start + random.pick(0...150_000), kind: death))
+            say(start + random.pick(100_000...2_000_000))
+        }
         // In one of three worlds the disk is put back, and in few of them twice.
         for _ in 0..<random.pick(weighted: [(60, 0), (25, 1), (8, 2)]) {
             let start = random.pick(length / 10...length * 6 / 10)
             add(start, .backUp)
-            add(random.pick(start...length), .putBack(isOtherFile: random.chance(50)))
+            guard random.chance(60) else {
+                add(random.pick(start...length), .putBack(isOtherFile: random.chance(50)))
+                continue
+            }
+            // Soon, and with texts in sessions whose other end says nothing meanwhile: the old keys would be used again.
+            let end = start + random.pick(2_000_000...5_000_000)
+            all.removeAll { $0.kind.isHearing && (start - 500_000...end + 5_000_000).contains($0.time) }
+            for _ in 0..<random.pick(1...3) { say(random.pick(start...end - 500_000)) }
+            add(end, .putBack(isOtherFile: random.chance(50)))
+            for _ in 0..<random.pick(1...2) { say(end + random.pick(100_000...3_000_000)) }
         }
         return all
     }
@@ -60,6 +83,16 @@ extension EncryptedAction {
         case 0..<47: .say(number, operations: random.chance(8) ? random.pick(1...40) : nil)
         case 47..<90: .hear(number, device: random.chance(25) ? 1 : 0)
         default: .hearAgain(isSame: random.chance(60))
+        }
+    }
+}
+
+extension Plan.Kind {
+    /// Whether the contact says something.
+    fileprivate var isHearing: Bool {
+        switch self {
+        case .encrypted(.hear), .encrypted(.hearAgain): true
+        default: false
         }
     }
 }

@@ -1,6 +1,7 @@
 import CSimulatedMachine
 import Glibc
 import KalijAddress
+import KalijStore
 
 @testable import KalijClient
 @testable import KalijFeatures
@@ -21,6 +22,19 @@ extension Simulation {
             machine_back_up()
         case .putBack(let isOtherFile): putBack(isOtherFile: isOtherFile)
         }
+    }
+
+    /// The user wants both formats, before anything can go wrong.
+    func useOMEMO2() throws {
+        machine_run_as(1)
+        try setOMEMO2()
+        machine_run_as(0)
+    }
+
+    private func setOMEMO2() throws {
+        let database = try Database(path: directory.databasePath, durability: .machine)
+        let account = try AccountTable(database).account(nil, in: directory)
+        try Formats(database: database, account: account.id).set(usesOMEMO2: true)
     }
 
     private func turnOn() {

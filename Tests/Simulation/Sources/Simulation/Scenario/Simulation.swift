@@ -83,6 +83,7 @@ public final class Simulation {
         calm()
         try rest()
         violations += try Oracle(self).check()
+        if world.isTracing { try Oracle(self).reading { try server.omemo.trace($0) } }
         // Whoever puts an old disk back loses what came since; only encryption promises something then.
         if record.restores > 0 { violations.removeAll { $0.promise != .encryption } }
         clear()
@@ -103,7 +104,10 @@ public final class Simulation {
             machine_seed_randomness(plan.seed)
             _ = machine_restore()
         }
-        if plan.hasEncryption { renewFile() }
+        if plan.hasEncryption {
+            renewFile()
+            if server.omemo.usesOMEMO2 { try useOMEMO2() }
+        }
         world.run(until: 0)
         account = try Oracle(self).reading { try AccountTable($0).account(nil, in: directory) }
     }
@@ -132,7 +136,8 @@ public final class Simulation {
             shown: { [weak self] in self?.shown($0) },
             outputFails: { [weak self] in self?.outputFails() ?? false }, told: { [weak self] in self?.told($0) },
             drives: { [weak self] in self?.began($0, $1) },
-            wrote: { [weak self] in self?.wrote($1, $0) })
+            wrote: { [weak self] in self?.wrote($1, $0) },
+            left: { [weak self] in self?.server.omemo.left($0) })
     }
 
     func startMain() {

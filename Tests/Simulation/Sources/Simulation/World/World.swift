@@ -140,6 +140,8 @@ public struct Counts: Sendable, Encodable {
     public var changes = 0
     /// Texts of an encrypted conversation.
     public var encrypted = 0
+    /// Messages read in OMEMO 2, at either end.
+    public var encryptedIn2 = 0
     /// How often the disk was put back to a backup.
     public var restores = 0
     /// Passwords changed at the server.

@@ -6,6 +6,8 @@ final class SimulatedNodes: SimulatedFeature {
 
     unowned let server: SimulatedServer
     private var nodes: [String: Node] = [:]
+    /// The nodes that the client is told of because it has asked.
+    private var subscriptions: Set<String> = []
     private var profile: Profile { server.profile }
 
     struct Node {
@@ -51,9 +53,21 @@ final class SimulatedNodes: SimulatedFeature {
             return request.child("configure").map { configure(name, $0) } ?? .result("")
         }
         if let publish = request.child("publish") { return publishing(publish, request.child("publish-options")) }
+        if let name = request.child("subscribe")?["node"], SimulatedOMEMO.isKeys(name) { return subscribe(to: name) }
         guard let items = request.child("items"), let name = items["node"] else { return nil }
         guard let node = nodes[name] else { return .error(condition: "item-not-found", type: "cancel") }
+        if SimulatedOMEMO.isKeys(name), let id = items.child("item")?["id"] {
+            let found = node.items.filter { $0.id == id }
+            if found.isEmpty { return .error(condition: "item-not-found", type: "cancel") }
+            return .result("<pubsub xmlns='\(Self.pubsub)'>\(Self.list(found, of: name))</pubsub>")
+        }
         return .result("<pubsub xmlns='\(Self.pubsub)'>\(Self.list(node.items, of: name))</pubsub>")
+    }
+
+    private func subscribe(to name: String) -> SimulatedAnswer {
+        guard nodes[name] != nil else { return .error(condition: "item-not-found", type: "cancel") }
+        subscriptions.insert(name)
+        return .result("")
     }
 
     /// The values in the form in `element`, by their variables without the prefix.
@@ -85,7 +99,10 @@ final class SimulatedNodes: SimulatedFeature {
         wanted["FORM_TYPE"] = nil
         // ejabberd 23.01 refuses options that it does not know.
         if profile.knowsFewOptions, !Set(wanted.keys).isSubset(of: ["persist_items", "access_model"]) {
-            return .error(condition: "bad-request", type: "modify")
+            // The number of items it refuses in another way.
+            return SimulatedOMEMO.isKeys(name) && wanted["max_items"] != nil
+                ? .error(condition: "internal-server-error", type: "wait")
+                : .error(condition: "bad-request", type: "modify")
         }
         if let node = nodes[name] {
             let isWanted =
@@ -117,7 +134,7 @@ final class SimulatedNodes: SimulatedFeature {
         node.items.append((id, content))
         if let most = node.mostItems, node.items.count > most { node.items.removeFirst(node.items.count - most) }
         nodes[name] = node
-        guard SimulatedOMEMO.isAnnounced(name) else { return }
+        guard SimulatedOMEMO.isAnnounced(name) || subscriptions.contains(name) else { return }
         for session in server.sessions where session.isAvailable {
             notify([(id, content)], of: name, session, acknowledged)
         }

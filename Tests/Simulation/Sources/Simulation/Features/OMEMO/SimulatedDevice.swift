@@ -3,28 +3,23 @@ import KalijXML
 @testable import KalijFeatures
 @testable import KalijRatchet
 
-/// A device of a contact's, as somebody's client would be: its keys, its sessions with the account's devices.
-final class SimulatedDevice {
-    let id: UInt32
+/// What a device of a contact's has in a format, as somebody's client would: its keys, its sessions with the account's devices.
+final class SimulatedRatchets {
+    let dialect: Dialect
     private let identity: Identity
     private let signed: KeyPair
     private var prekeys: [UInt32: KeyPair] = [:]
     private var lastPrekey: UInt32 = 0
     /// By the account's devices; the first one sends.
     private var sessions: [UInt32: [Entry]] = [:]
-    /// What was read: the bytes of the keys.
-    private var seen: Set<[UInt8]> = []
-    /// The texts that were read, in order.
-    private(set) var texts: [String] = []
 
     private struct Entry {
         var session: Session
         var kept: [Session.SkippedKey.Name: Secret] = [:]
     }
 
-    init(_ id: UInt32) throws {
-        self.id = id
-        (identity, signed) = (try Identity.make(), try KeyPair.make())
+    init(_ identity: Identity, _ dialect: Dialect) throws {
+        (self.identity, self.dialect, signed) = (identity, dialect, try KeyPair.make())
         try refill()
     }
 
@@ -37,9 +32,9 @@ final class SimulatedDevice {
 
     func bundle() throws -> BundleElement {
         BundleElement(
-            identity: Dialect.axolotl.written(identity.publicIdentity),
-            signedPrekey: (1, Dialect.axolotl.written(signed.key)), signature: try identity.sign(signed.key, .axolotl),
-            prekeys: prekeys.sorted { $0.key < $1.key }.map { ($0.key, Dialect.axolotl.written($0.value.key)) })
+            identity: dialect.written(identity.publicIdentity),
+            signedPrekey: (1, dialect.written(signed.key)), signature: try identity.sign(signed.key, dialect),
+            prekeys: prekeys.sorted { $0.key < $1.key }.map { ($0.key, dialect.written($0.value.key)) })
     }
 
     // MARK: Sending
@@ -53,42 +48,22 @@ final class SimulatedDevice {
 
     /// Begins a session, which sends from now on.
     func begin(_ device: UInt32, _ bundle: BundleElement) throws {
-        let session = try Session.begin(identity, bundle.chosen(.axolotl), .axolotl)
+        let session = try Session.begin(identity, bundle.chosen(dialect), dialect)
         sessions[device, default: []].insert(Entry(session: session), at: 0)
     }
 
     // MARK: Reading
 
-    enum Outcome {
-        /// Known already.
-        case again
-        /// A message in a session; `isNew`: the session was begun with it.
-        case read(String?, isNew: Bool)
-        case failed(String)
-    }
-
-    func read(_ element: EncryptedElement, _ key: EncryptedElement.Key) -> Outcome {
-        guard seen.insert(key.bytes).inserted else { return .again }
-        do {
-            let (content, isNew) = try open(key, from: element.sender)
-            guard let payload = try element.payload else { return .read(nil, isNew: isNew) }
-            let bytes = try Payload.open(payload, iv: element.iv, content: content, .axolotl)
-            let text = String(decoding: bytes, as: UTF8.self)
-            texts.append(text)
-            return .read(text, isNew: isNew)
-        } catch { return .failed("\(error)") }
-    }
-
-    private func open(_ key: EncryptedElement.Key, from device: UInt32) throws -> (content: Secret, isNew: Bool) {
+    func open(_ key: EncryptedElement.Key, from device: UInt32) throws -> (content: Secret, isNew: Bool) {
         guard key.isExchange else {
-            return (try open(RatchetMessage(key.bytes, .axolotl), from: device, among: nil), false)
+            return (try open(RatchetMessage(key.bytes, dialect), from: device, among: nil), false)
         }
-        let exchange = try KeyExchange(key.bytes, .axolotl)
+        let exchange = try KeyExchange(key.bytes, dialect)
         if let place = sessions[device]?.firstIndex(where: { $0.session.isOf(exchange) }) {
             return (try open(exchange.message, from: device, among: place), false)
         }
         guard let prekey = prekeys[exchange.prekeyID] else { throw RatchetError.keyGone }
-        let session = try Session.accept(exchange, identity, signedPrekey: signed, prekey: prekey.secret, .axolotl)
+        let session = try Session.accept(exchange, identity, signedPrekey: signed, prekey: prekey.secret, dialect)
         sessions[device, default: []].append(Entry(session: session))
         let content = try open(exchange.message, from: device, among: (sessions[device]?.count ?? 1) - 1)
         prekeys[exchange.prekeyID] = nil
@@ -113,5 +88,62 @@ final class SimulatedDevice {
             } catch let error as RatchetError { failure = error }
         }
         throw failure
+    }
+}
+
+/// A device of a contact's.
+final class SimulatedDevice {
+    let id: UInt32
+    /// By format: what the device can read.
+    private let ratchets: [Dialect: SimulatedRatchets]
+    /// What was read: the bytes of the keys.
+    private var seen: Set<[UInt8]> = []
+    /// The texts that were read, in order.
+    private(set) var texts: [String] = []
+
+    init(_ id: UInt32, _ formats: [Dialect]) throws {
+        self.id = id
+        let identity = try Identity.make()
+        ratchets = try Dictionary(uniqueKeysWithValues: formats.map { ($0, try SimulatedRatchets(identity, $0)) })
+    }
+
+    /// Nil for a format that the device does not know.
+    subscript(dialect: Dialect) -> SimulatedRatchets? { ratchets[dialect] }
+
+    enum Outcome {
+        /// Known already.
+        case again
+        /// A message in a session; `isNew`: the session was begun with it.
+        case read(String?, isNew: Bool)
+        case failed(String)
+    }
+
+    /// - Parameter addresses: what an envelope has to name: sender and recipient.
+    func read(
+        _ element: EncryptedElement, _ key: EncryptedElement.Key, _ addresses: (from: String, to: String)
+    ) -> Outcome {
+        guard seen.insert(key.bytes).inserted, let ratchets = ratchets[element.dialect] else { return .again }
+        do {
+            let (content, isNew) = try ratchets.open(key, from: element.sender)
+            guard let payload = element.payload else { return .read(nil, isNew: isNew) }
+            let bytes = try Payload.open(payload, iv: element.iv, content: content, element.dialect)
+            let text =
+                element.dialect == .axolotl
+                ? String(decoding: bytes, as: UTF8.self) : try Self.text(ofEnvelope: bytes, addresses)
+            texts.append(text)
+            return .read(text, isNew: isNew)
+        } catch { return .failed("\(error)") }
+    }
+
+    struct WrongEnvelope: Error { let envelope: String }
+
+    /// The text in an envelope that is addressed rightly.
+    private static func text(ofEnvelope bytes: [UInt8], _ addresses: (from: String, to: String)) throws -> String {
+        let envelope = try Element.parse(bytes)
+        guard envelope.isNamed("envelope", "urn:xmpp:sce:1"), envelope.child("from")?["jid"] == addresses.from,
+            envelope.child("to")?["jid"] == addresses.to, envelope.child("rpad") != nil,
+            let body = envelope.child("content")?.child("body", "jabber:client")
+        else { throw WrongEnvelope(envelope: String(decoding: bytes, as: UTF8.self)) }
+        return body.text
     }
 }

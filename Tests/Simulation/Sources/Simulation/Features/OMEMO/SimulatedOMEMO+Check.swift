@@ -36,6 +36,18 @@ extension SimulatedOMEMO {
         return found.map { Violation(.encryption, $0) }
     }
 
+    /// For whoever looks for the reason.
+    func trace(_ database: Database) throws {
+        guard isOn, server.world.isTracing else { return }
+        let rows = try database.prepare(
+            "SELECT message_id, body, encryption, shown FROM message WHERE conversation = '\(Self.contact)' ORDER BY id"
+        ).all { row in
+            "\(row.text("message_id")) \(row.optionalText("body") ?? "-") \(row.optionalText("encryption") ?? "-")"
+                + (row.bool("shown") ? "" : " hidden")
+        }
+        for row in rows { server.world.trace("   stored: \(row)") }
+    }
+
     /// Every text of the user's is read by the contact's device once and in order, or has failed with a reason.
     private func checkSaid(_ rows: [String: Row], _ simulation: Simulation) -> [String] {
         let record = simulation.record
@@ -82,7 +94,8 @@ extension SimulatedOMEMO {
             // What comes just after the disk was put back is perhaps in a session that the disk does not have.
             if restores > 0, text.text != "secret-in-9002" { return nil }
             if archive.gone.contains(text.number) || archive.older.contains(text.number) { return nil }
-            let body = rows[text.id]?.body
+            // Whichever copy comes first is the message.
+            let body = ([text.id] + (copies[text.id] ?? [])).lazy.compactMap { rows[$0]?.body }.first
             return body == text.text ? nil : "\(text.text) cannot be read: \(body ?? "no text")"
         }
     }

@@ -1,3 +1,4 @@
+import KalijAddress
 import KalijXML
 
 @testable import KalijFeatures
@@ -14,18 +15,18 @@ final class SimulatedOMEMO: SimulatedFeature {
     static let contact = "benvolio@example.net"
     /// The beginning of the user's texts: no stanza of the client's may have it.
     static let secret = "secret-out-"
-    private static let pubsub = "http://jabber.org/protocol/pubsub"
-    private static let dialect = Dialect.axolotl
 
     unowned let server: SimulatedServer
     /// Whether there is an encrypted conversation.
     private(set) var isOn = false
-    private var random = Seeded(0)
-    private var devices: [SimulatedDevice] = []
-    private var listed: [Bool] = []
+    /// Whether the account uses 2 from the beginning.
+    private(set) var usesOMEMO2 = false
+    var random = Seeded(0)
+    private(set) var devices: [SimulatedDevice] = []
+    private(set) var listed: [Bool] = []
     /// Whether the account's server tells of the contact's changes because of the presence; or because the client has subscribed.
-    private var isContact = false
-    private var isSubscribed = false
+    private(set) var isContact = false
+    var subscriptions: Set<String> = []
     let wire = Wire()
     /// The user's texts, by id; nobody but the judge knows them.
     private(set) var names: [String: String] = [:]
@@ -33,6 +34,8 @@ final class SimulatedOMEMO: SimulatedFeature {
     private(set) var heard: [Heard] = []
     /// The ids of messages that came once more.
     private(set) var repeated: Set<String> = []
+    /// The ids under which messages came once more, by the messages' own ids.
+    private(set) var copies: [String: [String]] = [:]
     private var last: (content: String, id: String, device: Int)?
     /// Where the client's messages could not be read.
     private(set) var unread: [String] = []
@@ -57,74 +60,20 @@ final class SimulatedOMEMO: SimulatedFeature {
         isContact = random.chance(50)
         if isContact { server.feature(SimulatedContacts.self).add(Self.contact) }
         listed = [true, random.chance(40)]
-        devices = [4711, 4712].compactMap { try? SimulatedDevice($0) }
+        // Drawn from a generator of its own.
+        var choice = Seeded(seed &* 0xA24B_AED4_963E_E407 &+ 17)
+        usesOMEMO2 = choice.chance(34)
+        devices = ([4711, 4712] as [UInt32]).compactMap { id in
+            let formats: [Dialect] = choice.pick(weighted: [(1, [.omemo2]), (1, [.axolotl]), (1, [.omemo2, .axolotl])])
+            return try? SimulatedDevice(id, usesOMEMO2 ? formats : [.axolotl])
+        }
         // Another device of the account has made the list, for contacts alone, and has published no keys.
         guard random.chance(30), server.profile.hasNodes else { return }
-        server.feature(SimulatedNodes.self).publish(
-            Self.xml(DeviceList([77]).element(Self.dialect)), as: Dialect.listItem, to: Self.dialect.listNode
-        ) {}
-    }
-
-    func name(_ text: String, _ id: String) { names[id] = text }
-    /// The disk was put back: messages of before are perhaps encrypted once more, under other keys.
-    func restored() {
-        restores += 1
-        wire.forgetStanzas()
-    }
-
-    /// Whether the account's server keeps nodes for keys.
-    var keepsKeys: Bool { isOn && server.profile.hasNodes }
-
-    /// Nobody asks for events of the nodes with bundles.
-    static func isAnnounced(_ node: String) -> Bool { !node.hasPrefix(dialect.namespace + ".bundles") }
-
-    static func isEncrypted(_ message: Element) -> Bool { message.child("encrypted", dialect.namespace) != nil }
-
-    private static func xml(_ element: Element) -> String { element.xml(in: "jabber:client") }
-
-    // MARK: The contact's server
-
-    func forward(_ request: Element, to recipient: String, of session: ServerSession) -> Bool {
-        guard isOn, recipient == Self.contact, let pubsub = request.child("pubsub", Self.pubsub) else { return false }
-        let (id, resource) = (request["id"] ?? "", session.resource)
-        server.world.after(random.pick(5000...400_000)) { [weak self] in
-            guard let self else { return }
-            let answer = answer(pubsub)
-            server.route(
-                """
-                <iq type='\(answer == nil ? "error" : "result")' id='\(id)' from='\(recipient)' \
-                to='\(server.account)/\(resource)'>\(answer ?? Self.notFound)</iq>
-                """, to: resource)
+        for dialect in usesOMEMO2 && choice.chance(50) ? Dialect.allCases : [.axolotl] {
+            server.feature(SimulatedNodes.self).publish(
+                Self.xml(DeviceList([77]).element(dialect)), as: Dialect.listItem, to: dialect.listNode
+            ) {}
         }
-        return true
-    }
-
-    private static let notFound =
-        "<error type='cancel'><item-not-found xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error>"
-
-    /// Nil if there is no such node.
-    private func answer(_ pubsub: Element) -> String? {
-        if pubsub.child("subscribe") != nil {
-            isSubscribed = true
-            return ""
-        }
-        guard let node = pubsub.child("items")?["node"] else { return nil }
-        if node == Self.dialect.listNode { return Self.items(of: node, list, Self.pubsub) }
-        guard let device = devices.first(where: { Self.dialect.bundleNode($0.id) == node }),
-            let bundle = try? device.bundle()
-        else { return nil }
-        return Self.items(of: node, Self.xml(bundle.element(Self.dialect)), Self.pubsub)
-    }
-
-    private static func items(of node: String, _ content: String, _ namespace: String) -> String {
-        let name = namespace.hasSuffix("#event") ? "event" : "pubsub"
-        return
-            "<\(name) xmlns='\(namespace)'><items node='\(node)'><item id='current'>\(content)</item></items></\(name)>"
-    }
-
-    private var list: String {
-        let ids = zip(devices, listed).filter(\.1).map(\.0.id)
-        return Self.xml(DeviceList(ids).element(Self.dialect))
     }
 
     /// The second device comes into the list, or leaves it.
@@ -133,61 +82,93 @@ final class SimulatedOMEMO: SimulatedFeature {
         for session in server.sessions where session.isAvailable { tell(session) }
     }
 
-    func present(_ presence: Element, of session: ServerSession) {
-        guard isOn, isContact, presence["type"] == nil, presence["to"] == nil else { return }
-        tell(session)
+    func name(_ text: String, _ id: String) { names[id] = text }
+    /// The disk was put back: messages of before are perhaps encrypted once more, under other keys.
+    func restored() {
+        restores += 1
+        wire.restored()
     }
 
-    private func tell(_ session: ServerSession) {
-        guard isContact || isSubscribed else { return }
-        server.send(
-            """
-            <message from='\(Self.contact)' to='\(server.address(session))' type='headline' id='\(server.newID("n"))'>\
-            \(Self.items(of: Self.dialect.listNode, list, Self.pubsub + "#event"))</message>
-            """, to: session)
-    }
+    /// Whether the account's server keeps nodes for keys.
+    var keepsKeys: Bool { isOn && server.profile.hasNodes }
+
+    static func isEncrypted(_ message: Element) -> Bool { EncryptedElement.isMeant(by: message) }
+
+    static func xml(_ element: Element) -> String { element.xml(in: "jabber:client") }
 
     // MARK: The contact's devices
 
-    /// The account's devices with keys.
-    private func readers() -> [(id: UInt32, bundle: BundleElement)] {
+    /// A device of the account's with keys, in the format that a device of the contact's prefers.
+    private struct Reader {
+        let id: UInt32
+        let bundle: BundleElement
+        let dialect: Dialect
+    }
+
+    /// The account's devices with keys that the contact's device can write to.
+    private func readers(for device: Int) -> [Reader] {
         let nodes = server.feature(SimulatedNodes.self)
-        let list = nodes.node(Self.dialect.listNode)?.newest.flatMap { try? Element.parse($0) }
-            .flatMap { DeviceList($0, Self.dialect) }
-        return (list?.devices ?? []).compactMap { id in
-            let content = nodes.node(Self.dialect.bundleNode(id))?.newest.flatMap { try? Element.parse($0) }
-            return content.flatMap { BundleElement($0, Self.dialect) }.map { (id, $0) }
+        func content(_ node: String, _ id: String) -> Element? {
+            nodes.node(node)?.content(of: id).flatMap { try? Element.parse($0) }
         }
+        var readers: [Reader] = []
+        for dialect in [Dialect.omemo2, .axolotl] where devices[device][dialect] != nil {
+            let list = content(dialect.listNode, Dialect.listItem).flatMap { DeviceList($0, dialect) }
+            for id in list?.devices ?? [] where !readers.contains(where: { $0.id == id }) {
+                let bundle = content(dialect.bundleNode(id), dialect.bundleItem(id))
+                guard let bundle = bundle.flatMap({ BundleElement($0, dialect) }) else { continue }
+                readers.append(Reader(id: id, bundle: bundle, dialect: dialect))
+            }
+        }
+        return readers
     }
 
     /// A device of the contact's says something, as soon as the account has keys.
     func say(_ text: String, _ device: Int, attempts: Int = 100) {
         let device = listed[device] ? device : 0
-        guard !readers().isEmpty else {
+        guard !readers(for: device).isEmpty else {
             guard attempts > 0 else { return }
             return server.world.after(700_000) { [weak self] in self?.say(text, device, attempts: attempts - 1) }
         }
-        guard let payload = try? Payload(Array(text.utf8), Self.dialect) else { return }
-        send(payload, text, device)
+        send(text, device)
     }
 
-    private func send(_ payload: Payload, _ text: String?, _ device: Int) {
-        let readers = readers()
-        let keys = readers.compactMap { try? devices[device].seal(payload.content, for: $0.id, $0.bundle) }
-        guard !keys.isEmpty else { return }
-        let element = EncryptedElement.element(
-            payload, from: devices[device].id, [(address: server.account, keys: keys)], Self.dialect)
-        let content =
-            Self.xml(element) + "<store xmlns='urn:xmpp:hints'/>"
-            + (text == nil ? "" : "<body>You cannot read this.</body>")
+    /// - Parameter text: nil for an empty message.
+    private func send(_ text: String?, _ device: Int) {
+        let readers = readers(for: device)
+        var content = ""
+        for dialect in [Dialect.omemo2, .axolotl] {
+            guard let ratchets = devices[device][dialect], let payload = payload(text, dialect) else { continue }
+            let keys = readers.filter { $0.dialect == dialect }
+                .compactMap { try? ratchets.seal(payload.content, for: $0.id, $0.bundle) }
+            guard !keys.isEmpty else { continue }
+            content += Self.xml(
+                EncryptedElement.element(
+                    payload, from: devices[device].id, [(address: server.account, keys: keys)], dialect))
+            if dialect == .axolotl, text != nil { content += "<body>You cannot read this.</body>" }
+        }
+        guard !content.isEmpty else { return }
+        content += "<store xmlns='urn:xmpp:hints'/>"
         let message = server.messages.receiveEncrypted(content, text: text, from: address(device))
         guard let text else { return }
+        server.world.trace("   device \(device) says \(text) as \(message.messageID)")
         last = (content, message.messageID, device)
         heard.append(
             Heard(
                 text: text, id: message.messageID, number: message.number, readers: Set(readers.map(\.id)),
                 restores: restores))
         server.world.counts.encrypted += 1
+        if readers.contains(where: { $0.dialect == .omemo2 }) { server.world.counts.encryptedIn2 += 1 }
+    }
+
+    private func payload(_ text: String?, _ dialect: Dialect) -> Payload? {
+        guard let text else { return try? Payload(emptyIn: dialect) }
+        guard dialect == .omemo2 else { return try? Payload(Array(text.utf8), dialect) }
+        guard let contact = try? JID(Self.contact), let account = try? JID(server.account) else { return nil }
+        let stanza = Element("message", xmlns: "jabber:client")
+        stanza.add(Element("body", xmlns: "jabber:client", text: text))
+        let envelope = Envelope(stanza, from: contact, to: account)
+        return try? Payload(envelope.bytes, dialect)
     }
 
     private func address(_ device: Int) -> String { "\(Self.contact)/device-\(device)" }
@@ -196,47 +177,63 @@ final class SimulatedOMEMO: SimulatedFeature {
     func repeatLast(isSame: Bool) {
         guard let last else { return }
         repeated.insert(last.id)
-        server.messages.receiveEncrypted(
+        let message = server.messages.receiveEncrypted(
             last.content, text: nil, id: isSame ? last.id : nil, from: address(last.device))
+        copies[last.id, default: []].append(message.messageID)
+    }
+
+    /// The ids, and the ids of messages of which a copy has one of them: whichever comes first is stored.
+    func withCopies(_ ids: Set<String>) -> Set<String> {
+        ids.union(copies.filter { !ids.isDisjoint(with: $0.value) }.keys)
     }
 
     // MARK: From the client
 
-    /// Everything that the client sends.
+    /// A process has written to the network, whether anything arrives or not.
+    func left(_ bytes: [UInt8]) {
+        guard isOn else { return }
+        wire.left(String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// Everything that comes from the client.
     func look(at stanza: Element) {
         guard isOn else { return }
-        wire.look(at: stanza)
+        wire.came(stanza)
     }
 
     func sent(_ message: Element, by session: ServerSession) {
         guard isOn, Self.isEncrypted(message), message["to"] == Self.contact else { return }
         server.messages.file(message, body: message["id"].flatMap { names[$0] }, of: session)
-        guard let element = EncryptedElement(message, Self.dialect) else { return }
-        for (place, device) in devices.enumerated() {
-            for key in element.keys(for: device.id, of: Self.contact) { read(element, key, place) }
+        for element in [Dialect.omemo2, .axolotl].compactMap({ EncryptedElement(message, $0) }) {
+            for (place, device) in devices.enumerated() {
+                for key in element.keys(for: device.id, of: Self.contact) { read(element, key, place) }
+            }
         }
     }
 
     private func read(_ element: EncryptedElement, _ key: EncryptedElement.Key, _ place: Int) {
-        switch devices[place].read(element, key) {
+        if element.dialect == .omemo2 { server.world.counts.encryptedIn2 += 1 }
+        switch devices[place].read(element, key, (from: server.account, to: Self.contact)) {
         case .again, .read(_, isNew: false): break
         case .read(let text, isNew: true):
             server.world.trace("   device \(place) reads \(text ?? "an empty message") in a new session")
-            answer(place, { _ in })
+            answer(place, beginningIn: nil)
         case .failed(let problem):
             server.world.trace("   device \(place) cannot read: \(problem)")
             unread.append(problem)
             // Somebody's client begins a new session then.
-            answer(place) { [devices] in try? devices[place].begin($0.id, $0.bundle) }
+            answer(place, beginningIn: element.dialect)
         }
     }
 
-    /// A device answers with an empty message.
-    private func answer(_ place: Int, _ prepare: @escaping ((id: UInt32, bundle: BundleElement)) -> Void) {
+    /// A device answers with an empty message, perhaps in a new session.
+    private func answer(_ place: Int, beginningIn dialect: Dialect?) {
         server.world.after(random.pick(1000...500_000)) { [weak self] in
-            guard let self, let payload = try? Payload(emptyIn: Self.dialect) else { return }
-            readers().forEach(prepare)
-            send(payload, nil, place)
+            guard let self else { return }
+            for reader in readers(for: place) where reader.dialect == dialect {
+                try? devices[place][reader.dialect]?.begin(reader.id, reader.bundle)
+            }
+            send(nil, place)
         }
     }
 
