@@ -77,7 +77,8 @@ struct CommitScenario {
             received: try await RawTable(laboratory: laboratory, data: data).messages("in"), heard: heard,
             accepted: cast.accepted, uncertain: cast.uncertain)
         return Outcome(
-            commits: commits(), kills: cast.kills, incoming: evidence.incoming(), outgoing: evidence.outgoing(),
+            commits: CommitKills.commits(in: counter), kills: cast.kills, incoming: evidence.incoming(),
+            outgoing: evidence.outgoing(),
             isSettled: isSettled, data: data)
     }
 
@@ -122,12 +123,6 @@ struct CommitScenario {
               + (SELECT count(*) FROM message WHERE direction = 'out' AND state IN ('queued', 'sent'))
             """)
         return open == 0
-    }
-
-    /// The common count of the processes.
-    private func commits() -> Int {
-        guard let bytes = FileManager.default.contents(atPath: counter), bytes.count == 8 else { return 0 }
-        return bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 }
 
