@@ -17,7 +17,7 @@ struct OwnKeys {
     private static let (age, afterwards): (Int64, Int64) = (7 * 86_400_000, 30 * 86_400_000)
     /// In milliseconds: how long a used prekey is kept. Until the next bundle is out, and others have read the next bundle, other
     /// devices choose among the same prekeys: of two devices one in a hundred chooses the prekey of the other.
-    private static let usedAge: Int64 = 3_600_000
+    private static let usedAge: Int64 = 86_400_000
 
     // MARK: The bundle
 
@@ -135,9 +135,13 @@ struct OwnKeys {
     /// Forgets prekeys that were used a while ago. Messages of the archive may use them until the archive was read.
     func forgetUsed() throws {
         let now = step.steady.now
+        // After a new start of the machine the clock may be another.
         try database.run(
-            "DELETE FROM omemo_prekey WHERE account = ?1 AND dialect = ?2 AND used > 0 AND (used <= ?3 OR used > ?4)",
-            key + [.integer(now - Self.usedAge), .integer(now)])
+            "UPDATE omemo_prekey SET used = max(1, ?3) WHERE account = ?1 AND dialect = ?2 AND used > ?3",
+            key + [.integer(now)])
+        try database.run(
+            "DELETE FROM omemo_prekey WHERE account = ?1 AND dialect = ?2 AND used > 0 AND used <= ?3",
+            key + [.integer(now - Self.usedAge)])
     }
 
     /// The archive was read.
