@@ -36,7 +36,9 @@ struct SessionSteps {
     /// - Throws: `SessionError.impossibleCount` if fewer stanzas were sent.
     func resumed(_ count: HandledCount) throws -> Step.Effects {
         try runner.run("resumed", for: account) { step in
-            guard try settle(to: count, in: step) else { throw SessionError.impossibleCount(count.value) }
+            guard try !isOfAnother(count, in: step), try settle(to: count, in: step) else {
+                throw SessionError.impossibleCount(count.value)
+            }
             try markOnline(step)
             try Requests(step: step).unqueueExpired()
             try queue(in: step).hold(.resumed)
@@ -49,8 +51,9 @@ struct SessionSteps {
     /// - Parameter isMisfit: whether the server has counted more stanzas than were sent.
     func resumeFailed(_ count: HandledCount?, isMisfit: Bool = false) throws -> Step.Effects {
         try runner.run("resume failed", for: account) { step in
+            let isMisfit = try isMisfit || count.map { try isOfAnother($0, in: step) } ?? false
             if isMisfit { for feature in step.features.all { try feature.sessionMisfit(in: step) } }
-            if let count { _ = try settle(to: count, in: step) }
+            if let count, !isMisfit { _ = try settle(to: count, in: step) }
             try forgetSession(step)
         }
     }
@@ -116,6 +119,14 @@ struct SessionSteps {
         try runner.run("acknowledged", for: account) { step in
             guard try settle(to: count, in: step) else { throw SessionError.impossibleCount(count.value) }
         }
+    }
+
+    /// Whether the server has counted stanzas that this database does not know: the database is an old copy.
+    private func isOfAnother(_ count: HandledCount, in step: Step) throws -> Bool {
+        let acknowledged = try SessionRow.load(account.id, from: step.database).acknowledged
+        let newly = count.distance(from: acknowledged)
+        // A count below is another mistake.
+        return try newly < UInt32.max / 2 && queue(in: step).hasNeverLeft(among: Int(newly))
     }
 
     /// Removes the stanzas that the server has handled up to `count`; false if fewer stanzas were sent.

@@ -32,6 +32,20 @@ extension OutboundQueue {
     /// The first message of ``sent(limit:)``; nil if there is none.
     package func firstSent() throws -> Sent? { try sent(limit: 1).first }
 
+    /// Whether a message that has never left is among the first `number` entries that the server can have counted: then the server
+    /// has counted something else, which this database does not know.
+    package func hasNeverLeft(among number: Int) throws -> Bool {
+        guard number > 0 else { return false }
+        return try database.statement(
+            """
+            SELECT EXISTS (SELECT 1 FROM message m WHERE m.id = queue.message AND m.state = ?3) AS never FROM queue
+            WHERE account = ?1 AND (message IS NULL OR NOT (SELECT holding FROM session WHERE account = ?1))
+            ORDER BY id LIMIT ?2
+            """
+        ).all([.integer(account), .integer(Int64(number)), .state(MessageState.queued)]) { $0.bool("never") }
+            .contains(true)
+    }
+
     /// Removes messages that have arrived, according to the archive, or have failed.
     package func removeSettled() throws {
         try database.run(

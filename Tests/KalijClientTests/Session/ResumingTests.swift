@@ -75,6 +75,21 @@ struct ResumingTests {
     }
 
     @Test(
+        "a count that takes in a message that has never left is another's: an old copy of the database; nothing is settled"
+    )
+    func neverLeft() throws {
+        let (harness, _) = try written()
+        try harness.accept("four")
+        let (before, count) = (try harness.dump(), try harness.steps.load().acknowledged.advanced(by: 4))
+        #expect(throws: SessionError.self) { _ = try harness.steps.resumed(count) }
+        #expect(try harness.dump() == before)
+        #expect(try harness.steps.resumeFailed(count).told.isEmpty)
+        #expect(
+            try harness.history() == ["one (sent)", "two (sent)", "three (sent)", "four (queued)"].map { "out \($0)" })
+        #expect(try harness.queue().count == 4)
+    }
+
+    @Test(
         "a failed resumption with h settles the acknowledged messages; the rest waits for the archive and is sent again"
     )
     func failedWithCount() throws {
