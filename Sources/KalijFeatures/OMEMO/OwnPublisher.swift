@@ -149,6 +149,8 @@ struct OwnPublisher {
         case (.publishingBundle, _) where dialect == .omemo2 && error.kind == .wait:
             // ejabberd 23.01 does not take `max_items` in publish-options.
             try handle(.optionsRefused, &row)
+        // ejabberd cannot find a node that it is making.
+        case (_, .itemNotFound) where row.state.attempts < OwnPublishing.mostAttempts: try handle(.unanswered, &row)
         default: try handle(.refused("\(error)"), &row)
         }
     }

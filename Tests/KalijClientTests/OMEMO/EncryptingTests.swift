@@ -111,6 +111,23 @@ struct EncryptingTests {
         #expect(try other.text("SELECT problem FROM omemo_peer") == "its server does not answer")
     }
 
+    @Test("a server that cannot find a node that it is making is asked again, three times in all")
+    func makingNode() throws {
+        let (harness, _) = try ready()
+        _ = try harness.runner.run("test", for: harness.account) {
+            try OwnPublisher(step: $0, dialect: .axolotl).handle(.changed)
+        }
+        for stage in ["publishing-bundle", "publishing-bundle", "refused"] {
+            let id = try #require(try harness.text("SELECT id FROM request WHERE name = 'omemo.own'"))
+            try harness.receive(
+                """
+                <iq type='error' id='\(id)'><error type='cancel'>\
+                <item-not-found xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>
+                """)
+            #expect(try harness.text("SELECT stage FROM omemo_own") == stage)
+        }
+    }
+
     @Test("a message keeps the mode in which it was accepted; a plain one waits behind an encrypted one")
     func modes() throws {
         let (harness, peer) = try ready()

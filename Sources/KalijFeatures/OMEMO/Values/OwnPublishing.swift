@@ -90,7 +90,7 @@ struct OwnPublishing: Equatable {
         case failed(String)
     }
 
-    private static let mostAttempts = 3
+    static let mostAttempts = 3
 
     mutating func handle(_ event: Event) -> [Action] {
         switch event {
