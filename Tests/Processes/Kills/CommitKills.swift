@@ -2,10 +2,12 @@ import Foundation
 
 /// The kills of a scenario: each a scenario of its own, in which one commit kills its process.
 ///
-/// `KALIJ_COMMITS=every` kills before, within and after each commit, on both servers; otherwise some commits of one server, each
-/// at one of these moments.
+/// `KALIJ_COMMITS=every` kills before, within and after each commit, on both servers; `each` at one of these moments in turn;
+/// otherwise some commits of one server are taken, each at one of the moments.
 enum CommitKills {
-    static let isWhole = ProcessInfo.processInfo.environment["KALIJ_COMMITS"] == "every"
+    private static let form = ProcessInfo.processInfo.environment["KALIJ_COMMITS"] ?? ""
+    /// Whether every commit is taken, on both servers.
+    static let isWhole = ["every", "each"].contains(form)
 
     struct Kill: Sendable {
         var commit: Int
@@ -17,8 +19,11 @@ enum CommitKills {
     /// - Parameter every: how many commits there are to a kill in the short form.
     static func kills(commits: Int, every: Int) -> [Kill] {
         let moments = CommitShim.Moment.allCases
-        if isWhole { return (1...commits).flatMap { commit in moments.map { Kill(commit: commit, moment: $0) } } }
-        return stride(from: 3, through: commits, by: every).enumerated().map { index, commit in
+        if form == "every" {
+            return (1...commits).flatMap { commit in moments.map { Kill(commit: commit, moment: $0) } }
+        }
+        return stride(from: isWhole ? 1 : 3, through: commits, by: isWhole ? 1 : every).enumerated().map {
+            index, commit in
             Kill(commit: commit, moment: moments[index % moments.count])
         }
     }

@@ -18,7 +18,7 @@ import Testing
         let reference = try await play(nil, shim, server, laboratory)
         #expect(reference.isClean && reference.kills == 0 && reference.commits > 80, "\(reference)")
 
-        let kills = CommitKills.kills(commits: reference.commits, every: 29)
+        let kills = CommitKills.kills(commits: reference.commits, every: 13)
         let outcomes = try await CommitKills.playAll(kills) { try await play($0, shim, server, laboratory) }
         for (kill, outcome) in outcomes where !outcome.isClean {
             isKept = true

@@ -92,7 +92,7 @@ extension SimulatedOMEMO {
         return heard.compactMap { text in
             guard let own, text.readers.contains(own) else { return nil }
             // What comes just after the disk was put back is perhaps in a session that the disk does not have.
-            if restores > 0, text.text != "secret-in-9002" { return nil }
+            if restores > 0, text.text != "secret-in-9002" || !text.isAnswered { return nil }
             if archive.gone.contains(text.number) || archive.older.contains(text.number) { return nil }
             // Whichever copy comes first is the message.
             let body = ([text.id] + (copies[text.id] ?? [])).lazy.compactMap { rows[$0]?.body }.first

@@ -40,7 +40,8 @@ final class SimulatedOMEMO: SimulatedFeature {
     /// Where the client's messages could not be read.
     private(set) var unread: [String] = []
     private var isHealing = false
-    private var restores = 0
+    /// The devices that have read something since the disk was put back.
+    private var answered: Set<Int> = []
 
     struct Heard {
         let text: String
@@ -48,8 +49,8 @@ final class SimulatedOMEMO: SimulatedFeature {
         let number: Int
         /// The account's devices that can read the text.
         let readers: Set<UInt32>
-        /// How often the disk had been put back.
-        let restores: Int
+        /// Whether the device had read something of the client's since the disk was put back: its session is a known one.
+        let isAnswered: Bool
     }
 
     init(_ server: SimulatedServer) { self.server = server }
@@ -85,7 +86,7 @@ final class SimulatedOMEMO: SimulatedFeature {
     func name(_ text: String, _ id: String) { names[id] = text }
     /// The disk was put back: messages of before are perhaps encrypted once more, under other keys.
     func restored() {
-        restores += 1
+        answered = []
         wire.restored()
     }
 
@@ -156,7 +157,7 @@ final class SimulatedOMEMO: SimulatedFeature {
         heard.append(
             Heard(
                 text: text, id: message.messageID, number: message.number, readers: Set(readers.map(\.id)),
-                restores: restores))
+                isAnswered: answered.contains(device)))
         server.world.counts.encrypted += 1
         if readers.contains(where: { $0.dialect == .omemo2 }) { server.world.counts.encryptedIn2 += 1 }
     }
@@ -213,7 +214,9 @@ final class SimulatedOMEMO: SimulatedFeature {
 
     private func read(_ element: EncryptedElement, _ key: EncryptedElement.Key, _ place: Int) {
         if element.dialect == .omemo2 { server.world.counts.encryptedIn2 += 1 }
-        switch devices[place].read(element, key, (from: server.account, to: Self.contact)) {
+        let outcome = devices[place].read(element, key, (from: server.account, to: Self.contact))
+        if case .read = outcome { answered.insert(place) }
+        switch outcome {
         case .again, .read(_, isNew: false): break
         case .read(let text, isNew: true):
             server.world.trace("   device \(place) reads \(text ?? "an empty message") in a new session")
