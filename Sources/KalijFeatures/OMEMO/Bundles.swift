@@ -16,8 +16,9 @@ struct Bundles {
     private static let (long, short) = (Duration.seconds(24 * 3600), Duration.seconds(600))
 
     /// Asks for the bundle of `device`, if not too many questions are open.
-    /// - Parameter heals: whether a session is begun though there is one.
-    /// - Parameter attempt: the number of the question, if an answer has not come.
+    /// - Parameters:
+    ///   - heals: whether a session is begun though there is one.
+    ///   - attempt: the number of the question, if an answer has not come.
     /// - Returns: false if too many questions are open, or one about this device.
     @discardableResult
     func ask(_ device: PeerDevice, heals: Bool = false, attempt: Int = 1) throws -> Bool {
@@ -38,7 +39,7 @@ struct Bundles {
         switch reply {
         // Servers lose answers: a device is not left out because of one.
         case .timeout where attempt < Self.mostAttempts:
-            return try ask(try devices.device(device.id) ?? device, heals: heals, attempt: attempt + 1)
+            if let device = try devices.device(device.id), try ask(device, heals: heals, attempt: attempt + 1) { return }
         case .timeout: try devices.leaveOut(device, "its server does not answer", for: Self.short)
         case .error(let error, _):
             let isLate = error.isUnreachable || error.kind == .wait

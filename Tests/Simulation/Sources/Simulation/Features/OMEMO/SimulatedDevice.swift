@@ -125,7 +125,7 @@ final class SimulatedDevice {
         guard seen.insert(key.bytes).inserted, let ratchets = ratchets[element.dialect] else { return .again }
         do {
             let (content, isNew) = try ratchets.open(key, from: element.sender)
-            guard let payload = element.payload else { return .read(nil, isNew: isNew) }
+            guard let payload = try element.payload else { return .read(nil, isNew: isNew) }
             let bytes = try Payload.open(payload, iv: element.iv, content: content, element.dialect)
             let text =
                 element.dialect == .axolotl
