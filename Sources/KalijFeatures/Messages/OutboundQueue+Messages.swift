@@ -39,11 +39,14 @@ extension OutboundQueue {
         return try database.statement(
             """
             SELECT EXISTS (SELECT 1 FROM message m WHERE m.id = queue.message AND m.state = ?3) AS never FROM queue
-            WHERE account = ?1 AND (message IS NULL OR NOT (SELECT holding FROM session WHERE account = ?1))
-            ORDER BY id LIMIT ?2
+            WHERE account = ?1 AND (message IS NULL OR ?4) ORDER BY id LIMIT ?2
             """
-        ).all([.integer(account), .integer(Int64(number)), .state(MessageState.queued)]) { $0.bool("never") }
-            .contains(true)
+        ).all(
+            [
+                .integer(account), .integer(Int64(number)), .state(MessageState.queued),
+                .integer(try holding() == .none ? 1 : 0),
+            ]
+        ) { $0.bool("never") }.contains(true)
     }
 
     /// Removes messages that have arrived, according to the archive, or have failed.

@@ -39,7 +39,9 @@ struct Bundles {
         switch reply {
         // Servers lose answers: a device is not left out because of one.
         case .timeout where attempt < Self.mostAttempts:
-            if let device = try devices.device(device.id), try ask(device, heals: heals, attempt: attempt + 1) { return }
+            if let device = try devices.device(device.id), try ask(device, heals: heals, attempt: attempt + 1) {
+                return
+            }
         case .timeout: try devices.leaveOut(device, "its server does not answer", for: Self.short)
         case .error(let error, _):
             let isLate = error.isUnreachable || error.kind == .wait

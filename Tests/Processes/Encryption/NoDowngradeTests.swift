@@ -66,7 +66,8 @@ import Testing
             #expect(!archive.contains { $0.body?.contains(texts.marker) ?? false }, "\(kind)")
             #expect(archive.contains { $0.body == control }, "\(kind)")
         }
-        let messages = archives[0].filter { $0.encrypted?.keys.isEmpty == false && $0.body != nil }
+        let messages = archives[0].filter { entry in entry.encrypted.contains { !$0.keys.isEmpty } && entry.body != nil
+        }
         #expect(Set(messages.compactMap(\.id)).count == sealed, "\(kind): each sealed text is archived")
         let got = try raw.stanzas.filter { $0.xml.contains(texts.marker) }
         #expect(got.isEmpty, "\(kind): \(got.prefix(2))")
