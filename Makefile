@@ -96,7 +96,7 @@ beside = chrt --idle 0 $(MAKE) -s $(1) >.build/$(1).log 2>&1 & $(2); status=$$?;
 # If the examples do not build beside the unit tests, the error appears here.
 test: CONFIGURATION := $(OPTIMIZED)
 test: build lint docs release
-	@$(call beside,examples,Scripts/run-tests swift test --skip-build $(CONFIGURATION) --skip '^(Integration|Processes)\.|ReadmeTests|ThrowingApplicationTests' --skip QueryLiteralTests)
+	@$(call beside,examples,TESTS_LIMIT=700 TESTS_AGAIN=1 Scripts/run-tests swift test --skip-build $(CONFIGURATION) --skip '^(Integration|Processes)\.|ReadmeTests|ThrowingApplicationTests' --skip QueryLiteralTests)
 	@$(MAKE) -s examples
 	@$(call beside,nested,$(PROCESSES))
 	@$(PROCESSES) alone
