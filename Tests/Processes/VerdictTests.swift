@@ -117,11 +117,14 @@ private struct Sample {
     }
 
     private func entry(_ body: String) -> ArchiveEntry? {
-        try? decoder.decode(ArchiveEntry.self, from: Data(#"{"archive_id": "a", "body": "\#(body)"}"#.utf8))
+        try? decoder.decode(
+            ArchiveEntry.self,
+            from: Data(#"{"archive_id": "a", "body": "\#(body)", "encrypted": [], "parts": []}"#.utf8))
     }
 
     private func row(_ body: String, position: Int) -> StoredMessage? {
-        let text = #"{"id": 1, "direction": "in", "position": \#(position), "body": "\#(body)"}"#
+        let text =
+            #"{"id": 1, "direction": "in", "position": \#(position), "body": "\#(body)", "encrypted": [], "parts": []}"#
         return try? decoder.decode(StoredMessage.self, from: Data(text.utf8))
     }
 }

@@ -302,6 +302,11 @@ struct KeysDaily: Handler {
     }
 }
 
+extension PendingReader.Pending {
+    /// Whether every session has this timer, so that nobody needs to see the timer.
+    public var isUpkeep: Bool { origin == .timer && handler == KeysDaily.name }
+}
+
 /// The time to go back into the list, after others have removed this device again and again.
 struct ListAgain: Handler {
     static let name = "omemo.list-again"

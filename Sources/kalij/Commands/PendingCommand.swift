@@ -5,7 +5,8 @@ enum PendingCommand: Command {
     static let usage = "[--results]"
     static let summary = "list open requests, timers and promises, or results"
     static let details = """
-        Lists requests without an answer, timers, and handlers of promises, the earliest deadline first. With --results, lists
+        Lists requests without an answer, timers, and handlers of promises, the earliest deadline first; not the timer that
+        renews the keys of encryption, which every session has. With --results, lists
         the outcomes of `kalij iq`, `ping` and `disco`, oldest first. Reads the database only; a running process is not
         disturbed. Exit status 1 if there is nothing to list.
 
@@ -24,7 +25,7 @@ enum PendingCommand: Command {
             }
             return questions.isEmpty ? .nothing : .done
         }
-        let pending = try PendingReader(database).all()
+        let pending = try PendingReader(database).all().filter { !$0.isUpkeep }
         for entry in pending {
             let record = PendingRecord(entry)
             Output.line(shared.json ? try JSONLine.of(record) : record.line)
