@@ -141,9 +141,13 @@ private final class Talk {
     }
 
     func arrived(_ seconds: Double) async throws {
-        let isDone = try await until(seconds, every: 500) { try missing().isEmpty }
+        let isDone = try await until(seconds, every: 500) {
+            for peer in peers { try peer.goOn() }
+            return try missing().isEmpty
+        }
         let still = try missing()
-        #expect(isDone, "\(kind): \(still.count) have not arrived within \(seconds) s: \(still.prefix(20))")
+        let faults = peers.compactMap(\.fault)
+        #expect(isDone, "\(kind): \(still.count) have not arrived within \(seconds) s: \(still.prefix(20)); \(faults)")
     }
 
     /// Each device has each text once, readable.
