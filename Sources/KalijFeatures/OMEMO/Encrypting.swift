@@ -47,14 +47,14 @@ struct Encrypting {
     /// - Parameter conversation: the recipient, or the room.
     private func seal(
         _ stanza: Element, _ body: Element, in conversation: JID, for targets: [Recipients.Target],
-        _ formats: [Dialect],
-        _ leftOut: [String]
+        _ formats: [Dialect], _ leftOut: [String]
     ) throws -> Outcome {
-        let envelope = Envelope(stanza, from: step.account.jid, to: conversation.bare)
         let used = formats.filter { format in targets.contains { $0.device.dialect == format } }
         var sealed: [Recipients.Target] = []
         let parts = try used.map { format in
-            let text = try format == .axolotl ? Array(body.text.utf8) : envelope.bytes
+            let text =
+                try format == .axolotl
+                ? Array(body.text.utf8) : Envelope(stanza, from: step.account.jid, to: conversation.bare).bytes
             let payload = try Payload(text, format)
             var devices = targets.filter { $0.device.dialect == format }
             let keys = try seal(payload, for: &devices)

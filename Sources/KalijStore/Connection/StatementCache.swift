@@ -21,7 +21,4 @@ struct StatementCache {
         recent[key] = statement
         return statement
     }
-
-    /// How many statements are here.
-    var count: Int { recent.count + earlier.count }
 }

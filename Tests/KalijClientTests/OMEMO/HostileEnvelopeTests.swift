@@ -8,14 +8,6 @@ import Testing
 
 /// Envelopes that no client makes, sealed by a contact (OMEMO 2).
 struct HostileEnvelopeTests {
-    private func heard() throws -> (StepHarness, SealedPeer) {
-        let harness = try StepHarness.caughtUp()
-        try harness.publishKeys([.axolotl, .omemo2])
-        let peer = try SealedPeer(device: 8, .omemo2)
-        try peer.begin(harness)
-        return (harness, peer)
-    }
-
     private func envelope(_ content: String, before: String = "") -> String {
         "\(before)<envelope xmlns='urn:xmpp:sce:1'><content>\(content)</content><rpad>abc</rpad></envelope>"
     }
@@ -28,7 +20,7 @@ struct HostileEnvelopeTests {
 
     @Test("nesting: as deep as in a stanza is read, deeper is malformed, and the next message is read")
     func deep() throws {
-        let (harness, peer) = try heard()
+        let (harness, peer) = try StepHarness.withSecondVersion()
         for depth in [100, 126, 127, 1000, 20_000] {
             try harness.receive(peer.message(envelope(body("deep \(depth)") + nested(depth)), harness))
         }
@@ -44,7 +36,7 @@ struct HostileEnvelopeTests {
             "<!DOCTYPE e SYSTEM 'file:///etc/passwd'>", "<?xml-stylesheet href='x'?>", "<!-- -->", "<a/>", "text",
         ])
     func bombs(before: String) throws {
-        let (harness, peer) = try heard()
+        let (harness, peer) = try StepHarness.withSecondVersion()
         try harness.receive(peer.message(envelope(body("&c;"), before: before), harness))
         try harness.receive(peer.message(envelope(body("x"), before: before), harness))
         #expect(try harness.history() == ["in -", "in -"])
@@ -53,7 +45,7 @@ struct HostileEnvelopeTests {
 
     @Test("a text of 60 kB, and a content of 5,000 parts, are read like those of a stanza in plain")
     func large() throws {
-        let (harness, peer) = try heard()
+        let (harness, peer) = try StepHarness.withSecondVersion()
         let text = String(repeating: "x", count: 60_000)
         try harness.receive(peer.message(envelope(body(text)), harness))
         let parts = String(repeating: "<x xmlns='urn:example:x'/>", count: 5000)
@@ -78,7 +70,7 @@ struct HostileEnvelopeTests {
             ("<result xmlns='urn:xmpp:mam:2'><body xmlns='jabber:client'>x</body></result>", []),
         ])
     func places(content: String, history: [String]) throws {
-        let (harness, peer) = try heard()
+        let (harness, peer) = try StepHarness.withSecondVersion()
         try harness.receive(peer.message(envelope(content), harness))
         #expect(try harness.history() == history)
         #expect(try harness.problems().allSatisfy { $0 == nil })
@@ -86,7 +78,7 @@ struct HostileEnvelopeTests {
 
     @Test("two parts that say different things: what 2 says is the message, once; nothing of the other part is shown")
     func contradicting() throws {
-        let (harness, peer) = try heard()
+        let (harness, peer) = try StepHarness.withSecondVersion()
         let old = try SealedPeer(device: 9)
         try old.begin(harness)
         let (second, first) = (
@@ -103,7 +95,7 @@ struct HostileEnvelopeTests {
 
     @Test("a part in 2 for others does not hide the part that this device can read, and the other way round")
     func oneReadable() throws {
-        let (harness, peer) = try heard()
+        let (harness, peer) = try StepHarness.withSecondVersion()
         let old = try SealedPeer(device: 9)
         try old.begin(harness)
         let other =
@@ -120,7 +112,7 @@ struct HostileEnvelopeTests {
 
     @Test("what could not be read shows no text of the stanza, and replaces nothing")
     func unreadable() throws {
-        let (harness, peer) = try heard()
+        let (harness, peer) = try StepHarness.withSecondVersion()
         try harness.receive(peer.message(envelope(body("first")), harness, id: "a"))
         let damaged = try peer.message(envelope(body("x")), harness, id: "b", damaging: .payload)
         let outside = "<body>plain</body><replace xmlns='urn:xmpp:message-correct:0' id='a'/></message>"

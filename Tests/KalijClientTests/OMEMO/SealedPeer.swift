@@ -114,6 +114,15 @@ final class SealedPeer {
 }
 
 extension StepHarness {
+    /// An account that uses OMEMO 2, and somebody's device that has begun a session in 2.
+    static func withSecondVersion() throws -> (StepHarness, SealedPeer) {
+        let harness = try StepHarness.caughtUp()
+        try harness.publishKeys([.axolotl, .omemo2])
+        let peer = try SealedPeer(device: 8, .omemo2)
+        try peer.begin(harness)
+        return (harness, peer)
+    }
+
     /// The account's device has published its keys, and the archive was read.
     func publishKeys(_ formats: [Dialect] = [.axolotl]) throws {
         _ = try runner.run("test", for: account) { step in

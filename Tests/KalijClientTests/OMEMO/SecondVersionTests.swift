@@ -121,21 +121,13 @@ struct SecondVersionTests {
 
     // MARK: Receiving
 
-    private func heard() throws -> (StepHarness, SealedPeer) {
-        let harness = try StepHarness.caughtUp()
-        try harness.publishKeys([.axolotl, .omemo2])
-        let peer = try SealedPeer(device: 8, .omemo2)
-        try peer.begin(harness)
-        return (harness, peer)
-    }
-
     private func envelope(_ content: String, _ affixes: String = "<from jid='romeo@example.net'/>") -> String {
         "<envelope xmlns='urn:xmpp:sce:1'><content>\(content)</content>\(affixes)<rpad>abc</rpad></envelope>"
     }
 
     @Test("a text in an envelope is read, with what else it says; what stands beside the envelope does not count")
     func read() throws {
-        let (harness, peer) = try heard()
+        let (harness, peer) = try StepHarness.withSecondVersion()
         let id = "<body xmlns='jabber:client'>first</body><markable xmlns='urn:xmpp:chat-markers:0'/>"
         try harness.receive(peer.message(envelope(id), harness, id: "a"))
         let correction = "<body xmlns='jabber:client'>better</body><replace xmlns='urn:xmpp:message-correct:0' id='a'/>"
@@ -154,7 +146,7 @@ struct SecondVersionTests {
             "<from jid='@'/>", "<from/>",
         ])
     func misaddressed(affixes: String) throws {
-        let (harness, peer) = try heard()
+        let (harness, peer) = try StepHarness.withSecondVersion()
         try harness.receive(peer.message(envelope("<body xmlns='jabber:client'>x</body>", affixes), harness))
         #expect(try harness.problems() == ["malformed"])
         #expect(try harness.number("SELECT count(*) FROM omemo_session") == 0)
@@ -166,14 +158,14 @@ struct SecondVersionTests {
             "", "x", "<envelope xmlns='urn:xmpp:sce:1'/>", "<envelope><content/></envelope>", "<!DOCTYPE a><a/>",
         ])
     func malformed(payload: String) throws {
-        let (harness, peer) = try heard()
+        let (harness, peer) = try StepHarness.withSecondVersion()
         try harness.receive(peer.message(payload, harness))
         #expect(try harness.problems() == ["malformed"])
     }
 
     @Test("XEP-0420 8: what only servers may say does not count in an envelope; sender and recipient may be left out")
     func forbidden() throws {
-        let (harness, peer) = try heard()
+        let (harness, peer) = try StepHarness.withSecondVersion()
         let content = """
             <body xmlns='jabber:client'>x</body><delay xmlns='urn:xmpp:delay' stamp='2002-09-10T23:08:25Z'/>\
             <stanza-id xmlns='urn:xmpp:sid:0' id='forged' by='juliet@example.org'/><no-store xmlns='urn:xmpp:hints'/>\
@@ -188,7 +180,7 @@ struct SecondVersionTests {
 
     @Test("a part without a text is no line of the conversation, and the other features have it")
     func withoutText() throws {
-        let (harness, peer) = try heard()
+        let (harness, peer) = try StepHarness.withSecondVersion()
         try harness.receive(
             peer.message(envelope("<composing xmlns='http://jabber.org/protocol/chatstates'/>"), harness))
         #expect(try harness.history().isEmpty)
@@ -198,7 +190,7 @@ struct SecondVersionTests {
 
     @Test("XEP-0384 5.7: an opt-out in an envelope blocks the conversation until the user decides")
     func optOut() throws {
-        let (harness, peer) = try heard()
+        let (harness, peer) = try StepHarness.withSecondVersion()
         try harness.receive(peer.message(envelope("<body xmlns='jabber:client'>x</body>"), harness))
         try harness.receive(peer.message(envelope("<opt-out xmlns='urn:xmpp:omemo:2'/>"), harness))
         #expect(try Modes(database: harness.database, account: harness.account.id).isBlocked("romeo@example.net"))

@@ -105,7 +105,7 @@ import Testing
     }
 }
 
-/// What the devices of alice and bob have written, and who can read what.
+/// The texts of alice's and bob's devices, and the devices that can read each text.
 private final class Talk {
     let kind: ServerKind
     let users: [EncryptedUser]

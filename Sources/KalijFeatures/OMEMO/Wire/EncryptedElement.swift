@@ -50,12 +50,9 @@ struct EncryptedElement {
     /// no part is well-formed. A message that devices of both formats are to read has two parts.
     static func meant(for device: UInt32?, of account: JID, in message: Element) -> EncryptedElement? {
         let parts = [Dialect.omemo2, .axolotl].compactMap { EncryptedElement(message, $0) }
-        let part = device.flatMap { device in parts.first { $0.isMeant(for: device, of: account.description) } }
+        let part = device.flatMap { device in parts.first { !$0.elements(for: device, of: account.description).isEmpty }
+        }
         return part ?? parts.last
-    }
-
-    private func isMeant(for device: UInt32, of address: String) -> Bool {
-        !elements(for: device, of: address).isEmpty
     }
 
     /// Whether a message claims to be encrypted in this way.
