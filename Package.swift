@@ -10,6 +10,7 @@ let package = Package(
         .library(name: "KalijAddress", targets: ["KalijAddress"]),
         .library(name: "KalijStream", targets: ["KalijStream"]),
         .library(name: "KalijRatchet", targets: ["KalijRatchet"]),
+        .library(name: "KalijTransfer", targets: ["KalijTransfer"]),
         .library(name: "KalijStore", targets: ["KalijStore"]),
         .library(name: "KalijRoles", targets: ["KalijRoles"]),
         .library(name: "KalijClient", targets: ["KalijClient", "KalijFeatures", "KalijSteps"]),
@@ -28,6 +29,8 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        // Only headers: KalijTransfer loads libcurl when the first transfer begins.
+        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
         .target(name: "KalijXML", dependencies: ["CLibXML2", "CPCRE2", "COpenSSL"]),
@@ -42,6 +45,8 @@ let package = Package(
             name: "KalijRoles",
             dependencies: ["KalijStore", .target(name: "CLinux", condition: .when(platforms: [.linux]))]),
         .target(name: "KalijTransport", dependencies: ["KalijText", "COpenSSL", "CCares", "CLinux"]),
+        // Moves files over HTTP; knows neither XMPP nor the database.
+        .target(name: "KalijTransfer", dependencies: ["CCurl", "COpenSSL", "KalijTransport"]),
         .target(name: "KalijHTTP", dependencies: ["CNghttp2", "COpenSSL", "KalijTransport"]),
         .target(
             name: "KalijSteps",

@@ -1,0 +1,50 @@
+import KalijTransport
+
+/// Moves files with libcurl, which is loaded when the first transfer begins.
+///
+/// Each transfer has a connection of its own: none is kept, so no transfer gets an address judged for another, or the
+/// rest of a connection that was given up. Redirects, cookies, proxies and passwords of the user's files are not used.
+/// A transport that goes cancels its transfers.
+public final class CurlTransport: FileTransport {
+    private let loop: any TransferLoop
+    private var multi: CurlMulti?
+    private let addresses: [String]
+
+    public convenience init(loop: any TransferLoop) {
+        self.init(loop: loop, addresses: [])
+    }
+
+    /// - Parameter addresses: for tests: `host:port:address,address`, instead of asking the DNS.
+    init(loop: any TransferLoop, addresses: [String]) {
+        self.loop = loop
+        self.addresses = addresses
+    }
+
+    deinit { multi?.cancelAll() }
+
+    /// Whether a transfer of this process has loaded libcurl.
+    public static var isLoaded: Bool { CurlLibrary.isLoaded }
+
+    public func start(
+        _ request: TransferRequest, body: (any UploadBody)?, _ event: @escaping (TransferEvent) -> Void
+    ) -> any Transfer {
+        let transfer = CurlTransfer(loop: loop, request: request, body: body, event: event)
+        loop.enqueue { [weak self] in self?.begin(transfer) }
+        return transfer
+    }
+
+    private func begin(_ transfer: CurlTransfer) {
+        do throws(TransferFailure) {
+            try transfer.begin(in: loadedMulti(), addresses: addresses)
+        } catch {
+            transfer.refuse(error)
+        }
+    }
+
+    private func loadedMulti() throws(TransferFailure) -> CurlMulti {
+        if let multi { return multi }
+        let made = try CurlMulti(loop: loop)
+        multi = made
+        return made
+    }
+}
