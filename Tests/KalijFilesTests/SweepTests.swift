@@ -79,7 +79,7 @@ struct SweepTests {
         }
         sweeper.start()
         defer { isOver.set() }
-        for number in 0..<300 {
+        for number in 0..<100 {
             let file = try accept(path, in: scratch, id: "f\(number)")
             #expect(access(file.path, F_OK) == 0)
         }

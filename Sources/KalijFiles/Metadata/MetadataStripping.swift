@@ -54,6 +54,7 @@ extension [UInt8] {
         guard index >= 0, count <= 4, index <= self.count, count <= self.count - index else { return nil }
         let bytes = self[index..<index + count]
         let ordered = bigEndian ? Array(bytes) : bytes.reversed()
-        return ordered.reduce(0) { number, byte in number << 8 | UInt32(byte) }
+        // fits: each element is a byte
+        return ordered.reduce(0) { $0 << 8 | UInt32($1) }
     }
 }
