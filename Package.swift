@@ -40,6 +40,8 @@ let package = Package(
         .target(name: "KalijStream", dependencies: ["KalijXML", "KalijAddress", "COpenSSL"]),
         // Knows neither XMPP nor the database.
         .target(name: "KalijRatchet", dependencies: ["COpenSSL"]),
+        // Local work on files; knows neither XMPP nor the database.
+        .target(name: "KalijFiles", dependencies: ["COpenSSL", "CLinux"]),
         .target(name: "KalijStore", dependencies: ["CSQLite"]),
         .target(
             name: "KalijRoles",
@@ -104,6 +106,7 @@ let package = Package(
             name: "KalijStreamTests", dependencies: ["KalijStream", "KalijXML", "KalijAddress", "TestSupport"]),
         .testTarget(
             name: "KalijRatchetTests", dependencies: ["KalijRatchet", "COpenSSL", "TestSupport"], exclude: ["Fixtures"]),
+        .testTarget(name: "KalijFilesTests", dependencies: ["KalijFiles", "TestSupport"]),
         .testTarget(name: "KalijStoreTests", dependencies: ["KalijStore", "TestSupport"]),
         .testTarget(name: "KalijRolesTests", dependencies: ["KalijRoles", "KalijStore", "TestSupport"]),
         .testTarget(name: "KalijTransportTests", dependencies: ["KalijTransport", "COpenSSL", "TestSupport"]),

@@ -1,0 +1,107 @@
+import CLinux
+import Glibc
+
+/// Takes a file over, to be sent: a private copy of the file as it is now, on the disk when the call returns.
+///
+/// The copy is no hard link, because a file changed in place would be sent half and half.
+public enum FileAcceptance {
+    /// Bytes of disk that stay free.
+    public static let reserve: Int64 = 64 << 20
+
+    /// Copies the file to `folder`, under a lock: `ID.part`, renamed to `ID` when all is on the disk. On a file system with
+    /// shared blocks (reflink) a file that needs no change is not copied byte by byte.
+    /// - Parameters:
+    ///   - path: a regular file, or a symbolic link to one.
+    ///   - id: 1 to 64 letters, digits and hyphens of ASCII; used once.
+    ///   - folder: made with the mode 0700 if missing; its parent exists.
+    ///   - keepingMetadata: whether EXIF, XMP and comments stay in JPEG, PNG and WebP.
+    ///   - limit: bytes that the server takes; nil if not known.
+    ///   - reserve: bytes of disk that must be left after the copy.
+    /// - Throws: `FileError`: `.notFound`, `.notRegular`, `.notAllowed`, `.empty`, `.tooLarge`, `.diskFull`, `.notStripped`,
+    ///   `.changed` if the file is changed, cut, extended, renamed or removed while it is read, `.nameTaken` if the id was
+    ///   used, `.inputOutput`. Nothing is left in the folder then.
+    public static func accept(
+        _ path: String, as id: String, in folder: String, keepingMetadata: Bool, limit: Int64?,
+        reserve: Int64 = FileAcceptance.reserve
+    ) throws(FileError) -> AcceptedFile {
+        try accept(path, as: id, in: folder, keepingMetadata, limit: limit, reserve: reserve) { _ in }
+    }
+
+    /// - Parameter onRead: for tests: called after each read of the source, with the offset.
+    package static func accept(
+        _ path: String, as id: String, in folder: String, _ keepingMetadata: Bool, limit: Int64?, reserve: Int64,
+        onRead: @escaping (Int64) -> Void
+    ) throws(FileError) -> AcceptedFile {
+        guard isUsable(id) else { throw FileError(.malformed, "an id has letters, digits and hyphens") }
+        let source = try open(path, onRead)
+        guard source.status.size > 0 else { throw FileError(.empty) }
+        try makeFolder(folder)
+        let (final, part) = ("\(folder)/\(id)", "\(folder)/\(id).part")
+        let output = try lockedPart(part)
+        do throws(FileError) {
+            let name = FreshName.cleaned(path)
+            let copying = Copying(source, output, named: name, limit: limit, reserve: reserve)
+            let copy = try copying.run(keepingMetadata: keepingMetadata)
+            guard try Renaming.move(part, to: final) else { throw FileError(.nameTaken) }
+            do throws(FileError) { try Descriptor.sync(folder: folder) } catch {
+                unlink(final)
+                throw error
+            }
+            return AcceptedFile(copy, id: id, path: final, name: name)
+        } catch {
+            unlink(part)
+            throw error
+        }
+    }
+
+    private static func isUsable(_ id: String) -> Bool {
+        (1...64).contains(id.utf8.count)
+            && id.unicodeScalars.allSatisfy {
+                $0.isASCII && ($0.properties.isAlphabetic || "0123456789-".unicodeScalars.contains($0))
+            }
+    }
+
+    /// Nothing but a regular file is opened: opening a device can have effects. Between the question and the opening the path
+    /// can get another file, so both are asked.
+    private static func open(_ path: String, _ onRead: @escaping (Int64) -> Void) throws(FileError) -> SourceFile {
+        try FileStatus(at: path, follows: true).requireRegular()
+        let descriptor = try Descriptor(path, O_RDONLY | O_NONBLOCK)
+        var status = try descriptor.status()
+        try status.requireRegular()
+        if !status.isSettled {
+            // A change right after this one would not show in the file's times.
+            usleep(30_000)
+            status = try descriptor.status()
+        }
+        return SourceFile(descriptor, status, onRead: onRead)
+    }
+
+    private static func makeFolder(_ folder: String) throws(FileError) {
+        guard mkdir(folder, 0o700) != 0, errno != EEXIST else { return }
+        throw .system(errno, "making the folder")
+    }
+
+    /// A new file with its lock. A sweep may have the lock for a moment, and may have removed the file before.
+    private static func lockedPart(_ path: String) throws(FileError) -> Descriptor {
+        for _ in 0..<100 {
+            let file = try Descriptor(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
+            do throws(FileError) {
+                if try file.takeLock(), try isStill(file, at: path) { return file }
+            } catch {
+                unlink(path)
+                throw error
+            }
+            unlink(path)
+            usleep(1000)
+        }
+        throw FileError(.busy)
+    }
+
+    /// Whether the path leads to the open file.
+    private static func isStill(_ file: Descriptor, at path: String) throws(FileError) -> Bool {
+        let open = try file.status()
+        do throws(FileError) {
+            return try FileStatus(at: path, follows: false).isSameFile(as: open)
+        } catch FileError(.notFound) { return false }
+    }
+}
