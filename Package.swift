@@ -65,7 +65,7 @@ let package = Package(
         .target(
             name: "KalijClient",
             dependencies: [
-                "KalijSteps", "KalijFeatures", "KalijText", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream",
+                "KalijSteps", "KalijFeatures", "KalijFiles", "KalijTransfer", "KalijText", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream",
                 "KalijStore", "KalijRoles", "KalijTransport",
             ]),
         .target(
@@ -90,7 +90,7 @@ let package = Package(
             name: "kalij",
             dependencies: [
                 "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijRoles", "KalijTransport",
-                "KalijClient", "KalijHandlers", "KalijText", "KalijLab",
+                "KalijClient", "KalijFiles", "KalijHandlers", "KalijText", "KalijLab",
             ]),
 
         // What the tests of several targets share.

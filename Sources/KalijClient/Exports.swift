@@ -1,6 +1,7 @@
 // An application imports only KalijClient: all of KalijFeatures and KalijSteps, and the types in their declarations.
 @_exported import struct KalijAddress.JID
 @_exported import KalijFeatures
+@_exported import struct KalijFiles.FileError
 @_exported import protocol KalijHandlers.Handler
 @_exported import struct KalijHandlers.HandlerError
 @_exported import protocol KalijHandlers.InvalidatableHandler

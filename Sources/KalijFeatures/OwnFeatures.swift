@@ -20,6 +20,7 @@ extension Features {
         EncryptionFeature.self,
         PushFeature.self,
         RoomsFeature.self,
+        FilesFeature.self,
         OMEMOFeature.self,
         OperationsFeature.self,
         ReceiptsFeature.self,

@@ -1,6 +1,7 @@
 import KalijSteps
 import KalijFeatures
 import KalijAddress
+import KalijHandlers
 import KalijRoles
 import KalijStore
 
@@ -150,6 +151,27 @@ struct SharedReader {
             (mailbox, parcels, damage) = (try store?.name() ?? "", try store?.parcels(after: 0) ?? [], nil)
         } catch let error as StoreError where error.isDamage(ofMailboxIn: directory.path) {
             (mailbox, parcels, damage) = ("", [], error.message)
+        }
+    }
+
+    /// The files of `account` that were not taken over when `database` was read, oldest first.
+    func files(of account: Account, besides database: Database) throws -> [(id: String, file: SendFile, at: Int64)] {
+        let place = try Taking.place(in: database)
+        let last = place?.mailbox == mailbox ? place?.last ?? 0 : 0
+        return parcels.compactMap { parcel in
+            guard parcel.id > last, parcel.sender == account.jid.description, parcel.name == SendFile.name,
+                let value = StoredValue(canonical: parcel.payload),
+                let shared = try? value.decoded(as: SharedIntent<SendFile>.self)
+            else { return nil }
+            return (shared.id, shared.intent, parcel.at)
+        }
+    }
+
+    /// Whether a parcel has the file `name`.
+    func hasFile(_ name: String) -> Bool {
+        parcels.contains { parcel in
+            guard parcel.name == SendFile.name, let value = StoredValue(canonical: parcel.payload) else { return false }
+            return (try? value.decoded(as: SharedIntent<SendFile>.self))?.intent.file == name
         }
     }
 

@@ -142,6 +142,8 @@ public final class Engine {
         context?.blocked = { [weak self] in self?.endFrozenWriters() }
         context?.notified = { [weak self] in self?.planNotifications() }
         context?.notifyNow = { [weak self] in self?.showPlanned() }
+        // A process that a push has started only fetches messages, and is small: it never loads what moves files.
+        if options.role == .main || options.role == .background { context?.files = environment.files }
         if options.role == .main { context?.indexing = Indexing(runner, on: environment.loop) }
         question.answer = { [weak self] in self?.answer($0) }
     }
@@ -184,6 +186,7 @@ public final class Engine {
         try logOutRequested()
         tellOfDamage()
         takeWhatIsShared()
+        sweepFiles()
         receiveLetters()
         planNotifications()
         context?.indexing?.later()
@@ -191,6 +194,7 @@ public final class Engine {
         case .wake: beginWake()
         case .background:
             if let budget = options.budget {
+                context?.end = environment.loop.now + budget - age
                 _ = environment.loop.schedule(after: budget - age) { [weak self] in self?.end(.unfinished) }
             }
             endIfDone()

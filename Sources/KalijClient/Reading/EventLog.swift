@@ -70,7 +70,8 @@ public struct EventLog {
         var (events, bytes, last): ([EngineEvent], Int, Int64) = ([], 0, number)
         while events.count < limit, bytes < Self.pageBytes, let row = try stored.next(after: last) {
             last = row.number
-            guard let address = addresses[row.account], let message = try Message.load(row.message, from: database)
+            guard let address = addresses[row.account],
+                let message = try Message.load(row.message, from: database)?.withFile(in: database)
             else { continue }
             bytes += message.body?.utf8.count ?? 0
             events.append(

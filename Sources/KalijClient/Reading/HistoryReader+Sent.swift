@@ -5,7 +5,7 @@ extension HistoryReader {
     /// The message that `account` accepted under the origin-id `id` (``Message/originID``), with its state; nil while
     /// the message waits in the mailbox, or if there is none.
     public func sent(_ id: String, by account: Account) throws -> Message? {
-        try Message.accepted(id, by: account, in: database)
+        try Message.accepted(id, by: account, in: database)?.withFile(in: database)
     }
 
     /// The outcome of an intent; nil while the intent waits in the mailbox, or if there is none.

@@ -58,7 +58,7 @@ public struct HistoryReader {
 
     /// The message as it is shown.
     func view(_ message: Message, of account: Account) throws -> Message {
-        try message.withReactions(in: database).withDisplayed(by: account.id, in: database)
+        try message.withReactions(in: database).withFile(in: database).withDisplayed(by: account.id, in: database)
     }
 
     /// A message, or a place with missing messages.

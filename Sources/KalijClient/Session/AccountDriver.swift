@@ -120,6 +120,7 @@ final class AccountDriver {
         // A server may remember that nobody looked at the former stream.
         if isResumed { session.tell(isWatched: true) }
         due.watch()
+        due.transfers?.look()
         context.emit(Online(jid: jid, resumed: isResumed), for: account)
         guard stage.session === session else { return }
         // While the server learns of our presence, a message may reach the archive after the archive was read, and be delivered
@@ -161,6 +162,7 @@ final class AccountDriver {
         context.emit(effects.events)
         if effects.notified { context.notified() }
         if effects.texts { context.indexing?.later() }
+        if effects.files { due.transfers?.look() }
         if effects.queued { stage.session?.queueChanged() }
         due.plan(effects)
         context.settled(effects.settled)

@@ -19,6 +19,10 @@ final class DriverContext {
     var notified: () -> Void = {}
     /// Indexes stored texts; nil in a process whose time is short.
     var indexing: Indexing?
+    /// Moves files; nil in a process that never does.
+    var files: FileSeams?
+    /// When this process has to end, on the loop's clock; nil for no such time.
+    var end: Double?
     /// Another process keeps ours from writing.
     var blocked: () -> Void = {}
     /// Shows the notifications now, and not in the loop's next turn.

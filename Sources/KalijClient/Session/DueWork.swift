@@ -9,10 +9,13 @@ final class DueWork {
     private let deadlines = DueTimer()
     private let timers = DueTimer()
     private var expiry = Expiry()
+    /// The account's files; nil in a process that moves none.
+    let transfers: Transfers?
 
     init(_ driver: AccountDriver) {
         self.driver = driver
         (context, steps) = (driver.context, driver.steps)
+        transfers = DriverOfFiles(driver).transfers
     }
 
     /// Whether the database cannot be written.
@@ -57,6 +60,7 @@ final class DueWork {
     func cancel() {
         deadlines.cancel()
         timers.cancel()
+        transfers?.stop()
     }
 
     // MARK: Doing

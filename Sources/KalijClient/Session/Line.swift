@@ -145,6 +145,9 @@ final class Line {
 
     // MARK: Sending
 
+    /// Bytes that the system has not taken yet.
+    var unsent: Int { connection?.unsent ?? 0 }
+
     /// Whether more can be sent without filling memory.
     var hasRoom: Bool { connection.map { $0.unsent < Self.unsentLimit } ?? false }
 

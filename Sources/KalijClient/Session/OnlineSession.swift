@@ -24,6 +24,9 @@ final class OnlineSession {
             isManaged: management != nil, longest: driver.context.timing.acknowledgement)
     }
 
+    /// Whether the stream has something to send, or waits for an acknowledgement.
+    var isBusy: Bool { line.unsent > 0 || acknowledging.writer.isRequested }
+
     // MARK: Receiving
 
     /// Handles the inbox's first event, or with the first event all that share its transaction.

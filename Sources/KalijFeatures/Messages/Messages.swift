@@ -186,6 +186,13 @@ package struct Messages {
         try emitState(of: row)
     }
 
+    /// A message that has failed is tried again under the same id, as another message: the row goes.
+    package func withdraw(_ row: Int64) throws {
+        try database.run(
+            "DELETE FROM message WHERE id = ? AND state = ?", [.integer(row), .state(MessageState.failed)])
+        if database.changes > 0 { try step.messageStored(-1) }
+    }
+
     /// Tells everybody that the message in `row` has another place, or another name.
     func moved(_ row: Int64) throws {
         for feature in step.features.all { try feature.moved(row, in: step) }

@@ -87,6 +87,12 @@ package struct OutgoingStanza {
         return message
     }
 
+    /// Stores and reports a message that cannot be sent: no program misses a stored message.
+    package func storeFailed(_ reason: String, in step: Step, sentAt: Int64) throws {
+        let (kind, conversation) = try way(in: step)
+        try Messages(step: step).fail(insert(kind, conversation, in: step, sentAt: sentAt), reason)
+    }
+
     package func message(
         of account: Account, row: Int64, _ kind: MessageKind = .chat, in conversation: String? = nil, sentAt: Int64
     ) -> Message {

@@ -58,11 +58,12 @@ package struct NotificationOutbox {
             guard let message = try Message.load(row.integer("message"), from: database) else { return true }
             let isShown = try StoredSettings(database: database, account: row.integer("account"))
                 .showsText(of: row.text("conversation"))
+            let file = try message.withFile(in: database).fileWords()
             let notification = Notification(
                 kind: Notification.Kind(rawValue: row.text("kind")) ?? .show, identifier: "\(message.id)",
                 account: addresses[row.integer("account")] ?? "",
                 conversation: isShown ? row.text("conversation") : "", sender: isShown ? message.from : "",
-                body: isShown ? message.body ?? "" : "", at: message.sentAt)
+                body: isShown ? file?.description ?? message.body ?? "" : "", at: message.sentAt)
             entries.append(
                 Entry(
                     id: row.integer("id"), account: row.integer("account"), message: message.id,

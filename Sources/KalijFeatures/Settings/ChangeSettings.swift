@@ -19,6 +19,8 @@ public struct ChangeSettings: Intent {
     public var notify: String?
     /// Whether notifications say who has written, and what.
     public var preview: Bool?
+    /// Whether small files of people whom the user has written to are fetched unasked.
+    public var downloads: Bool?
 
     /// - Parameter conversation: the conversation; nil for all conversations without a choice of their own.
     public init(for conversation: JID? = nil) { self.conversation = conversation?.bare.description }
@@ -36,6 +38,7 @@ public struct ChangeSettings: Intent {
         }
         if let choice { try settings.set(choice, for: bare) }
         if let preview { try settings.set(preview: preview, for: bare) }
+        if let downloads { try settings.set(downloads: downloads, for: bare) }
         return .done
     }
 

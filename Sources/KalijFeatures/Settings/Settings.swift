@@ -33,6 +33,8 @@ public struct ChatSettings: Sendable, Equatable {
     public let mutedUntil: Int64?
     /// Whether notifications say who has written, and what.
     public let preview: Bool
+    /// Whether small files of people whom the user has written to are fetched unasked.
+    public let downloads: Bool
 
     /// Whether a message notifies now.
     /// - Parameter isMeant: whether the message is meant for the user: in a room, if it mentions the user.
@@ -53,7 +55,7 @@ package struct StoredSettings {
 
     package init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
 
-    private static let (notify, muted, preview) = ("notify", "muted", "preview")
+    private static let (notify, muted, preview, downloads) = ("notify", "muted", "preview", "downloads")
 
     /// The settings for `conversation`; nil for the account's own.
     package func settings(for conversation: String?, now: Int64) throws -> ChatSettings {
@@ -62,7 +64,9 @@ package struct StoredSettings {
         ).all([.integer(account), .text(conversation ?? "")]) {
             (name: $0.text("name"), value: $0.text("value"), isOwn: $0.bool("is_own"))
         }
-        guard !rows.isEmpty else { return ChatSettings(off: [], notify: .all, mutedUntil: nil, preview: true) }
+        guard !rows.isEmpty else {
+            return ChatSettings(off: [], notify: .all, mutedUntil: nil, preview: true, downloads: true)
+        }
         // The conversation's own choice counts.
         let values = Dictionary((rows.filter { !$0.isOwn } + rows.filter(\.isOwn)).map { ($0.name, $0.value) }) { $1 }
         let notify: NotifyChoice =
@@ -74,7 +78,7 @@ package struct StoredSettings {
         return ChatSettings(
             off: Set(Disclosure.allCases.filter { values[$0.rawValue] == "off" }), notify: notify,
             mutedUntil: values[Self.muted].flatMap { Int64($0) }.flatMap { $0 > now ? $0 : nil },
-            preview: values[Self.preview] != "off")
+            preview: values[Self.preview] != "off", downloads: values[Self.downloads] != "off")
     }
 
     /// Whether notifications say who has written in `conversation`, and what.
@@ -82,6 +86,10 @@ package struct StoredSettings {
 
     func set(preview isOn: Bool, for conversation: String?) throws {
         try set(Self.preview, isOn ? "on" : "off", for: conversation)
+    }
+
+    func set(downloads isOn: Bool, for conversation: String?) throws {
+        try set(Self.downloads, isOn ? "on" : "off", for: conversation)
     }
 
     /// Whether the user has chosen what notifies in `conversation`.

@@ -1,11 +1,13 @@
 /// A bar with the remaining time, drawn from the fraction done and the time since the start.
-struct ProgressBar: Sendable {
+package struct ProgressBar: Sendable {
     private let began = ContinuousClock.now
     private let width = 24
 
+    package init() {}
+
     /// A line: bar, percentage, details, the time left.
     /// - Parameter fraction: from 0 to 1.
-    func line(fraction: Double, details: String) -> String {
+    package func line(fraction: Double, details: String) -> String {
         let filled = Int(Double(width) * min(max(fraction, 0), 1))
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
         return "\(bar) \(Int(fraction * 100))%  \(details)\(remaining(fraction))"

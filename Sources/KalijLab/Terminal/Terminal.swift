@@ -3,7 +3,7 @@ import KalijText
 import Synchronization
 
 /// Standard error for people: plain lines, and a line redrawn while something lasts.
-final class Terminal: Sendable {
+package final class Terminal: Sendable {
     private struct State {
         var drawn = false
         var lastLine: ContinuousClock.Instant?
@@ -12,8 +12,10 @@ final class Terminal: Sendable {
     private let state = Mutex(State())
     private let isTerminal = isatty(2) == 1
 
+    package init() {}
+
     /// Prints a permanent line.
-    func say(_ text: PrintedText) {
+    package func say(_ text: PrintedText) {
         state.withLock { state in
             write((state.drawn ? "\r\u{1B}[K" : "") + text.description + "\n")
             state.drawn = false
@@ -21,7 +23,7 @@ final class Terminal: Sendable {
     }
 
     /// Redraws the line of progress; without a terminal, prints a line every five seconds.
-    func show(_ text: @autoclosure () -> String) {
+    package func show(_ text: @autoclosure () -> String) {
         state.withLock { state in
             if isTerminal {
                 write("\r\u{1B}[K" + text().prefix(columns() - 1))
@@ -36,7 +38,7 @@ final class Terminal: Sendable {
     }
 
     /// Ends the line of progress.
-    func clear() {
+    package func clear() {
         state.withLock { state in
             if state.drawn { write("\r\u{1B}[K") }
             state.drawn = false

@@ -38,6 +38,8 @@ public struct Message: Sendable, Equatable {
     public let encryption: MessageEncryption?
     /// The reactions to the message (XEP-0444).
     public package(set) var reactions: [Reaction] = []
+    /// The file that the message shares; nil if there is none.
+    public private(set) var file: MessageFile?
     /// Milliseconds since 1970; the server's stamp, if there is one.
     public let sentAt: Int64
     /// The state of an outgoing message; nil for incoming messages.
@@ -122,6 +124,13 @@ public struct Message: Sendable, Equatable {
     package func with(_ reactions: [Reaction]) -> Message {
         var message = self
         message.reactions = reactions
+        return message
+    }
+
+    /// The message with `file`.
+    package func with(_ file: MessageFile) -> Message {
+        var message = self
+        message.file = file
         return message
     }
 

@@ -118,7 +118,7 @@ extension Message {
     static let keys: [EventKey] = [
         .direction, .id, .conversation, .author, .stanzaID, .originID, .from, .to, .type, .body, .sentAt, .state,
         .error,
-        .settled, .edited, .retracted, .erased, .corrects, .replyTo, .reactions, .encryption, .shown,
+        .settled, .edited, .retracted, .erased, .corrects, .replyTo, .reactions, .encryption, .file, .shown,
     ]
 
     /// The fields for JSON, in events and in the history.
@@ -137,6 +137,7 @@ extension Message {
             reactions.isEmpty
                 ? nil : EventField(.reactions, .lists(reactions.map { .init(name: $0.author, texts: $0.emoji) })),
             encryption.map { EventField(.encryption, .object($0.fields)) },
+            file.map { EventField(.file, .object($0.fields)) },
             isShown ? nil : EventField(.shown, .flag(false)))
     }
 
@@ -155,7 +156,8 @@ extension Message {
     }
 
     private var text: PrintedText {
-        switch (body, erasure, encryption?.problem) {
+        if let words = fileWords(), erasure == nil { return words }
+        return switch (body, erasure, encryption?.problem) {
         case (_, .retracted?, _): "(retracted)"
         case (_, .moderated?, _): "(removed by the room)"
         case (_, .forgotten?, _): "(forgotten)"
@@ -164,6 +166,12 @@ extension Message {
         case (nil, _, let problem?): "(encrypted, cannot be read: \(problem.rawValue))"
         case (nil, nil, nil): ""
         }
+    }
+
+    /// For people: the address of an encrypted file holds its key, which belongs on no screen and in no log.
+    package func fileWords() -> PrintedText? {
+        if let file { return file.words }
+        return body?.hasPrefix("aesgcm://") ?? false ? "(an encrypted file)" : nil
     }
 
     private var reactionWords: PrintedText {

@@ -162,6 +162,9 @@ public final class Step {
     /// Notes that the queue has entries to write after the commit.
     package func flush() { effects.queued = true }
 
+    /// Notes that files may have to be moved or removed.
+    package func filesChanged() { effects.files = true }
+
     /// Tells the application after the commit: `onEvent` of the engine, or the loops over its events. The type of `content` is
     /// listed by its feature (``Feature/events``). A process that does not drive tells nothing.
     public func emit(_ content: some EventContent) { emit(content, number: nil) }
@@ -198,14 +201,15 @@ public final class Step {
             .first([.integer(room), .integer(account.id)]) { $0.integer() } ?? 0
     }
 
-    /// Notes that a message was stored in a new row: this count makes counting rows unnecessary.
-    package func messageStored() throws {
+    /// Notes that a message was stored in a new row, or that its row is gone (-1): this count makes counting rows unnecessary.
+    package func messageStored(_ count: Int64 = 1) throws {
         effects.texts = true
         if counted != nil {
-            counted?.stored &+= 1
+            counted?.stored &+= count
             return
         }
-        try database.run("UPDATE session SET messages = messages + 1 WHERE account = ?", [.integer(account.id)])
+        try database.run(
+            "UPDATE session SET messages = messages + ? WHERE account = ?", [.integer(count), .integer(account.id)])
     }
 
     /// Notes that the text of a stored message was changed.
@@ -236,6 +240,8 @@ public final class Step {
         package var texts = false
         /// Whether there is a new notification.
         package var notified = false
+        /// Whether files may have to be moved or removed.
+        package var files = false
         /// How many handlers could not be called.
         package var deadLetters = 0
 
@@ -244,6 +250,7 @@ public final class Step {
             events += later.events
             (queued, archiveAgain) = (queued || later.queued, archiveAgain || later.archiveAgain)
             (handled, texts, notified) = (handled || later.handled, texts || later.texts, notified || later.notified)
+            files = files || later.files
             (tail, deadLetters) = (tail + later.tail, deadLetters + later.deadLetters)
             deadline = [deadline, later.deadline].compactMap { $0 }.min()
             timer = [timer, later.timer].compactMap { $0 }.min()

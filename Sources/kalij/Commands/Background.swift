@@ -28,10 +28,12 @@ enum Background {
 
     /// Sends queued stanzas.
     /// - Parameters:
+    ///   - budget: how many seconds this process drives at most; nil: as long as there is work.
     ///   - mayEnd: whether nothing besides sending is awaited any more.
     ///   - began: gets each engine before the engine runs.
     static func send(
-        _ shared: SharedOptions, _ progress: Progress, mayEnd: @escaping () throws -> Bool = { true }
+        _ shared: SharedOptions, _ progress: Progress, within budget: Double? = budget,
+        mayEnd: @escaping () throws -> Bool = { true }
     ) -> Outcome {
         var options = Engine.Options(role: .background, budget: budget)
         options.mayEnd = mayEnd

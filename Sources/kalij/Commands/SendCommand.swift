@@ -6,8 +6,9 @@ import KalijTransport
 
 enum SendCommand: Command {
     static let name = "send"
-    static let usage = "TO [TEXT] [--reply ID] [--account JID] [--id ID] [--plain] [--queue-only | --confirm]"
-    static let summary = "accept a message and make sure that it is sent"
+    static let usage =
+        "TO [TEXT] [--file PATH] [--reply ID] [--account JID] [--id ID] [--plain] [--queue-only | --confirm]"
+    static let summary = "accept a message or a file and make sure that it is sent"
     static let details = """
         Accepts a chat message, without waiting for any process. With exit status 0 the message is on the disk and will reach
         your server exactly once, whatever happens to any process; or, if a session is lost and your server has no archive to
@@ -24,15 +25,25 @@ enum SendCommand: Command {
         process: 0 if the server has it, 65 if refused; 69 if your server cannot be reached, 77 if the server refuses the
         login, 75 if unknown so far: in these three cases the message is accepted all the same, and will be sent.
 
+        With --file the file as it is now is accepted, and with exit status 0 it is on the disk: PATH may be changed or removed
+        afterwards. The file is uploaded to your server (XEP-0363), and its message is sent once the server has the whole file;
+        TEXT follows the file. In an encrypted conversation the file is encrypted. EXIF, XMP and comments are removed from JPEG,
+        PNG and WebP, but for the orientation; --keep-metadata leaves them. Without a driving process this process uploads, for
+        as long as bytes move. `kalij uploads` lists what is on its way, and why. With --json the first line is the event
+        `upload` with the `origin_id`, and a second line the event `state` if this process knows the outcome.
+
         With --json the first line is the accepted message as in `kalij history --json`, and a second line with the event
         `state` gives the outcome, if this process knows.
 
         example:
           kalij send romeo@example.org "Wherefore art thou?"
+          kalij send romeo@example.org --file balcony.jpg
         """
     static let options: [Arguments.Option] = [
         .value("--account", "JID", "send from this account, if several are stored"),
         .value("--id", "ID", "set the message's own id (origin-id): a second message with this id is not sent"),
+        .value("--file", "PATH", "send this file; TEXT follows it"),
+        .flag("--keep-metadata", "leave EXIF, XMP and comments in a picture"),
         .value("--reply", "ID", "answer this message: its `id` in `kalij history --json`, or the sender's id"),
         .flag("--plain", "do not encrypt the text, also in an encrypted conversation (`kalij help omemo`)"),
         .flag("--queue-only", "only accept the message, never go online"),
@@ -43,10 +54,12 @@ enum SendCommand: Command {
         try arguments.expect(1...2)
         let recipient = try JID(arguments.words[0])
         let sender = try arguments.value("--account").map { try JID($0) }
-        let text = try arguments.words.count == 2 ? arguments.words[1] : standardInput()
         guard !arguments.has("--confirm") || !arguments.has("--queue-only") else {
             throw Failure(.usage, "--queue-only never goes online, so there is nothing to --confirm")
         }
+        if let path = arguments.value("--file") { return try SendingFile(arguments, shared).send(path, to: recipient) }
+        guard !arguments.has("--keep-metadata") else { throw Failure(.usage, "--keep-metadata needs --file") }
+        let text = try arguments.words.count == 2 ? arguments.words[1] : standardInput()
         let message = try shared.directory.share(
             text, to: recipient, from: sender, id: arguments.value("--id"),
             answering: arguments.value("--reply").map(MessageReference.init),

@@ -5,7 +5,7 @@ import KalijText
 enum SettingsCommand: Command {
     static let name = "settings"
     static let usage =
-        "[JID] [receipts=on|off] [markers=on|off] [typing=on|off] [notify=all|mentions|none|TIME] [preview=on|off]"
+        "[JID] [receipts=on|off] [markers=on|off] [typing=on|off] [notify=all|mentions|none|TIME] [preview=on|off] [downloads=on|off]"
     static let summary = "change what others are told, and what notifies"
     static let details = """
         Changes settings for the conversation with JID, or without JID for all conversations without a setting of their own; then
@@ -16,6 +16,7 @@ enum SettingsCommand: Command {
           typing     tell contacts that you are writing (XEP-0085)
           notify     which messages notify: all; in rooms only mentions; none; or none until TIME, such as 2026-11-21T18:00:00Z
           preview    say in notifications who has written, and what
+          downloads  fetch files of at most 1 MiB unasked, from people whom you have written to
 
         With --json a line with these keys, and `muted_until`.
 
@@ -28,7 +29,7 @@ enum SettingsCommand: Command {
     ]
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
-        try arguments.expect(0...6)
+        try arguments.expect(0...7)
         var words = arguments.words[...]
         let jid = try words.first.flatMap { $0.contains("=") ? nil : try JID($0) }
         if jid != nil { words.removeFirst() }
@@ -54,6 +55,7 @@ enum SettingsCommand: Command {
         case "typing": change.typing = try isOn(parts[1])
         case "notify": change.notify = parts[1]
         case "preview": change.preview = try isOn(parts[1])
+        case "downloads": change.downloads = try isOn(parts[1])
         default: throw Failure(.usage, "there is no setting \"\(parts[0])\"")
         }
     }
@@ -74,10 +76,11 @@ private struct SettingsRecord: Encodable {
     private let typing: Bool
     private let notify: String
     private let preview: Bool
+    private let downloads: Bool
     private let mutedUntil: String?
 
     private enum CodingKeys: String, CodingKey {
-        case receipts, markers, typing, notify, preview
+        case receipts, markers, typing, notify, preview, downloads
         case mutedUntil = "muted_until"
     }
 
@@ -87,6 +90,7 @@ private struct SettingsRecord: Encodable {
         typing = !settings.off.contains(.typing)
         notify = settings.notify.name
         preview = settings.preview
+        downloads = settings.downloads
         mutedUntil = settings.mutedUntil.map { Stamp.of($0) }
     }
 
@@ -95,7 +99,7 @@ private struct SettingsRecord: Encodable {
         let muted: PrintedText = mutedUntil.map { " (none until \($0))" } ?? ""
         return """
             receipts=\(word(receipts)) markers=\(word(markers)) typing=\(word(typing)) notify=\(notify)\(muted) \
-            preview=\(word(preview))
+            preview=\(word(preview)) downloads=\(word(downloads))
             """
     }
 }

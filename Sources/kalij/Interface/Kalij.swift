@@ -18,7 +18,7 @@ enum Kalij {
             ChatsCommand.self, HistoryCommand.self, ReadCommand.self, SearchCommand.self, SettingsCommand.self,
             RosterCommand.self, AddCommand.self, RemoveCommand.self, RequestsCommand.self, AcceptCommand.self,
             DenyCommand.self, BlockCommand.self, UnblockCommand.self, ProfileCommand.self, RoomCommand.self,
-            OMEMOCommand.self, PushCommand.self,
+            OMEMOCommand.self, UploadsCommand.self, DownloadCommand.self, PushCommand.self,
             StatusCommand.self, IQCommand.self, DiscoCommand.self, PingCommand.self,
             PendingCommand.self, QuarantineCommand.self, LogoutCommand.self, QueryCommand.self, DemoCommand.self,
         ]

@@ -48,11 +48,13 @@ import Testing
         var taking = TakingOver(directory: drive.directory, role: .main, clock: .system)
         let driven = try taking.run()
         let planned = Planned()
+        let loop = try EventLoop()
         let engine = try Engine(
             drive.directory, options: .init(), clock: .system, since: taking.begin, features: Features(),
-            loop: EventLoop(),
+            loop: loop,
             environment: Environment(
-                loop: planned, random: { 0 }, connect: { _, _ in Unconnected() }, killWriter: { _ in }),
+                loop: planned, random: { 0 }, connect: { _, _ in Unconnected() }, killWriter: { _ in },
+                files: .system(loop)),
             driven: driven, onEvent: { _ in })
         try engine.begin()
         let account = try #require(engine.drivers.values.first?.account.jid)

@@ -45,11 +45,13 @@ struct Environment {
     let connect: (Account, @escaping (ConnectionEvent) -> Void) -> any StreamConnection
     /// Kills a process that is stopped within a transaction of the database at a path: waiting for the process would never end.
     let killWriter: (String) -> Void
+    /// Moves files.
+    let files: FileSeams
 
     static func system(_ loop: EventLoop) -> Environment {
         Environment(
             loop: loop, random: { .random(in: 0..<1) },
             connect: { Connection(loop: loop, target: $0.target, tls: $0.tls, $1) },
-            killWriter: { _ = FrozenWriter.kill(database: $0, ifStopped: true) })
+            killWriter: { _ = FrozenWriter.kill(database: $0, ifStopped: true) }, files: .system(loop))
     }
 }

@@ -1,0 +1,184 @@
+import Glibc
+import KalijAddress
+import KalijFeatures
+import KalijFiles
+import KalijSteps
+import KalijStore
+
+import FoundationEssentials
+
+/// The files of an account: accepts files to be sent, and lists, cancels and fetches. Usable in any process and without a network;
+/// the driving process moves the bytes (`main`, or `background`).
+///
+/// ```swift
+/// let attachments = Attachments(directory)
+/// let upload = try attachments.send("balcony.jpg", to: JID("romeo@example.net"))
+/// ```
+public struct Attachments: Sendable {
+    private let directory: AccountDirectory
+    private let account: JID?
+
+    /// - Parameters:
+    ///   - account: the account; nil is the only account.
+    ///   - directory: the accounts' directory.
+    public init(_ directory: AccountDirectory, of account: JID? = nil) {
+        (self.directory, self.account) = (directory, account)
+    }
+
+    // MARK: Sending
+
+    /// A file on its way.
+    public struct Upload: Sendable, Equatable {
+        /// The id of the message that will share the file (its origin-id), and of the intent: ``HistoryReader/outcome(of:by:)`` tells
+        /// the outcome, ``HistoryReader/sent(_:by:)`` the message once it is queued or has failed.
+        public let id: String
+        /// The receiver.
+        public let to: JID
+        /// The name that the receiver sees.
+        public let name: String
+        /// Bytes.
+        public let size: Int64
+        /// `mailbox` until a process drives; then `waiting`, `asking`, `putting`, `sealed`, `done`, or `failed`.
+        public let state: String
+        /// Why the file waits or has failed; nil if it does neither.
+        public let reason: String?
+        /// Whether the file is encrypted on the server.
+        public let isEncrypted: Bool
+        /// When the file was accepted, in milliseconds since 1970.
+        public let acceptedAt: Int64
+    }
+
+    /// Accepts a file. When this function returns, the file as it is now is on the disk, and its message leaves exactly once, or is
+    /// reported as failed with the reason, whatever becomes of any process. The file at `path` may be changed or removed afterwards.
+    ///
+    /// EXIF, XMP and comments leave JPEG, PNG and WebP, but for the orientation and the colour profile; nothing is decoded.
+    ///
+    /// - Parameters:
+    ///   - path: a regular file, or a symbolic link to one; at least one byte.
+    ///   - recipient: the receiver, or a room.
+    ///   - text: a text that follows the file.
+    ///   - id: the id of the message, its origin-id (XEP-0359); nil for a new id. A file accepted before under this id is not sent again.
+    ///   - keepingMetadata: whether metadata stays.
+    ///   - privacy: whether the file is encrypted.
+    ///   - clock: the source of time.
+    /// - Throws: `FileError` if the file cannot be taken: missing, not regular, empty, larger than the server takes (as far as known),
+    ///   changed meanwhile, a damaged picture whose metadata cannot be removed; or less than 64 MiB of the disk would be left.
+    ///   `AcceptError` for the text or the id; `DirectoryError` if the account is missing or ambiguous; `StoreError`. Then nothing
+    ///   was accepted.
+    @discardableResult
+    public func send(
+        _ path: String, to recipient: JID, text: String? = nil, id: String? = nil, keepingMetadata: Bool = false,
+        privacy: Privacy = .asConversation, clock: Clock = .system
+    ) throws -> Upload {
+        let database = try directory.read()
+        let account = try AccountTable(database).account(account, in: directory)
+        let message = try OutgoingID(id).text
+        if id != nil, let known = try known(message, of: account, in: database) { return known }
+        if let text { _ = try OutgoingText(text, to: recipient) }
+        let privacy = try EncryptionState.privacy(privacy, to: recipient, of: account, in: database)
+        let accepted = try accept(path, account, keepingMetadata, privacy, database)
+        // The copy has a lock until the parcel is on the disk: nobody sweeps it away.
+        defer { accepted.release() }
+        let description = FileDescription(
+            name: accepted.name, type: accepted.mediaType, size: accepted.size, sha256: accepted.sha256,
+            width: accepted.width.map { Int64($0) }, height: accepted.height.map { Int64($0) })
+        let intent = SendFile(
+            to: recipient, file: accepted.id, description, text: text,
+            textID: text.map { _ in UUID().uuidString.lowercased() }, privacy: privacy)
+        do {
+            try directory.share(intent, for: account.jid, id: message, clock: clock)
+        } catch {
+            accepted.discard()
+            throw error
+        }
+        return Upload(
+            id: message, to: recipient, name: accepted.name, size: accepted.size, state: "mailbox", reason: nil,
+            isEncrypted: privacy == .encrypted, acceptedAt: clock.now())
+    }
+
+    private func accept(
+        _ path: String, _ account: Account, _ keepingMetadata: Bool, _ privacy: Privacy, _ database: Database
+    ) throws -> AcceptedFile {
+        let folders = FileFolders(directory.path)
+        guard mkdir(folders.root, 0o700) == 0 || errno == EEXIST else {
+            throw FileError(.inputOutput, "the folder of files cannot be made: \(String(cString: strerror(errno)))")
+        }
+        var limit: Int64?
+        if case .known(let service) = try UploadServices.known(to: account.id, in: database) {
+            limit = service.limit.map { privacy == .encrypted ? max(0, $0 - 16) : $0 }
+        }
+        return try FileAcceptance.accept(
+            path, as: UUID().uuidString.lowercased(), in: folders.out, keepingMetadata: keepingMetadata, limit: limit)
+    }
+
+    /// The upload or the message that was accepted under `id` before.
+    private func known(_ id: String, of account: Account, in database: Database) throws -> Upload? {
+        if let row = try UploadRows(database: database, account: account.id).row(for: id) { return Upload(row) }
+        if let parcel = try SharedReader(directory).files(of: account, besides: database).first(where: { $0.id == id })
+        {
+            return Upload(parcel)
+        }
+        guard let message = try Message.accepted(id, by: account, in: database) else { return nil }
+        let file = try message.withFile(in: database).file
+        return Upload(
+            id: id, to: .received(message.to), name: file?.name ?? "", size: file?.size ?? 0, state: "done",
+            reason: message.error, isEncrypted: file?.isEncrypted ?? false, acceptedAt: message.sentAt)
+    }
+
+    /// The files on their way, those in the mailbox last. A file is not listed any more once the server has its message.
+    /// - Throws: `DirectoryError`, `StoreError`
+    public func uploads() throws -> [Upload] {
+        // Before the database: what is taken over meanwhile is in both, and not in neither.
+        let parcels = try SharedReader(directory)
+        let database = try directory.read()
+        let account = try AccountTable(database).account(account, in: directory)
+        let rows = try UploadRows(database: database, account: account.id).all()
+        let ids = Set(rows.map(\.messageID))
+        let waiting = try parcels.files(of: account, besides: database).filter { !ids.contains($0.id) }
+        return rows.map(Upload.init) + waiting.map(Upload.init)
+    }
+
+    /// Gives up sending a file whose message is not queued yet, or forgets a file that has failed.
+    /// - Returns: the id of the intent, for ``HistoryReader/outcome(of:by:)``.
+    @discardableResult
+    public func cancel(_ upload: String) throws -> String { try directory.share(CancelUpload(upload), for: account) }
+
+    /// Tries a file that has failed, or that waits, now.
+    /// - Returns: the id of the intent, for ``HistoryReader/outcome(of:by:)``.
+    @discardableResult
+    public func retry(_ upload: String) throws -> String { try directory.share(RetryUpload(upload), for: account) }
+
+    // MARK: Receiving
+
+    /// Fetches the file of a message.
+    /// - Returns: the id of the intent, for ``HistoryReader/outcome(of:by:)``; then ``file(of:)`` has the path.
+    @discardableResult
+    public func download(_ message: MessageReference) throws -> String {
+        try directory.share(Download(message), for: account)
+    }
+
+    /// The file that a message shares, with the message's row; nil if there is no such message, or if it shares none.
+    public func file(of message: MessageReference) throws -> (message: Int64, file: MessageFile)? {
+        let database = try directory.read()
+        let account = try AccountTable(database).account(account, in: directory)
+        guard let found = try message.found(by: account, in: database),
+            let file = try found.withFile(in: database).file
+        else { return nil }
+        return (found.id, file)
+    }
+}
+
+extension Attachments.Upload {
+    fileprivate init(_ row: UploadRow) {
+        self.init(
+            id: row.messageID, to: row.recipient, name: row.description.name ?? "", size: row.description.size ?? 0,
+            state: row.plan.stage.rawValue, reason: row.plan.reason, isEncrypted: row.key != nil,
+            acceptedAt: row.acceptedAt)
+    }
+
+    fileprivate init(_ parcel: (id: String, file: SendFile, at: Int64)) {
+        self.init(
+            id: parcel.id, to: .received(parcel.file.to), name: parcel.file.name, size: parcel.file.size,
+            state: "mailbox", reason: nil, isEncrypted: parcel.file.privacy == .encrypted, acceptedAt: parcel.at)
+    }
+}

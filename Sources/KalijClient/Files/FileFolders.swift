@@ -1,0 +1,72 @@
+import Glibc
+import KalijFeatures
+import KalijFiles
+import KalijRoles
+import KalijStore
+
+/// The folder of files beside the database: `out` has accepted files, `in` what is received.
+struct FileFolders {
+    let root: String
+
+    /// - Parameter directory: the path of the accounts' directory.
+    init(_ directory: String) { root = directory + "/files" }
+
+    /// The folder of the accounts' directory with the open `database`.
+    init(beside database: Database) {
+        self.init(database.path.lastIndex(of: "/").map { String(database.path[..<$0]) } ?? ".")
+    }
+
+    var out: String { root + "/out" }
+
+    func accepted(_ name: String) -> String { "\(out)/\(name)" }
+
+    /// The folder of an account's received files.
+    func received(_ account: Int64) -> String { "\(root)/in/\(account)" }
+
+    /// The part of a received file.
+    func part(_ message: Int64) -> String { "\(root)/in/\(message).part" }
+
+    /// The decrypted part of a received file.
+    func plainPart(_ message: Int64) -> String { "\(root)/in/\(message).plain.part" }
+
+    func makeReceived(_ account: Int64) throws {
+        for path in [root, root + "/in", received(account)] where mkdir(path, 0o700) != 0 && errno != EEXIST {
+            throw FileError(.inputOutput, String(cString: strerror(errno)))
+        }
+    }
+
+    func removeParts(_ message: Int64) {
+        unlink(part(message))
+        unlink(plainPart(message))
+    }
+
+    /// Removes what rows have given up: a file, or the folder of an account. The rows name nothing outside of ``root``.
+    func remove(_ name: String) {
+        guard !name.isEmpty, !name.hasPrefix("/"), !name.split(separator: "/").contains("..") else { return }
+        let path = root + "/" + name
+        if unlink(path) == 0 || errno == ENOENT { return }
+        for file in names(in: path) { unlink(path + "/" + file) }
+        rmdir(path)
+    }
+
+    /// Bytes that may be written, with room left for everything else; nil if unknown.
+    var room: Int64? {
+        var status = statvfs()
+        guard statvfs(root, &status) == 0 else { return nil }
+        let free = Int64(clamping: status.f_bavail).multipliedReportingOverflow(by: Int64(clamping: status.f_frsize))
+        return free.overflow ? nil : free.partialValue - FileAcceptance.reserve
+    }
+
+    func names(in folder: String) -> [String] {
+        guard let directory = opendir(folder) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+}

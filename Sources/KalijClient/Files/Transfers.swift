@@ -1,0 +1,111 @@
+import KalijFeatures
+import KalijSteps
+import KalijTransfer
+import KalijTransport
+
+/// Moves the files of an account: begins, pauses and ends transfers, as the rows say. Everything lasting is in the rows.
+final class Transfers {
+    let host: any TransferHost
+    let loop: any Schedule
+    let steps: FileSteps
+    let folders: FileFolders
+    let seams: FileSeams
+    private lazy var uploading = Uploading(self)
+    private lazy var downloads = Downloads(self)
+    private var timer: Timer?
+    private var pace: Timer?
+    private var isPlanned = false
+    private var hasBegun = false
+    private var isStopped = false
+    /// Measured in this process.
+    private(set) var rate = LinkRate()
+
+    init(_ host: any TransferHost, _ seams: FileSeams, loop: any Schedule, _ steps: FileSteps) {
+        (self.host, self.seams, self.loop, self.steps) = (host, seams, loop, steps)
+        folders = FileFolders(beside: steps.runner.database)
+    }
+
+    // MARK: Looking for work
+
+    /// Rows have changed: looks for work in the loop's next turn.
+    func look() {
+        guard !isPlanned, !isStopped else { return }
+        isPlanned = true
+        loop.enqueue { [weak self] in
+            self?.isPlanned = false
+            self?.lookNow()
+        }
+    }
+
+    private func lookNow() {
+        guard !isStopped else { return }
+        guard !host.isBlocked else { return planLook(after: 1) }
+        host.attempt {
+            try begin()
+            try removeGarbage()
+            try uploading.lookForWork(mayBegin: host.isOnline)
+            try downloads.lookForWork()
+            let now = steps.runner.steadyNow
+            if let next = try [uploading.nextTime(), downloads.nextTime()].compactMap({ $0 }).min() {
+                planLook(after: Double(next - now) / 1000)
+            }
+        }
+        if host.isBlocked { planLook(after: 1) }
+    }
+
+    private func begin() throws {
+        guard !hasBegun else { return }
+        host.release(try steps.upload { try $0.processBegan() })
+        hasBegun = true
+    }
+
+    /// Removes what the committed rows do not need any more: first the file, then the row.
+    private func removeGarbage() throws {
+        let garbage = try FileGarbage.some(in: steps.runner.database)
+        guard !garbage.isEmpty else { return }
+        for file in garbage { folders.remove(file.name) }
+        try steps.runner.note { try FileGarbage.removed(garbage, in: $0) }
+        if garbage.count == FileGarbage.portion { look() }
+    }
+
+    private func planLook(after seconds: Double) {
+        timer?.cancel()
+        guard !isStopped else { return }
+        timer = loop.schedule(after: min(max(0.01, seconds), 86_400)) { [weak self] in self?.look() }
+    }
+
+    // MARK: The line
+
+    private static let interval = 0.1
+
+    /// So many bytes have left or come.
+    func moved(_ bytes: Int64) { rate.moved(bytes, now: loop.now) }
+
+    /// Bytes of files wait for texts: while the stream has something to send, or waits for an acknowledgement, files pause.
+    func keepPace() {
+        guard pace == nil, !isStopped, uploading.isMoving || downloads.isMoving else { return }
+        pace = loop.schedule(after: Self.interval) { [weak self] in
+            guard let self else { return }
+            pace = nil
+            let isBusy = host.isLineBusy
+            uploading.setPace(isPaused: isBusy, sendBuffer: rate.sendBuffer)
+            downloads.setPace(isPaused: isBusy)
+            if isBusy { rate.interrupted() }
+            keepPace()
+        }
+    }
+
+    // MARK: Ends
+
+    /// Gives up all transfers; no failure is counted. The next process goes on.
+    func stop() {
+        guard !isStopped else { return }
+        isStopped = true
+        uploading.stop()
+        downloads.stop()
+        timer?.cancel()
+        pace?.cancel()
+        // The rows are the next process's.
+        for file in (try? FileGarbage.some(in: steps.runner.database)) ?? [] { folders.remove(file.name) }
+    }
+}

@@ -1,0 +1,167 @@
+import KalijHandlers
+import KalijSteps
+import KalijStore
+import KalijStream
+
+/// Files: sent through the server's upload service (XEP-0363), and received by their addresses (XEP-0447, XEP-0066). The steps are
+/// here; the bytes are moved by `KalijClient/Files`.
+enum FilesFeature: Feature {
+    static let name = "files"
+    static let announced = [SharedFile.sharing, "jabber:x:oob"]
+
+    static let migrations = [
+        Migration(
+            "files/1",
+            """
+            -- Accepted files on their way to the server.
+            CREATE TABLE upload(
+                id INTEGER PRIMARY KEY,
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                message_id TEXT NOT NULL,       -- of the message that will share the file; the intent's id, too
+                recipient TEXT NOT NULL,
+                file TEXT NOT NULL,             -- the name in files/out
+                name TEXT NOT NULL,             -- for the recipient
+                type TEXT NOT NULL,
+                size INTEGER NOT NULL,          -- in bytes
+                sha256 BLOB NOT NULL,
+                width INTEGER,                  -- in pixels
+                height INTEGER,
+                text TEXT,                      -- follows the file
+                text_id TEXT,
+                privacy TEXT NOT NULL,
+                key BLOB,                       -- nonce and key; NULL: not encrypted
+                accepted_at INTEGER NOT NULL,   -- in milliseconds since 1970
+                state TEXT NOT NULL,            -- see UploadPlan
+                reason TEXT,
+                not_before INTEGER NOT NULL DEFAULT 0,
+                slot BLOB,                      -- as JSON
+                asked_at INTEGER NOT NULL DEFAULT 0,
+                failures INTEGER NOT NULL DEFAULT 0,
+                looks INTEGER NOT NULL DEFAULT 0,
+                refusals INTEGER NOT NULL DEFAULT 0,
+                slots INTEGER NOT NULL DEFAULT 0,
+                slots_since INTEGER NOT NULL DEFAULT 0);
+            CREATE UNIQUE INDEX upload_message ON upload(account, message_id);
+            CREATE INDEX upload_state ON upload(account, state, not_before);
+            CREATE INDEX upload_file ON upload(file);
+            -- The last known service for uploads.
+            CREATE TABLE upload_service(
+                account INTEGER PRIMARY KEY REFERENCES account(id) ON DELETE CASCADE,
+                jid TEXT,                       -- NULL: none
+                max_size INTEGER,               -- in bytes; NULL: the service does not say
+                asking INTEGER NOT NULL,        -- how many answers are awaited
+                found INTEGER NOT NULL,         -- whether a service has answered since
+                host TEXT);                     -- of the last slot's addresses
+            -- The files of messages.
+            CREATE TABLE attachment(
+                message INTEGER PRIMARY KEY REFERENCES message(id) ON DELETE CASCADE,
+                account INTEGER NOT NULL,
+                url TEXT NOT NULL,
+                key BLOB,                       -- nonce and key; NULL: not encrypted
+                name TEXT,                      -- as the sender says; so are the next
+                type TEXT,
+                size INTEGER,
+                sha256 BLOB,
+                width INTEGER,
+                height INTEGER,
+                state TEXT NOT NULL,            -- see MessageFile.State
+                path TEXT,                      -- below the folder of files
+                problem TEXT,
+                not_before INTEGER NOT NULL DEFAULT 0,
+                failures INTEGER NOT NULL DEFAULT 0,
+                automatic INTEGER NOT NULL DEFAULT 0,
+                validator TEXT,
+                intent TEXT);
+            CREATE INDEX attachment_wanted ON attachment(account, not_before, automatic) WHERE state = 'wanted';
+            CREATE INDEX attachment_stored ON attachment(account, size) WHERE state = 'stored';
+            CREATE INDEX attachment_path ON attachment(path) WHERE path IS NOT NULL;
+            -- Files that no row needs any more, to be removed.
+            CREATE TABLE file_garbage(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+            """)
+    ]
+
+    static var handlers: [any Handler<Step>.Type] { [UploadItemsTold.self, UploadServiceTold.self, SlotTold.self] }
+    static var events: [any EventContent.Type] { [UploadChanged.self, DownloadChanged.self] }
+    static var intents: [any Intent.Type] {
+        [SendFile.self, CancelUpload.self, RetryUpload.self, Download.self]
+    }
+
+    static func lost(_ letter: DeadLetter, in step: Step) throws {
+        if letter.name == SlotTold.name { try Uploads(step: step).processBegan() }
+    }
+
+    static func status(of account: Account, in database: Database) throws -> [EventField] {
+        let out = try UploadRows(database: database, account: account.id).stored()
+        let stored = try ReceivedFileRows(database: database).stored(of: account.id)
+        guard out.count > 0 || stored.count > 0 else { return [] }
+        return [
+            EventField(
+                .files,
+                .object([
+                    EventField(.uploads, .integer(out.count)), EventField(.uploadBytes, .integer(out.bytes)),
+                    EventField(.downloads, .integer(stored.count)),
+                    EventField(.downloadBytes, .integer(stored.bytes)),
+                ]))
+        ]
+    }
+
+    // MARK: The session
+
+    static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
+        guard entity == .server, case .known(let info) = answer else { return }
+        try UploadServices(step: step).look(info)
+    }
+
+    static func sessionBegan(in step: Step) throws { try connected(step) }
+    static func sessionResumed(in step: Step) throws { try connected(step) }
+
+    private static func connected(_ step: Step) throws {
+        try Uploads(step: step).networkChanged()
+        try ReceivedFiles(step: step).networkChanged()
+    }
+
+    static func isOwed(by account: Account, in database: Database) throws -> Bool {
+        try UploadRows(database: database, account: account.id).isOwed()
+            || ReceivedFileRows(database: database).isOwed(by: account.id)
+    }
+
+    static func accountLoggedOut(in step: Step) throws {
+        for row in try Uploads(step: step).rows.all() {
+            try Intents(step: step).end(row.messageID, .failed("the account was logged out"))
+        }
+        try removeFiles(step)
+        try ReceivedFiles(step: step).loggedOut()
+    }
+
+    static func accountRemoved(in step: Step) throws { try removeFiles(step) }
+
+    private static func removeFiles(_ step: Step) throws {
+        let rows = Uploads(step: step).rows
+        for row in try rows.all() { try FileGarbage.add("out/\(row.file)", in: step) }
+        try rows.removeAll()
+        try FileGarbage.add("in/\(step.account.id)", in: step)
+    }
+
+    // MARK: Messages
+
+    static func inserted(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
+        if let file = try ReceivedFiles(step: step).arrived(message, incoming) { message = message.with(file) }
+    }
+
+    static func stateChanged(_ message: Message, in step: Step) throws {
+        if message.direction == .outgoing, message.isShown { try Uploads(step: step).stateChanged(message) }
+    }
+
+    static func textChanged(of row: Int64, from old: String?, to text: String?, in step: Step) throws {
+        if text == nil { try ReceivedFiles(step: step).erased(row) }
+    }
+}
+
+extension EventKey {
+    /// What of files is in the directory.
+    static let files = EventKey("files", "what of files is in the data directory")
+    static let uploads = EventKey("uploads", "how many files are on their way to the server, or have failed")
+    static let uploadBytes = EventKey("upload_bytes", "the bytes of the files on their way")
+    static let downloads = EventKey("downloads", "how many received files are stored")
+    static let downloadBytes = EventKey("download_bytes", "the bytes of the received files")
+}

@@ -1,0 +1,139 @@
+import KalijAddress
+import KalijSteps
+import KalijStore
+
+/// The files of messages, in a step.
+package struct ReceivedFiles {
+    package let step: Step
+    package init(step: Step) { self.step = step }
+    package var rows: ReceivedFileRows { ReceivedFileRows(database: step.database) }
+
+    /// The largest file that is fetched without being asked for, in bytes.
+    package static let largestAutomatic: Int64 = 1 << 20
+    /// How often a file is tried before the user has to ask again.
+    private static let mostFailures: Int64 = 10
+
+    func insert(_ file: SharedFile, of message: Int64, state: MessageFile.State, automatic: Bool = false) throws {
+        try rows.insert(file, of: message, step.account.id, state: state, automatic: automatic)
+        if state == .wanted { step.filesChanged() }
+    }
+
+    /// A message has come and was stored.
+    /// - Returns: the file of the message.
+    func arrived(_ message: Message, _ incoming: IncomingMessage) throws -> MessageFile? {
+        guard incoming.isShown, let file = SharedFile(incoming) else { return nil }
+        let isWanted = try isFetched(file, message, incoming)
+        let state: MessageFile.State = isWanted ? .wanted : .offered
+        try insert(file, of: message.id, state: state, automatic: isWanted)
+        return try rows.row(of: message.id)?.file
+    }
+
+    /// Files are fetched unasked only from people whom the user has written to. Who may choose an address that is fetched learns when
+    /// and from where the user reads.
+    private func isFetched(_ file: SharedFile, _ message: Message, _ incoming: IncomingMessage) throws -> Bool {
+        guard message.direction == .incoming, message.type != "groupchat", try !step.isHistory(incoming),
+            file.description.size.map({ $0 <= Self.largestAutomatic }) ?? (file.address.key != nil),
+            try step.settings(for: message.conversation).downloads
+        else { return false }
+        return try StoredMessages(database: step.database, account: step.account.id)
+            .hasWritten(to: message.conversation)
+    }
+
+    // MARK: Fetching
+
+    /// The user wants the file of `message`.
+    /// - Throws: `IntentFailure`
+    func want(_ message: Int64, for intent: String) throws -> IntentOutcome {
+        guard var row = try rows.row(of: message) else { throw IntentFailure("the message shares no file") }
+        switch row.state {
+        case .own: throw IntentFailure("the file is your own")
+        case .stored: return .done
+        case .offered, .wanted, .failed:
+            if let earlier = row.intent { try Intents(step: step).end(earlier, .failed("asked for again")) }
+            (row.state, row.problem, row.notBefore, row.failures) = (.wanted, nil, 0, 0)
+            (row.isAutomatic, row.intent) = (false, intent)
+            try set(row)
+            return .pending
+        }
+    }
+
+    /// The first answer for the file has come; a part is of this version.
+    package func began(_ message: Int64, validator: String?) throws {
+        guard var row = try rows.row(of: message), row.validator != validator else { return }
+        row.validator = validator
+        try rows.set(row)
+    }
+
+    /// The file is here, and is as was promised.
+    /// - Parameter name: the path below `files`.
+    package func stored(_ message: Int64, at name: String) throws {
+        guard var row = try rows.row(of: message) else { return try FileGarbage.add(name, in: step) }
+        (row.state, row.name, row.problem, row.validator) = (.stored, name, nil, nil)
+        try set(row, .done)
+    }
+
+    /// The file cannot be fetched.
+    package func failed(_ message: Int64, _ reason: String) throws {
+        guard var row = try rows.row(of: message), row.state == .wanted else { return }
+        (row.state, row.problem, row.validator) = (row.isAutomatic ? .offered : .failed, reason, nil)
+        try set(row, .failed(reason))
+    }
+
+    /// The file could not be fetched now.
+    package func later(_ message: Int64, _ reason: String) throws {
+        guard var row = try rows.row(of: message), row.state == .wanted else { return }
+        row.failures += 1
+        guard row.failures < (row.isAutomatic ? 3 : Self.mostFailures) else { return try failed(message, reason) }
+        row.problem = reason
+        row.notBefore = step.steady.now &+ min(3_600_000, 1000 << min(row.failures - 1, 12))
+        try set(row)
+    }
+
+    /// There is another network: what could not be fetched is tried at once.
+    package func networkChanged() throws {
+        try step.database.run(
+            "UPDATE attachment SET not_before = 0 WHERE account = ? AND state = 'wanted' AND not_before > 0",
+            [.integer(step.account.id)])
+        step.filesChanged()
+    }
+
+    private func set(_ row: ReceivedFileRow, _ outcome: IntentOutcome = .pending) throws {
+        var row = row
+        let intent = row.intent
+        if outcome != .pending { row.intent = nil }
+        try rows.set(row)
+        step.emit(DownloadChanged(row.message, row.file))
+        step.filesChanged()
+        if let intent { try Intents(step: step).end(intent, outcome) }
+    }
+
+    // MARK: Ends
+
+    /// The message has lost its text: retracted, removed by a room, or forgotten.
+    func erased(_ message: Int64) throws {
+        guard let row = try rows.row(of: message) else { return }
+        try rows.remove(message)
+        if let name = row.name { try FileGarbage.add(name, in: step) }
+        if let intent = row.intent { try Intents(step: step).end(intent, .failed("the message is gone")) }
+        step.filesChanged()
+    }
+
+    /// The account is logged out: the files can be had from the server again, for a while.
+    func loggedOut() throws {
+        let values: [Value] = [.integer(step.account.id), .state(MessageFile.State.offered)]
+        try step.database.run(
+            "UPDATE attachment SET state = ?2, intent = NULL, validator = NULL WHERE account = ?1 AND state = 'wanted'",
+            values)
+        try step.database.run(
+            "UPDATE attachment SET state = ?2, path = NULL WHERE account = ?1 AND state = 'stored'", values)
+        step.filesChanged()
+    }
+}
+
+extension Message {
+    /// The message with its file.
+    package func withFile(in database: Database) throws -> Message {
+        guard let row = try ReceivedFileRows(database: database).row(of: id) else { return self }
+        return with(row.file)
+    }
+}

@@ -1,0 +1,75 @@
+import KalijAddress
+import KalijSteps
+
+/// Shares a file that was accepted already: the file lies in `files/out` of the directory. Applications call
+/// `AccountDirectory.share(file:)`, which accepts the file and leaves this intent.
+package struct SendFile: Intent {
+    package static let name = "send_file"
+    /// The receiver.
+    package let to: String
+    /// The name in `files/out`.
+    package let file: String
+    package let name: String
+    package let type: String
+    /// In bytes.
+    package let size: Int64
+    package let sha256: [UInt8]
+    /// In pixels.
+    package let width: Int64?
+    package let height: Int64?
+    /// The text that follows the file, and its id.
+    package let text: String?
+    package let textID: String?
+    package let privacy: Privacy
+
+    package init(
+        to: JID, file: String, _ description: FileDescription, text: String?, textID: String?, privacy: Privacy
+    ) {
+        (self.to, self.file) = (to.description, file)
+        (name, type) = (description.name ?? "file", description.type ?? "application/octet-stream")
+        (size, sha256) = (description.size ?? 0, description.sha256 ?? [])
+        (width, height) = (description.width, description.height)
+        (self.text, self.textID, self.privacy) = (text, textID, privacy)
+    }
+
+    package func check() throws {
+        _ = try JID(to)
+        if let text { _ = try OutgoingText.element(text) }
+    }
+
+    package func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        try check()
+        try Uploads(step: step).accept(self, id: id)
+        return .pending
+    }
+}
+
+/// Gives up sending a file whose message is not queued yet, or a file that has failed.
+public struct CancelUpload: Intent {
+    public static let name = "cancel_upload"
+    /// The id of the message (`origin_id`).
+    public let upload: String
+
+    /// - Parameter upload: the id of the message (`origin_id`).
+    public init(_ upload: String) { self.upload = upload }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        try Uploads(step: step).cancel(upload)
+        return .done
+    }
+}
+
+/// Sends a file that has failed, or that waits, now. The message that has failed is gone: a new one takes its place.
+public struct RetryUpload: Intent {
+    public static let name = "retry_upload"
+    /// The id of the message (`origin_id`).
+    public let upload: String
+
+    /// - Parameter upload: the id of the message (`origin_id`).
+    public init(_ upload: String) { self.upload = upload }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        try Uploads(step: step).retry(upload)
+        return .done
+    }
+}

@@ -1,0 +1,42 @@
+import KalijSteps
+import KalijText
+
+/// A file on its way to the server has another state, or more of it has left.
+public struct UploadChanged: EventContent {
+    public static let name = "upload"
+    public static let meaning =
+        "A file on its way to the server has another state, or more of the file has left (twice a second at most)."
+    public static let keys: [EventKey] = [.originID, .to, .fileName, .transfer, .bytes, .size, .reason]
+    /// The id of the message that will share the file.
+    public let id: String
+    /// The receiver.
+    public let to: String
+    /// The name of the file.
+    public let file: String
+    /// See ``KalijSteps/EventKey/transfer``.
+    public let state: String
+    /// How many bytes have left; nil if none leave.
+    public let bytes: Int64?
+    /// The size of the file in bytes.
+    public let size: Int64
+    /// Why the file waits or has failed; nil if it does neither.
+    public let reason: String?
+
+    public var fields: [EventField] {
+        .present(
+            EventField(.originID, .text(id)), EventField(.to, .text(to)), EventField(.fileName, .text(file)),
+            EventField(.transfer, .text(state)), bytes.map { EventField(.bytes, .integer($0)) },
+            EventField(.size, .integer(size)), .optional(.reason, reason))
+    }
+    public var line: PrintedText? {
+        let progress: PrintedText = bytes.map { ", \($0) of \(size) bytes" } ?? ""
+        return "upload of \(file) to \(to): \(state)\(progress)\(reason.map { " (\($0))" } ?? "")"
+    }
+    public var isDetail: Bool { state != "failed" }
+
+    package init(_ row: UploadRow, state: String? = nil, bytes: Int64? = nil) {
+        (id, to, file) = (row.messageID, row.recipient.description, row.description.name ?? "file")
+        (self.state, self.bytes) = (state ?? row.plan.stage.rawValue, bytes)
+        (size, reason) = (row.putSize, row.plan.reason)
+    }
+}

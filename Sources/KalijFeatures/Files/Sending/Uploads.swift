@@ -1,0 +1,276 @@
+import KalijAddress
+import KalijHandlers
+import KalijRatchet
+import KalijSteps
+import KalijStore
+import KalijXML
+
+import FoundationEssentials
+
+/// The files that are on their way to the server, in a step.
+package struct Uploads {
+    package let step: Step
+    package init(step: Step) { self.step = step }
+    package var rows: UploadRows { UploadRows(database: step.database, account: step.account.id) }
+
+    /// How long a file waits for a server with a service, and how long a failed upload can be tried again; in milliseconds.
+    static let patience: Int64 = 7 * 86_400_000
+
+    // MARK: Events
+
+    /// Takes over an accepted file.
+    func accept(_ file: SendFile, id: String) throws {
+        guard try rows.row(for: id) == nil,
+            try Message.accepted(id, by: step.account, in: step.database) == nil
+        else { return }
+        try rows.insert(file, id: id, acceptedAt: step.now)
+        if let row = try rows.row(for: id) { tell(row) }
+        step.filesChanged()
+    }
+
+    /// There is room for the transfer of the upload `id`.
+    package func begin(_ id: Int64) throws {
+        guard let row = try rows.row(id), row.plan.stage == .waiting else { return }
+        switch try UploadServices.known(to: step.account.id, in: step.database) {
+        case .unknown: return
+        case .none:
+            let end = step.steady.now &+ max(0, row.acceptedAt &+ Self.patience &- step.now)
+            try handle(.noService(until: end), row)
+        case .known(let service):
+            if let limit = service.limit, row.putSize > limit {
+                return try fail(row, "the server takes files of at most \(limit) bytes, the file has \(row.putSize)")
+            }
+            try encryptIfNeeded(row)
+            try handle(.begin, id)
+        }
+    }
+
+    package func handle(_ event: UploadPlan.Event, _ id: Int64) throws {
+        guard let row = try rows.row(id) else { return }
+        try handle(event, row)
+    }
+
+    private func handle(_ event: UploadPlan.Event, _ old: UploadRow) throws {
+        var row = old
+        let action = row.plan.handle(event, now: step.steady.now, random: Self.random(row))
+        guard row.plan != old.plan || action != nil else { return }
+        try rows.set(row.plan, of: row.id)
+        if row.plan.stage != old.plan.stage || row.plan.reason != old.plan.reason { tell(row) }
+        step.filesChanged()
+        switch action {
+        case .ask: try ask(row)
+        case .put, nil: break
+        case .finish: try finish(row)
+        case .fail(let reason): try failed(row, reason)
+        }
+    }
+
+    /// Spreads the attempts of many clients: the same for an upload, different for each.
+    private static func random(_ row: UploadRow) -> Double {
+        let begin = UInt64(clamping: row.plan.failures)
+        let sum = row.messageID.utf8.reduce(begin) { ($0 &* 31) &+ UInt64(clamping: $1) }
+        return Double(sum % 1000) / 1000
+    }
+
+    /// The service is known: whatever has waited for a service goes on.
+    func serviceKnown() throws {
+        try step.database.run(
+            "UPDATE upload SET not_before = 0, reason = NULL WHERE account = ? AND state = 'waiting' AND reason LIKE 'no-upload-service%'",
+            [.integer(step.account.id)])
+        step.filesChanged()
+    }
+
+    /// Nobody says whether there is a service: what waits now is asked for in the next session, or in an hour.
+    func serviceSilent() throws {
+        try step.database.run(
+            "UPDATE upload SET not_before = ?2, reason = ?3 WHERE account = ?1 AND state = 'waiting' AND not_before = 0",
+            [
+                .integer(step.account.id), .integer(step.steady.now &+ 3_600_000),
+                .text("no-upload-service: the server does not answer"),
+            ])
+        step.filesChanged()
+    }
+
+    /// There is another network: what has failed for now is tried at once.
+    package func networkChanged() throws {
+        try step.database.run(
+            "UPDATE upload SET not_before = 0, failures = 0 WHERE account = ? AND state = 'waiting' AND failures > 0",
+            [.integer(step.account.id)])
+        step.filesChanged()
+    }
+
+    /// A process begins: no bytes leave, whatever the rows say.
+    package func processBegan() throws {
+        // A request of a lost session was invalidated; without a request there is nothing to wait for.
+        let isAsking = try Requests(step: step).isWaiting([SlotTold.name])
+        for row in try rows.active() {
+            if row.plan.stage == .putting { try handle(.put(.stopped), row) }
+            if row.plan.stage == .asking, !isAsking { try handle(.slotLost, row) }
+        }
+    }
+
+    // MARK: Actions
+
+    private func ask(_ row: UploadRow) throws {
+        guard case .known(let service) = try UploadServices.known(to: step.account.id, in: step.database) else {
+            return try handle(.slotLost, row.id)
+        }
+        // The name and the type of an encrypted file are secret.
+        let isSecret = try rows.row(row.id)?.key != nil
+        let name = isSecret ? UUID().uuidString.lowercased() : row.description.name ?? "file"
+        let size = try rows.row(row.id)?.putSize ?? row.putSize
+        let type = isSecret ? "application/octet-stream" : row.description.type ?? "application/octet-stream"
+        try step.send(
+            .request(.get, UploadSlot.request(name: name, size: size, type: type), to: service.jid),
+            then: SlotTold(upload: row.id, asked: row.plan.askedAt), within: Limits.archivePatience)
+    }
+
+    /// What is written in an encrypted conversation is encrypted.
+    /// - Returns: whether the file has got a key just now.
+    @discardableResult
+    private func encryptIfNeeded(_ row: UploadRow) throws -> Bool {
+        guard row.key == nil else { return false }
+        let privacy = try EncryptionState.privacy(
+            row.privacy, to: row.recipient, of: step.account, in: step.database)
+        guard privacy == .encrypted else { return false }
+        try rows.set(key: Secret.random(44).exported, of: row.id)
+        return true
+    }
+
+    /// The server has the whole file. The message takes its place in the order of messages only now: texts accepted after the file
+    /// have not waited.
+    private func finish(_ row: UploadRow) throws {
+        // The conversation has been encrypted meanwhile: the file is sent once more, encrypted.
+        if try encryptIfNeeded(row) {
+            try rows.set(UploadPlan(), of: row.id)
+            return
+        }
+        guard let url = row.plan.slot?.get else { return try failed(row, "the address of the file is lost") }
+        let shared = SharedFile(FileAddress(url: url, key: row.key), row.description)
+        let privacy: Privacy = row.key == nil ? .plain : .encrypted
+        var message = try stanza(of: shared, for: row)
+        message.privacy = privacy
+        let stored = try message.storeOrFail(in: step, sentAt: step.now)
+        try ReceivedFiles(step: step).insert(shared, of: stored.id, state: .own)
+        guard let text = row.text, let id = row.textID else { return }
+        try OutgoingText(text, to: row.recipient, id: id, privacy: privacy).storeOrFail(in: step, sentAt: step.now)
+    }
+
+    private func stanza(of shared: SharedFile, for row: UploadRow) throws -> OutgoingStanza {
+        let text = shared.address.encryptedText
+        return OutgoingStanza(
+            text: text ?? shared.address.url, to: row.recipient, id: row.messageID,
+            content: text.map { [Element("body", text: $0)] } ?? shared.content)
+    }
+
+    package func fail(_ row: UploadRow, _ reason: String) throws {
+        var row = row
+        (row.plan.stage, row.plan.reason, row.plan.slot) = (.failed, reason, nil)
+        try rows.set(row.plan, of: row.id)
+        tell(row)
+        step.filesChanged()
+        try failed(row, reason)
+    }
+
+    /// The failure is a message that has failed, so that no program misses it. The file stays for a week.
+    private func failed(_ row: UploadRow, _ reason: String) throws {
+        var plan = row.plan
+        plan.notBefore = step.steady.now &+ Self.patience
+        try rows.set(plan, of: row.id)
+        let name = row.description.name ?? "file"
+        let stanza = OutgoingStanza(
+            text: name, to: row.recipient, id: row.messageID, content: [Element("body", text: name)])
+        try stanza.storeFailed(reason, in: step, sentAt: step.now)
+        try Intents(step: step).end(row.messageID, .failed(reason))
+    }
+
+    // MARK: The user
+
+    /// - Throws: `IntentFailure`
+    func cancel(_ id: String) throws {
+        guard let row = try rows.row(for: id), row.plan.stage != .done else {
+            throw IntentFailure("there is no upload \(id), or its message is queued already")
+        }
+        try remove(row)
+        tell(row, cancelled: true)
+        if row.plan.stage != .failed { try Intents(step: step).end(id, .failed("cancelled")) }
+    }
+
+    /// - Throws: `IntentFailure`
+    func retry(_ id: String) throws {
+        guard let row = try rows.row(for: id) else { throw IntentFailure("there is no upload \(id)") }
+        switch row.plan.stage {
+        case .failed:
+            if let message = try Message.accepted(id, by: step.account, in: step.database), message.state == .failed {
+                try Messages(step: step).withdraw(message.id)
+            }
+            try handle(.retry, row)
+        case .waiting: try handle(.retry, row)
+        case .asking, .putting, .sealed, .done: throw IntentFailure("the upload is under way")
+        }
+    }
+
+    /// The message of an upload has another state.
+    func stateChanged(_ message: Message) throws {
+        guard let id = message.originID, let state = message.state else { return }
+        let outcome: IntentOutcome
+        switch state {
+        case .failed: outcome = .failed(message.error ?? "without a reason")
+        case .sent where !message.isSettled, .acked where !message.isSettled:
+            outcome = .failed("the session was lost, and nobody knows whether the message arrived")
+        case .acked where message.type == "groupchat": return
+        case .acked, .delivered, .displayed: outcome = .done
+        case .queued, .sent: return
+        }
+        guard let row = try rows.row(for: id), row.plan.stage == .done else { return }
+        try remove(row)
+        try Intents(step: step).end(id, outcome)
+    }
+
+    /// Failed uploads that nobody has tried again for a week are gone.
+    package func forgetFailed() throws {
+        for row in try rows.forgettable(at: step.steady.now) { try remove(row) }
+    }
+
+    private func remove(_ row: UploadRow) throws {
+        try rows.remove(row.id)
+        try FileGarbage.add("out/\(row.file)", in: step)
+    }
+
+    private func tell(_ row: UploadRow, cancelled: Bool = false) {
+        step.emit(UploadChanged(row, state: cancelled ? "cancelled" : row.plan.stage.rawValue))
+    }
+}
+
+/// The service has given a slot, or has refused.
+struct SlotTold: InvalidatableHandler {
+    static let name = "files.slot"
+    let upload: Int64
+    /// When the slot was asked for: a late answer to an earlier request changes nothing.
+    let asked: Int64
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        switch reply {
+        case .result(let iq):
+            guard let slot = UploadSlot(iq) else {
+                return try handle(.slotRefused(.forNow("the upload service has sent no usable slot")), in: step)
+            }
+            try UploadServices(step: step).note(host: UploadServices.host(of: slot.get))
+            try handle(.slot(slot), in: step)
+        case .error(let error, let iq):
+            let refusal = SlotRefusal(
+                error, iq, steadyAhead: step.steady.now &- step.now, now: step.steady.now)
+            try handle(.slotRefused(refusal), in: step)
+        case .timeout where step.isForUnsent: try handle(.slotLost, in: step)
+        case .timeout: try handle(.slotRefused(.forNow("the upload service does not answer")), in: step)
+        }
+    }
+
+    func invalidate(_ reason: Invalidation, in step: Step) throws { try handle(.slotLost, in: step) }
+
+    private func handle(_ event: UploadPlan.Event, in step: Step) throws {
+        let uploads = Uploads(step: step)
+        guard let row = try uploads.rows.row(upload), row.plan.askedAt == asked else { return }
+        try uploads.handle(event, upload)
+    }
+}

@@ -1,0 +1,63 @@
+import KalijHandlers
+import KalijRatchet
+
+import FoundationEssentials
+
+/// The address of a file: a URL of https, and the key if the file there is encrypted.
+struct FileAddress: Equatable {
+    /// A URL of https, without a fragment.
+    let url: String
+    /// The nonce, of 12 bytes or of 16, and the key of 32 bytes after it (AES-256-GCM); nil if the file is not encrypted.
+    let key: [UInt8]?
+
+    /// The scheme of encrypted files: the nonce and the key are the fragment, in hexadecimal. All clients with OMEMO 0.3 read it.
+    private static let encrypted = "aesgcm://"
+    private static let web = "https://"
+    /// In bytes; nobody needs more.
+    private static let longest = 4096
+
+    init(url: String, key: [UInt8]?) { (self.url, self.key) = (url, key) }
+
+    /// Reads an `aesgcm` URL; nil if `text` is something else.
+    init?(encrypted text: String) {
+        guard text.utf8.count <= Self.longest, text.hasPrefix(Self.encrypted), !text.contains(where: \.isWhitespace),
+            let hash = text.lastIndex(of: "#"), let key = Self.bytes(text[text.index(after: hash)...]),
+            [44, 48].contains(key.count)
+        else { return nil }
+        let url = Self.web + text[..<hash].dropFirst(Self.encrypted.count)
+        guard Self.isWeb(url) else { return nil }
+        self.init(url: url, key: key)
+    }
+
+    /// Whether `text` is a URL of https with a host, and without a user.
+    static func isWeb(_ text: String) -> Bool {
+        guard text.utf8.count <= longest,
+            !text.unicodeScalars.contains(where: { $0.value <= 0x20 || $0.value == 0x7F }),
+            let url = URL(string: text), url.scheme?.lowercased() == "https", let host = url.host, !host.isEmpty,
+            url.user == nil
+        else { return false }
+        return true
+    }
+
+    /// The host of a URL; nil if there is none.
+    static func host(of url: String) -> String? { URL(string: url)?.host?.lowercased() }
+
+    /// The last part of the path, decoded: a name for people.
+    var lastPart: String { URL(string: url)?.lastPathComponent ?? "" }
+
+    /// The text of a message with an encrypted file.
+    var encryptedText: String? {
+        key.map { Self.encrypted + url.dropFirst(Self.web.count) + "#" + Self.text($0) }
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    private static func bytes(_ text: Substring) -> [UInt8]? {
+        let digits = text.compactMap { $0.isASCII ? $0.hexDigitValue : nil }
+        guard digits.count == text.count, digits.count.isMultiple(of: 2), digits.count <= 128 else { return nil }
+        // fits: two digits
+        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
+}

@@ -1,0 +1,256 @@
+/// What becomes of a file that is to be uploaded: a value that takes events and returns actions.
+///
+/// The server's word is not enough: servers answer 201 to half a file, and 200 to a torso (measured). A PUT cannot complete before its
+/// last block has left. So before the last block leaves, the file is *sealed* on the disk: an unsealed PUT never has to be looked for,
+/// and a sealed PUT is looked for by HEAD before the file is sent again.
+package struct UploadPlan: Equatable, Sendable {
+    /// The state of an upload.
+    package enum Stage: String, Sendable {
+        /// For a time, or for the upload service.
+        case waiting
+        /// A slot was asked for (XEP-0363 section 5).
+        case asking
+        /// Bytes leave, or will leave at once; the last block has not left.
+        case putting
+        /// The last block has left, or may have left.
+        case sealed
+        /// The message is queued.
+        case done
+        /// For a reason that waiting does not change.
+        case failed
+    }
+
+    package var stage = Stage.waiting
+    /// Why the file waits or has failed, in words.
+    package var reason: String?
+    /// Not before this time, in milliseconds of the steady time; 0: now.
+    package var notBefore: Int64 = 0
+    package var slot: UploadSlot?
+    /// When the slot was asked for.
+    package var askedAt: Int64 = 0
+    /// How often something went wrong since the last success.
+    package var failures: Int64 = 0
+    /// How often the whole file was looked for in vain since the seal.
+    package var looks: Int64 = 0
+    /// How often the server has refused the file's size.
+    package var refusals: Int64 = 0
+    /// How many slots were refused in the hour that began at ``slotsSince``.
+    package var slots: Int64 = 0
+    package var slotsSince: Int64 = 0
+
+    package init() {}
+
+    package enum Event: Equatable, Sendable {
+        /// There is a session, a service for uploads, and room for another transfer.
+        case begin
+        /// The account's server has no service for uploads; until the given time one may come.
+        case noService(until: Int64)
+        case slot(UploadSlot)
+        case slotRefused(SlotRefusal)
+        /// The request for a slot was lost with its session.
+        case slotLost
+        /// The last block is about to leave.
+        case seal
+        case put(PutEnd)
+        case look(LookEnd)
+        /// The process that could send the file ends too early.
+        case needsForeground
+        case retry
+    }
+
+    package enum Action: Equatable, Sendable {
+        /// Ask the service for a slot.
+        case ask
+        /// Begin a PUT.
+        case put
+        /// The server has the whole file: the message is queued.
+        case finish
+        case fail(String)
+    }
+
+    /// Handles an event. An event that does not fit the stage is late, and changes nothing.
+    /// - Parameters:
+    ///   - now: milliseconds of the steady time.
+    ///   - random: from 0 up to but not including 1.
+    package mutating func handle(_ event: Event, now: Int64, random: Double) -> Action? {
+        switch (event, stage) {
+        case (.begin, .waiting):
+            (stage, reason, notBefore, slot, askedAt) = (.asking, nil, 0, nil, now)
+            return .ask
+        case (.noService(let end), .waiting):
+            guard now < end else { return fail("the server has had no service for uploads for a week") }
+            wait(until: end, "no-upload-service: the server has no service for uploads (XEP-0363)")
+        case (.slot(let slot), .asking):
+            (stage, self.slot, looks) = (.putting, slot, 0)
+            return .put
+        case (.slotRefused(let refusal), .asking): return refused(refusal, now, random)
+        case (.slotLost, .asking): wait(until: 0, nil)
+        case (.seal, .putting): stage = .sealed
+        case (.put(let end), .putting): return unsealed(end, now, random)
+        case (.put(let end), .sealed): return sealed(end, now)
+        case (.look(let end), .sealed): return looked(end, now, random)
+        case (.needsForeground, .waiting):
+            wait(
+                until: Self.foreground,
+                "needs-foreground: the file does not fit into the time of a process in the background")
+        case (.retry, .failed), (.retry, .waiting):
+            self = UploadPlan()
+        default: break
+        }
+        return nil
+    }
+
+    // MARK: Slots
+
+    private mutating func refused(_ refusal: SlotRefusal, _ now: Int64, _ random: Double) -> Action? {
+        switch refusal {
+        case .forGood(let reason): return fail(reason)
+        case .until(let time, let reason): wait(until: max(time, now + 1), reason)
+        case .forNow(let reason): waitAgain(reason, now, random, shortest: 60_000)
+        }
+        return nil
+    }
+
+    /// Another slot is needed, because the server has refused this one's PUT. Servers count slots.
+    private mutating func anotherSlot(_ reason: String, _ now: Int64) -> Action? {
+        if now - slotsSince >= Self.hour { (slots, slotsSince) = (0, now) }
+        slots += 1
+        wait(until: slots <= Self.mostSlots ? 0 : slotsSince + Self.hour, reason)
+        return nil
+    }
+
+    // MARK: The end of a PUT
+
+    /// The last block has not left: the server cannot have the file, whatever the server says.
+    private mutating func unsealed(_ end: PutEnd, _ now: Int64, _ random: Double) -> Action? {
+        switch end {
+        case .stopped: wait(until: 0, nil)
+        case .cut(let reason): waitAgain(reason, now, random)
+        case .broken(let reason): return fail(reason)
+        case .status(let status, let retryAfter): return answered(status, retryAfter, now, random)
+        }
+        return nil
+    }
+
+    private mutating func answered(
+        _ status: Int, _ retryAfter: Int64?, _ now: Int64, _ random: Double
+    ) -> Action? {
+        let reason = "the server answered HTTP \(status) to the upload"
+        switch status {
+        case 413:
+            refusals += 1
+            if refusals >= 2 { return fail("the server takes no file of this size: HTTP 413") }
+            return anotherSlot(reason, now)
+        case 200..<300, 401, 403, 404, 409, 410, 500: return anotherSlot(reason, now)
+        case 300..<400: return fail("the server sends uploads elsewhere: HTTP \(status)")
+        case 429, 502...599:
+            waitAgain(reason, now, random, shortest: retryAfter ?? 0)
+            return nil
+        default: return fail(reason)
+        }
+    }
+
+    /// The last block may have left: only 201 says that the file is there. Else the file is looked for.
+    private mutating func sealed(_ end: PutEnd, _ now: Int64) -> Action? {
+        if case .status(201, _) = end { return finish() }
+        (looks, notBefore) = (0, 0)
+        // Only of a slow PUT: servers also answer 410 to a slot that is used again.
+        if case .status(410, _) = end, now - askedAt >= Self.slotLife { reason = Self.tooSlow }
+        if case .status(let status, _) = end, reason == nil {
+            reason = "the server answered HTTP \(status) to the upload"
+        }
+        return nil
+    }
+
+    // MARK: Looking
+
+    private mutating func looked(_ end: LookEnd, _ now: Int64, _ random: Double) -> Action? {
+        switch end {
+        case .whole: return finish()
+        case .unknown(let reason):
+            failures += 1
+            (self.reason, notBefore) = (self.reason ?? reason, now + delay(random))
+            return nil
+        case .missing:
+            looks += 1
+            if reason == Self.tooSlow {
+                wait(until: now + Self.day, reason)
+                return nil
+            }
+            guard looks > Self.pauses.count else {
+                notBefore = now + Self.pauses[Int(looks) - 1]  // traps: never, `looks` is from 1 to the count
+                return nil
+            }
+            return anotherSlot(reason ?? "the server does not have the file", now)
+        }
+    }
+
+    // MARK: Ends
+
+    private mutating func finish() -> Action? {
+        (stage, reason, notBefore) = (.done, nil, 0)
+        return .finish
+    }
+
+    private mutating func fail(_ reason: String) -> Action? {
+        (stage, self.reason, notBefore, slot) = (.failed, reason, 0, nil)
+        return .fail(reason)
+    }
+
+    private mutating func wait(until time: Int64, _ reason: String?) {
+        (stage, notBefore, self.reason, slot) = (.waiting, time, reason, nil)
+    }
+
+    private mutating func waitAgain(_ reason: String, _ now: Int64, _ random: Double, shortest: Int64 = 0) {
+        failures += 1
+        wait(until: now + max(delay(random), min(shortest, Self.day)), reason)
+    }
+
+    /// From a second to an hour, twice as long each time, and up to a half less.
+    private func delay(_ random: Double) -> Int64 {
+        let longest = min(Self.hour, 1000 << min(max(0, failures - 1), 12))
+        return max(500, longest - Int64(Double(longest) * random / 2))  // fits: at most an hour
+    }
+
+    /// The ``notBefore`` of files that wait for a process without an end.
+    package static let foreground: Int64 = 1
+    private static let hour: Int64 = 3_600_000
+    private static let day: Int64 = 86_400_000
+    private static let mostSlots: Int64 = 3
+    /// After this time in milliseconds a slot is too old for the end of a PUT (Prosody 0.12: 300 s).
+    package static let slotLife: Int64 = 240_000
+    /// Before the file is looked for again: a server may need time to close it.
+    private static let pauses: [Int64] = [2_000, 8_000, 30_000]
+    /// The beginning of the reason if the link was too slow for the life of a slot.
+    package static let tooSlow = "too-slow"
+}
+
+/// The answer of a PUT, or its end without an answer.
+package enum PutEnd: Equatable, Sendable {
+    /// An HTTP status, and the wait that the server asks for, in milliseconds.
+    case status(Int, retryAfter: Int64?)
+    /// The connection has ended, or could not be made.
+    case cut(String)
+    /// The process of the PUT has ended, or has ended the PUT.
+    case stopped
+    /// The file cannot be read any more.
+    case broken(String)
+}
+
+/// The answer to the question whether the server has the whole file.
+package enum LookEnd: Equatable, Sendable {
+    /// 200, with exactly the length of the file.
+    case whole
+    /// Another answer.
+    case missing
+    /// No answer.
+    case unknown(String)
+}
+
+/// Why a service gives no slot (XEP-0363 section 5).
+package enum SlotRefusal: Equatable, Sendable {
+    case forGood(String)
+    /// Until a time in milliseconds of the steady time.
+    case until(Int64, String)
+    case forNow(String)
+}

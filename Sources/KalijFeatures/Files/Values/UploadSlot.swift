@@ -1,0 +1,85 @@
+import KalijSteps
+import KalijStream
+import KalijXML
+
+import FoundationEssentials
+
+/// Where a file may be put, and where the file is then (XEP-0363 section 5).
+package struct UploadSlot: Equatable, Sendable, Codable {
+    package static let namespace = "urn:xmpp:http:upload:0"
+
+    package let put: String
+    package let get: String
+    package let headers: [Header]
+
+    /// A header of the PUT.
+    package struct Header: Equatable, Sendable, Codable {
+        package let name: String
+        package let value: String
+
+        package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
+    }
+
+    package init(put: String, get: String, headers: [Header] = []) {
+        (self.put, self.get, self.headers) = (put, get, headers)
+    }
+
+    /// No header and no URL may be longer, in bytes: what a service sends is kept in a row.
+    private static let longest = 4096
+    /// XEP-0363 section 5 allows these headers alone.
+    private static let allowed = ["authorization", "cookie", "expires"]
+
+    /// Reads the answer to a request for a slot.
+    /// - Returns: nil if the answer has no two URLs of https.
+    init?(_ iq: Element) {
+        guard let slot = iq.child("slot", Self.namespace), let put = slot.child("put", Self.namespace),
+            let get = slot.child("get", Self.namespace)?["url"], let url = put["url"], Self.isURL(url), Self.isURL(get)
+        else { return nil }
+        let headers = put.children.compactMap { child -> Header? in
+            guard child.isNamed("header", Self.namespace), let name = child["name"],
+                Self.allowed.contains(name.lowercased()), child.text.utf8.count <= Self.longest,
+                // A value with line feeds would be headers of its own.
+                child.text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
+            else { return nil }
+            return Header(name, child.text)
+        }
+        guard headers.count <= 10 else { return nil }
+        self.init(put: url, get: get, headers: headers)
+    }
+
+    private static func isURL(_ text: String) -> Bool {
+        text.utf8.count <= longest && FileAddress.isWeb(text)
+    }
+
+    /// The request for a slot.
+    static func request(name: String, size: Int64, type: String) -> Element {
+        Element(
+            "request", xmlns: namespace,
+            attributes: ["filename": name, "size": "\(size)", "content-type": type])
+    }
+}
+
+extension SlotRefusal {
+    /// - Parameters:
+    ///   - iq: the whole answer.
+    ///   - clock: the difference from the time of day to the steady time, in milliseconds.
+    init(_ error: StanzaError, _ iq: Element, steadyAhead clock: Int64, now: Int64) {
+        let details = iq.child("error", "jabber:client")
+        switch error.condition {
+        case .notAcceptable:
+            let limit = details?.child("file-too-large", UploadSlot.namespace)?
+                .child("max-file-size", UploadSlot.namespace)?.text
+            self = .forGood(
+                limit.flatMap { Int64($0) }.map { "the server takes files of at most \($0) bytes" } ?? "\(error)")
+        case .forbidden, .notAllowed: self = .forGood("the server does not allow uploads: \(error)")
+        case .resourceConstraint:
+            let stamp = details?.child("retry", UploadSlot.namespace)?["stamp"].flatMap { DateTime.date($0) }
+            let time = stamp.flatMap { Int64(exactly: ($0.timeIntervalSince1970 * 1000).rounded()) }
+            let (later, overflow) = (time ?? 0).addingReportingOverflow(clock)
+            let wanted = time == nil || overflow ? now + 3_600_000 : later
+            // A server with a wrong clock must not stop the file for ever.
+            self = .until(min(max(wanted, now + 1_000), now + 7 * 86_400_000), "the server asks to wait: \(error)")
+        default: self = .forNow("\(error)")
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import CLinux
+import Glibc
+
+/// Copies a stored file to where the user wants it.
+public enum FileCopy {
+    /// Copies a file under a new name; nothing is replaced. On a file system with shared blocks no byte is copied.
+    /// - Parameters:
+    ///   - path: a regular file.
+    ///   - name: the wanted name.
+    ///   - folder: an existing folder.
+    ///   - exactly: whether the name is taken as it is: the user has chosen it. Else the name is cleaned, and gets a number if taken.
+    /// - Returns: the path of the copy.
+    /// - Throws: `FileError`: `.nameTaken` for an exact name; an error of the disk. Nothing is left then.
+    public static func make(
+        of path: String, named name: String, in folder: String, exactly: Bool
+    ) throws(FileError) -> String {
+        let (source, size) = try Descriptor.openRegular(path)
+        let part = "\(folder)/.kalij-\(getpid())-\(UInt32.random(in: .min ... .max)).part"
+        let output = try Descriptor(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+        do throws(FileError) {
+            try copy(source, size, to: output)
+            guard exactly else { return try FreshName.place(part, named: name, in: folder) }
+            try output.sync()
+            guard try Renaming.move(part, to: "\(folder)/\(name)") else { throw FileError(.nameTaken) }
+            return "\(folder)/\(name)"
+        } catch {
+            unlink(part)
+            throw error
+        }
+    }
+
+    private static func copy(_ source: Descriptor, _ size: Int64, to output: Descriptor) throws(FileError) {
+        guard kalij_clone(output.number, source.number) != 0 else { return }
+        var buffer = [UInt8](repeating: 0, count: SourceFile.chunk)
+        var offset: Int64 = 0
+        while offset < size {
+            let count = try source.read(into: &buffer, at: offset)
+            guard count > 0 else { throw FileError(.changed) }
+            try output.write(buffer[..<count], at: offset)
+            offset += Int64(count)
+        }
+    }
+}
