@@ -25,5 +25,6 @@ enum SimulatedFeatures {
         SimulatedBookmarks.self,
         SimulatedPush.self,
         SimulatedOMEMO.self,
+        SimulatedFiles.self,
     ]
 }

@@ -34,6 +34,8 @@ struct Surroundings {
     let wrote: (SimulatedProcess, [UInt8]) -> Void
     /// A process has written to the network.
     let left: ([UInt8]) -> Void
+    /// The upload service.
+    let http: SimulatedHTTP
 }
 
 /// A process that drives the account, or is about to: the engine itself, over the simulated machine.
@@ -197,10 +199,18 @@ final class SimulatedProcess {
                     connections.append(connection)
                     return connection
                 },
-                killWriter: { [surroundings] in _ = surroundings.killWriter($0) }),
+                killWriter: { [surroundings] in _ = surroundings.killWriter($0) }, files: files),
             driven: driven, onEvent: { [weak self] in self?.saw($0) })
         self.engine = engine
         try engine.begin()
+    }
+
+    private var files: FileSeams {
+        let transport = SimulatedTransport(surroundings.http, schedule) { [weak self] in self?.isDead ?? true }
+        return FileSeams(transport: transport) { path, _ in
+            // The name of a simulated file says its size.
+            SimulatedBody(path.split(separator: "-").last.flatMap { Int64($0) } ?? 0)
+        }
     }
 
     /// The system's loop. Nothing turns the loop here.

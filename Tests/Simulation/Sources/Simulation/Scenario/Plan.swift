@@ -78,6 +78,8 @@ struct Plan {
         case readRoom
         /// Something happens in a room.
         case garden(GardenAction)
+        /// The user shares a file.
+        case file(FileAction)
         /// Something happens in the encrypted conversation.
         case encrypted(EncryptedAction)
     }
@@ -176,6 +178,7 @@ extension Plan {
         let garden = GardenAction.all(seed: seed, beside: actions, length: length)
         hasGarden = !garden.isEmpty
         actions += garden
+        actions += FileAction.all(seed: seed, beside: actions, length: length)
         if seed >= Self.firstEncrypted {
             actions = EncryptedAction.all(seed: seed, beside: actions, length: length)
             (hasChanges, hasGarden) = (false, false)

@@ -18,6 +18,8 @@ final class Record {
     var readings: [String: WantedReading] = [:]
     /// The ids of the accepted changes of the blocklist.
     var blockings: Set<String> = []
+    /// The accepted files, by the ids of their messages.
+    var files: Set<String> = []
     /// Whether the user has entered the room.
     var hasJoined = false
     /// Whether the user wants pushes.

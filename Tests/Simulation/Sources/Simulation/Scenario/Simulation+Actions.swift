@@ -47,6 +47,7 @@ extension Simulation {
         case .account(let change, let operations): self.change(change, operations)
         case .garden(let action): garden(action)
         case .encrypted(let action): perform(action)
+        case .file(let file): perform(file)
         }
     }
 

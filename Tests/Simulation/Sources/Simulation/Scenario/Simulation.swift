@@ -137,7 +137,8 @@ public final class Simulation {
             outputFails: { [weak self] in self?.outputFails() ?? false }, told: { [weak self] in self?.told($0) },
             drives: { [weak self] in self?.began($0, $1) },
             wrote: { [weak self] in self?.wrote($1, $0) },
-            left: { [weak self] in self?.server.omemo.left($0) })
+            left: { [weak self] in self?.server.omemo.left($0) },
+            http: server.feature(SimulatedFiles.self).http)
     }
 
     func startMain() {
@@ -203,6 +204,7 @@ public final class Simulation {
         isCalm = true
         isAway = false
         server.feature(SimulatedGarden.self).isCalm = true
+        server.feature(SimulatedFiles.self).http.isCalm = true
         world.trace("=== calm")
         for process in living { machine_fail(Int32(process.number), 0, 0, 0, 0) }
         for process in living { process.thaw() }

@@ -119,9 +119,11 @@ final class SimulatedArchive: SimulatedFeature {
         }
         // Nobody can tell the place of a message that expired before anybody asked for its place. All others stand in the
         // archive's order.
+        // A file may be sent at the very end, after the last reading.
         let unplaced = Set(
             archive.messages.lazy.filter {
-                self.archive.unplaced.contains($0.number) || self.server.omemo.repeated.contains($0.messageID)
+                $0.body?.hasPrefix(SimulatedFiles.address) ?? false && self.archive.firstShown[$0.number] == nil
+                    || self.archive.unplaced.contains($0.number) || self.server.omemo.repeated.contains($0.messageID)
                     || self.profile.hasArchive && !$0.isKept
             }.compactMap(\.body))
         let placed = archived.filter { !unplaced.contains($0) && !older.contains($0) }

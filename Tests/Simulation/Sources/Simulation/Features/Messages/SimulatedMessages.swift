@@ -106,7 +106,8 @@ final class SimulatedMessages: SimulatedFeature {
     // MARK: From the client
 
     func sent(_ message: Element, by session: ServerSession) {
-        guard SimulatedOperation(message) == nil, !SimulatedOMEMO.isEncrypted(message), let id = message["id"],
+        guard SimulatedOperation(message) == nil, !SimulatedOMEMO.isEncrypted(message), !SimulatedFiles.isFile(message),
+            let id = message["id"],
             // In an answer the text stands after the quote.
             let body = message.child("body", "jabber:client")?.text.split(separator: "\n").last.map(String.init)
         else { return }
