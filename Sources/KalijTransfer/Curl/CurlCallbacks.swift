@@ -45,7 +45,7 @@ enum CurlCallbacks {
 
     static let write: curl_write_callback = { bytes, size, count, user in
         let lent = UnsafeRawBufferPointer(start: bytes, count: size * count)
-        switch CurlCallbacks.object(user, CurlTransfer.self)?.take(lent) {
+        switch CurlCallbacks.object(user, CurlTransfer.self)?.exchange.take(lent) {
         case .goOn: return size * count
         case .wait: return Int(CURL_WRITEFUNC_PAUSE)
         // Any other number than that of the bytes stops libcurl; bytes without a number are none.

@@ -2,7 +2,7 @@ import CCurl
 import COpenSSL
 import Glibc
 
-/// A transfer's handle in libcurl with what libcurl keeps addresses of. `CurlMulti` cleans the handle up, before this
+/// A transfer's handle in libcurl, with what libcurl keeps addresses of. `CurlMulti` gives the handle up before this
 /// object goes.
 final class CurlEasy {
     let handle: UnsafeMutableRawPointer
@@ -20,6 +20,7 @@ final class CurlEasy {
     }
 
     deinit {
+        curl.functions.easy_cleanup(handle)
         curl.functions.slist_free_all(fields)
         curl.functions.slist_free_all(addresses)
         errorText.deallocate()
