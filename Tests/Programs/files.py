@@ -58,7 +58,7 @@ class Client:
         except ssl.SSLEOFError:
             return "reset" if is_reset(self.connection) else "truncated"
         except OSError as error:
-            return "reset" if isinstance(error, ConnectionResetError) else type(error).__name__
+            return "reset" if is_reset(self.connection) else type(error).__name__
 
     def send(self, text, body=b""):
         self.connection.sendall(text.encode("latin-1").replace(b"\n", b"\r\n") + b"\r\n" + body)
@@ -184,6 +184,8 @@ def serve(connection, context, port):
     end = "no handshake"
     try:
         connection.settimeout(20)
+        # Otherwise an answer may still wait when the connection is closed, and not leave at all.
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         client = Client(context.wrap_socket(connection, server_side=True, suppress_ragged_eofs=False))
         end = "no request"
         request = client.head()

@@ -134,12 +134,16 @@ final class CurlTransfer: Transfer {
         exchange.isOver ? nil : sockets?.open(address)
     }
 
-    /// Gives libcurl the next bytes of the body, unless the server has said something: a server that refuses closes next,
-    /// and libcurl, once writing has failed, does not read the refusal.
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> SealedUpload.Portion {
-        guard sockets?.hasInput == true, !exchange.isOver else { return exchange.read(into: buffer) }
-        planChange()
-        return .held
+    /// Called by libcurl from time to time, and always before a connection is closed.
+    ///
+    /// A server that refuses a PUT closes while we write. Its answer has arrived before the reset, but libcurl, once
+    /// writing has failed, does not read on.
+    func turned() {
+        guard exchange.request.method == .put, !exchange.isOver, easy?.isConnected == true, sockets?.isDead == true
+        else {
+            return
+        }
+        for line in easy?.takeRest() ?? [] where line.withUnsafeBytes({ takeLine($0) }) == false { return }
     }
 
     func takeLine(_ line: UnsafeRawBufferPointer) -> Bool {

@@ -41,13 +41,8 @@ final class TransferSockets {
         return socket
     }
 
-    /// Whether something can be read.
-    var hasInput: Bool {
-        waits.sockets(of: self).contains { socket in
-            var state = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-            return poll(&state, 1, 0) > 0
-        }
-    }
+    /// Whether the connection has been reset.
+    var isDead: Bool { waits.sockets(of: self).contains { kalij_is_dead($0) != 0 } }
 
     func limitSendBuffer(to bytes: Int) {
         sendBuffer = bytes
