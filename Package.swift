@@ -111,6 +111,8 @@ let package = Package(
         .testTarget(name: "KalijRolesTests", dependencies: ["KalijRoles", "KalijStore", "TestSupport"]),
         .testTarget(name: "KalijTransportTests", dependencies: ["KalijTransport", "COpenSSL", "TestSupport"]),
         .testTarget(
+            name: "KalijTransferTests", dependencies: ["KalijTransfer", "KalijTransport", "COpenSSL", "TestSupport"]),
+        .testTarget(
             name: "KalijHTTPTests", dependencies: ["KalijHTTP", "KalijPushLab", "KalijTransport", "COpenSSL"]),
         .testTarget(
             name: "KalijPushTests",

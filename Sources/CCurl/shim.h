@@ -106,6 +106,17 @@ static inline CURLcode kalij_curl_set_sockets(
     if (!r) r = c->easy_setopt(e, CURLOPT_CLOSESOCKETFUNCTION, close);
     return r ? r : c->easy_setopt(e, CURLOPT_CLOSESOCKETDATA, closer);
 }
+static inline CURLcode kalij_curl_set_progress(const kalij_curl *c, CURL *e, curl_xferinfo_callback f, void *user) {
+    CURLcode r = c->easy_setopt(e, CURLOPT_XFERINFOFUNCTION, f);
+    if (!r) r = c->easy_setopt(e, CURLOPT_XFERINFODATA, user);
+    return r ? r : c->easy_setopt(e, CURLOPT_NOPROGRESS, 0L);
+}
+/* The SSL of a connection by OpenSSL, or NULL. */
+static inline void *kalij_curl_tls(const kalij_curl *c, CURL *e) {
+    struct curl_tlssessioninfo *i = NULL;
+    if (c->easy_getinfo(e, CURLINFO_TLS_SSL_PTR, &i) || !i || i->backend != CURLSSLBACKEND_OPENSSL) return NULL;
+    return i->internals;
+}
 static inline CURLcode kalij_curl_get_offset(const kalij_curl *c, CURL *e, CURLINFO i, curl_off_t *v) {
     return c->easy_getinfo(e, i, v);
 }
@@ -135,6 +146,12 @@ static inline void kalij_reset(int fd) {
     struct sockaddr none = { .sa_family = AF_UNSPEC };
     kalij_set_reset_at_end(fd, 1);
     connect(fd, &none, sizeof none);
+}
+/* Whether the connection has been reset. */
+static inline int kalij_is_dead(int fd) {
+    unsigned char state = 0; /* tcpi_state, the first field */
+    socklen_t size = sizeof state;
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &state, &size) == 0 && state == TCP_CLOSE;
 }
 /* Bytes that the other side has not acknowledged yet. */
 static inline int kalij_unacknowledged(int fd) {

@@ -31,11 +31,16 @@ enum CurlCallbacks {
     static let read: curl_read_callback = { buffer, size, count, user in
         // libcurl lends room for size times count bytes, where size is 1.
         let room = UnsafeMutableRawBufferPointer(start: buffer, count: size * count)
-        switch CurlCallbacks.object(user, CurlTransfer.self)?.read(into: room) {
+        switch CurlCallbacks.object(user, CurlTransfer.self)?.exchange.read(into: room) {
         case .bytes(let count): return count
         case .held: return Int(CURL_READFUNC_PAUSE)
         case .failed, nil: return Int(CURL_READFUNC_ABORT)
         }
+    }
+
+    static let progress: curl_xferinfo_callback = { user, _, _, _, _ in
+        CurlCallbacks.object(user, CurlTransfer.self)?.turned()
+        return 0
     }
 
     static let header: curl_write_callback = { bytes, size, count, user in
@@ -45,7 +50,7 @@ enum CurlCallbacks {
 
     static let write: curl_write_callback = { bytes, size, count, user in
         let lent = UnsafeRawBufferPointer(start: bytes, count: size * count)
-        switch CurlCallbacks.object(user, CurlTransfer.self)?.take(lent) {
+        switch CurlCallbacks.object(user, CurlTransfer.self)?.exchange.take(lent) {
         case .goOn: return size * count
         case .wait: return Int(CURL_WRITEFUNC_PAUSE)
         // Any other number than that of the bytes stops libcurl; bytes without a number are none.

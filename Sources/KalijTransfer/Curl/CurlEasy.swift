@@ -2,7 +2,7 @@ import CCurl
 import COpenSSL
 import Glibc
 
-/// A transfer's handle in libcurl with what libcurl keeps addresses of. `CurlMulti` cleans the handle up, before this
+/// A transfer's handle in libcurl, with what libcurl keeps addresses of. `CurlMulti` gives the handle up before this
 /// object goes.
 final class CurlEasy {
     let handle: UnsafeMutableRawPointer
@@ -20,6 +20,7 @@ final class CurlEasy {
     }
 
     deinit {
+        curl.functions.easy_cleanup(handle)
         curl.functions.slist_free_all(fields)
         curl.functions.slist_free_all(addresses)
         errorText.deallocate()
@@ -36,6 +37,20 @@ final class CurlEasy {
     private func offset(_ info: CURLINFO) -> Int64 {
         var value: curl_off_t = 0
         return kalij_curl_get_offset(curl.table, handle, info, &value) == CURLE_OK ? Int64(value) : 0
+    }
+
+    /// What has arrived on a connection that is dead, and libcurl will not read: lines with their ends.
+    func takeRest() -> [[UInt8]] {
+        guard let tls = kalij_curl_tls(curl.table, handle).map(OpaquePointer.init) else { return [] }
+        var rest: [UInt8] = []
+        var portion = [UInt8](repeating: 0, count: 16 * 1024)
+        while rest.count <= HeadReader.limit {
+            let count = SSL_read(tls, &portion, Int32(truncatingIfNeeded: portion.count))
+            guard count > 0 else { break }
+            rest += portion.prefix(Int(count))
+        }
+        ERR_clear_error()
+        return rest.split(separator: 0x0A, omittingEmptySubsequences: false).dropLast().map { $0 + [0x0A] }
     }
 
     // MARK: Setting
@@ -138,6 +153,7 @@ final class CurlEasy {
         let statuses = [
             kalij_curl_set_read(curl.table, handle, CurlCallbacks.read, user),
             kalij_curl_set_write(curl.table, handle, CurlCallbacks.write, user),
+            kalij_curl_set_progress(curl.table, handle, CurlCallbacks.progress, user),
             kalij_curl_set_header(curl.table, handle, CurlCallbacks.header, user),
             kalij_curl_set_sockets(
                 curl.table, handle, CurlCallbacks.openSocket, user, CurlCallbacks.closeSocket, table),

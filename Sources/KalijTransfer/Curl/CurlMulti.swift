@@ -38,7 +38,7 @@ final class CurlMulti {
         transfers[easy] = transfer
         call {
             guard curl.functions.multi_add_handle(handle, easy) != CURLM_OK else { return }
-            transfer.fail(.system, "libcurl takes no further transfer")
+            transfer.exchange.fail(TransferFailure(.system, "libcurl takes no further transfer"))
         }
     }
 
@@ -92,7 +92,6 @@ final class CurlMulti {
         guard let easy = transfer.takeHandle() else { return }
         isInside = true
         _ = curl.functions.multi_remove_handle(handle, easy)
-        curl.functions.easy_cleanup(easy)
         isInside = false
         transfers[easy] = nil
     }

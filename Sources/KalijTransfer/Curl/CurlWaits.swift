@@ -18,7 +18,7 @@ final class CurlWaits {
 
     // MARK: Sockets
 
-    func opened(_ socket: Int32, by transfer: CurlTransfer) { owners[socket] = ObjectIdentifier(transfer) }
+    func opened(_ socket: Int32, by owner: TransferSockets) { owners[socket] = ObjectIdentifier(owner) }
 
     func closeSocket(_ socket: Int32) {
         owners[socket] = nil
@@ -26,8 +26,8 @@ final class CurlWaits {
         close(socket)
     }
 
-    func sockets(of transfer: CurlTransfer) -> [Int32] {
-        let owner = ObjectIdentifier(transfer)
+    func sockets(of owner: TransferSockets) -> [Int32] {
+        let owner = ObjectIdentifier(owner)
         return owners.filter { $0.value == owner }.map(\.key)
     }
 

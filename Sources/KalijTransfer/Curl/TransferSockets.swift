@@ -1,0 +1,63 @@
+import CCurl
+import Glibc
+
+/// The sockets of a transfer: which addresses they may lead to, and how they end.
+final class TransferSockets {
+    /// The host's addresses are not judged.
+    private let isOwnHost: Bool
+    private let isPut: Bool
+    private let waits: CurlWaits
+    /// The first address that was refused, if all were; nil after any other.
+    private(set) var refused: String?
+    private var hasOpened = false
+    private var sendBuffer: Int?
+
+    init(waits: CurlWaits, isOwnHost: Bool, isPut: Bool, sendBuffer: Int?) {
+        self.waits = waits
+        self.isOwnHost = isOwnHost
+        self.isPut = isPut
+        self.sendBuffer = sendBuffer
+    }
+
+    /// Opens a socket unless the address is refused: then libcurl tries the next address.
+    func open(_ address: UnsafePointer<curl_sockaddr>) -> Int32? {
+        let room = MemoryLayout<sockaddr_in6>.size
+        let start = UnsafeRawPointer(address).advanced(by: MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0)
+        // libcurl has room for the longest address there, though the declaration has not.
+        let bytes = UnsafeRawBufferPointer(start: start, count: min(Int(address.pointee.addrlen), room))
+        let number = AddressRule.bytes(of: bytes) ?? []
+        guard isOwnHost && !number.isEmpty || AddressRule.isPublic(number) else {
+            if !hasOpened { refused = refused ?? AddressRule.text(of: number) }
+            return nil
+        }
+        hasOpened = true
+        refused = nil
+        let socket = kalij_open_socket(address)
+        guard socket >= 0 else { return nil }
+        waits.opened(socket, by: self)
+        if let sendBuffer { kalij_set_send_buffer(socket, Int32(clamping: sendBuffer)) }
+        // A process that is killed gives a PUT up like a process that cancels.
+        if isPut { kalij_set_reset_at_end(socket, 1) }
+        return socket
+    }
+
+    /// Whether the connection has been reset.
+    var isDead: Bool { waits.sockets(of: self).contains { kalij_is_dead($0) != 0 } }
+
+    func limitSendBuffer(to bytes: Int) {
+        sendBuffer = bytes
+        for socket in waits.sockets(of: self) { kalij_set_send_buffer(socket, Int32(clamping: bytes)) }
+    }
+
+    /// Nothing more leaves, and the other side does not see a proper end.
+    func reset() {
+        for socket in waits.sockets(of: self) { kalij_reset(socket) }
+    }
+
+    func keepEndOrderly() {
+        for socket in waits.sockets(of: self) { kalij_set_reset_at_end(socket, 0) }
+    }
+
+    /// Bytes that the system holds, and the other side has not acknowledged.
+    var unacknowledged: Int64 { waits.sockets(of: self).reduce(0) { $0 + Int64(kalij_unacknowledged($1)) } }
+}

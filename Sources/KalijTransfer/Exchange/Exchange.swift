@@ -1,0 +1,135 @@
+/// A request and its response, without any input and output: what to send next, what to make of what has arrived, and
+/// the one end.
+final class Exchange {
+    let request: TransferRequest
+    private(set) var upload: SealedUpload?
+    var isPaused = false
+    /// Called once, with the end or when cancelled: the argument is whether the connection may end in order.
+    var settled: ((Bool) -> Void)?
+    private var response: Response
+    private var isCancelled = false
+    private var end: TransferEnd?
+    private let now: () -> Double
+    private let event: (TransferEvent) -> Void
+
+    init(
+        request: TransferRequest, body: (any UploadBody)?, now: @escaping () -> Double,
+        event: @escaping (TransferEvent) -> Void
+    ) {
+        self.request = request
+        self.now = now
+        self.event = event
+        upload = body.map(SealedUpload.init)
+        response = Response(to: request)
+    }
+
+    /// Nothing more is to be sent or taken.
+    var isOver: Bool { isCancelled || end != nil }
+    /// Bytes handed over and taken.
+    var moved: Int64 { (upload?.handed ?? 0) + response.received }
+
+    /// - Throws: ``TransferFailure`` (`invalidRequest`) if body and method do not fit.
+    func check() throws(TransferFailure) {
+        guard (upload != nil) == (request.method == .put), upload?.length ?? 1 > 0 else {
+            throw TransferFailure(.invalidRequest, "a PUT has a body, of 1 byte at least, and no other method has")
+        }
+    }
+
+    // MARK: Sending
+
+    /// Gives the next bytes of the body.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> SealedUpload.Portion {
+        guard !isOver, let upload else { return .failed("") }
+        if isPaused { return .held }
+        if upload.isAtSeal {
+            upload.seal()
+            event(.progress(upload.handed))
+            if !isOver { event(.seal) }
+            if isOver { return .failed("") }
+        }
+        let portion = upload.read(into: buffer)
+        switch portion {
+        case .bytes(let count):
+            if count > 0, upload.isProgressDue(now: now()) { event(.progress(upload.handed)) }
+            if isOver { return .failed("") }
+        case .failed(let reason): fail(TransferFailure(.source, reason))
+        case .held: break
+        }
+        return portion
+    }
+
+    // MARK: Taking
+
+    enum Taking {
+        case goOn
+        /// Bring the same bytes again later.
+        case wait
+        case stop
+    }
+
+    /// Takes a line of a head, with its ending.
+    /// - Parameter retryAfter: seconds, asked for if the head has the field.
+    func takeLine(_ line: UnsafeRawBufferPointer, retryAfter: () -> Int64?) -> Taking {
+        guard !isOver else { return .stop }
+        do throws(TransferFailure) {
+            let head = try response.take(line, isSent: upload?.isComplete == true, retryAfter: retryAfter)
+            guard let head else { return .goOn }
+            event(.head(head))
+            // Nothing of the rest counts, and a server that refuses may close while we write.
+            if !response.hasBody { finish(isOrderly: response.isSuccess || request.method == .head) }
+        } catch {
+            fail(error)
+        }
+        return isOver ? .stop : .goOn
+    }
+
+    /// Takes bytes of the response's body.
+    func take(_ bytes: UnsafeRawBufferPointer) -> Taking {
+        guard !isOver else { return .stop }
+        if isPaused { return .wait }
+        response.received += Int64(bytes.count)
+        event(.bytes(bytes))
+        return isOver ? .stop : .goOn
+    }
+
+    // MARK: Ends
+
+    /// The response is complete.
+    func finish(isOrderly: Bool) {
+        guard let status = response.status else {
+            return fail(TransferFailure(.cut, "the connection ended before the head was complete"))
+        }
+        let sent = upload?.handed ?? 0
+        settle(.finished(status: status, sent: sent, received: response.received), isOrderly: isOrderly)
+    }
+
+    func fail(_ failure: TransferFailure) {
+        var failure = failure
+        failure.status = response.status
+        failure.sent = upload?.handed ?? 0
+        failure.received = response.received
+        settle(.failed(failure), isOrderly: false)
+    }
+
+    /// There are no more events, not even of an end that waits to be told.
+    func cancel() {
+        let isFirst = !isOver
+        isCancelled = true
+        if isFirst { settled?(false) }
+    }
+
+    /// Tells the caller the end, once, after everything else has been cleaned up.
+    func tellEnd() {
+        upload = nil
+        settled = nil
+        guard let end, !isCancelled else { return }
+        isCancelled = true
+        event(.ended(end))
+    }
+
+    private func settle(_ end: TransferEnd, isOrderly: Bool) {
+        guard !isOver else { return }
+        self.end = end
+        settled?(isOrderly)
+    }
+}
