@@ -11,10 +11,13 @@ public final class Ejabberd: XMPPServer {
     public var directTLSPort: Int { port + 1 }
     public let certificateAuthority: String
     public var logPath: String { folder + "/log/ejabberd.log" }
+    public var uploads: UploadStore? { UploadStore(kind: kind, port: uploadPort, folder: folder + "/upload") }
 
     private let laboratory: Laboratory
     private let folder: String
     private let member: FederationMember?
+    // The three other ports are a client's two, and that of the commands.
+    private let uploadPort: Int
     private let process = Mutex<Subprocess?>(nil)
 
     private static let libraries = "/usr/lib/x86_64-linux-gnu"
@@ -26,6 +29,7 @@ public final class Ejabberd: XMPPServer {
         domain = options.member?.domain ?? "localhost"
         folder = laboratory.path(options.member?.domain ?? "ejabberd")
         port = try threeFreePorts()
+        uploadPort = try freePort()
         try makeDirectory(folder)
         try makeDirectory(folder + "/log")
         let certificate = try await Certificate.make(
@@ -36,6 +40,7 @@ public final class Ejabberd: XMPPServer {
         let values = [
             "@DIR@": folder, "@DOMAIN@": domain, "@AUTHORITY@": certificateAuthority,
             "@PORT@": "\(port)", "@PORT1@": "\(port + 1)", "@PORT2@": "\(port + 2)",
+            "@HTTPS@": "\(uploadPort)", "@LIMIT@": "\(options.uploads.size)",
             "@ARCHIVE@": options.archive.rawValue, "@ASSUME@": options.archive == .always ? "true" : "false",
             "@RESUME@": "\(options.resumeSeconds)", "@QUEUE@": "\(options.queueLimit ?? 5000)",
         ]

@@ -8,6 +8,10 @@ public final class Prosody: XMPPServer {
     public var directTLSPort: Int { port + 1 }
     public let certificateAuthority: String
     public var logPath: String { folder + "/prosody.log" }
+    public var uploads: UploadStore? {
+        let host = UploadStore.prosodyName("upload." + domain)
+        return UploadStore(kind: kind, port: port + 2, folder: folder + "/data/\(host)/http_file_share")
+    }
 
     private let laboratory: Laboratory
     private let folder: String
@@ -35,6 +39,8 @@ public final class Prosody: XMPPServer {
     private var environment: [String: String] {
         var values = ["SERVER_DIR": folder, "SERVER_PORT": "\(port)", "SMACKS_TTL": "\(options.resumeSeconds)"]
         if let limit = options.queueLimit { values["SMACKS_QUEUE"] = "\(limit)" }
+        values["UPLOAD_LIMIT"] = "\(options.uploads.size)"
+        if let quota = options.uploads.dailyQuota { values["UPLOAD_QUOTA"] = "\(quota)" }
         values["REGISTRATION"] = options.registration.rawValue
         values["ARCHIVE_POLICY"] = options.archive.rawValue
         if let port = options.componentPort { values["COMPONENT_PORT"] = "\(port)" }
