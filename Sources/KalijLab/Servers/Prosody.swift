@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Prosody 0.12 of Debian 12.
+/// Prosody 0.12 of Debian 12, or Prosody 13.0 of Debian 13.
 public final class Prosody: XMPPServer {
     public let kind = ServerKind.prosody
     public let domain: String
@@ -59,8 +59,8 @@ public final class Prosody: XMPPServer {
 
     private func startOnce() async throws {
         let old = LogTail.end(of: logPath)
-        var launch = laboratory.launch(
-            try Tool.prosody.path(), ["--config", folder + "/prosody.cfg.lua", "-F"])
+        var launch = try laboratory.launch(
+            .prosody, of: options.release, ["--config", folder + "/prosody.cfg.lua", "-F"])
         launch.environment.merge(environment) { $1 }
         launch.directory = folder
         launch.output = .file(folder + "/console")
@@ -82,7 +82,7 @@ public final class Prosody: XMPPServer {
 
     public func register(_ user: String, password: String) async throws {
         try await laboratory.run(
-            try Tool.prosodyctl.path(),
+            .prosodyctl, of: options.release,
             ["--config", folder + "/prosody.cfg.lua", "register", user, domain, password],
             environment: environment)
     }
@@ -90,7 +90,7 @@ public final class Prosody: XMPPServer {
     /// The link of a new invitation to register an account (XEP-0401). The server must be running.
     public func invitation() async throws -> String {
         let output = try await laboratory.run(
-            try Tool.prosodyctl.path(),
+            .prosodyctl, of: options.release,
             ["--config", folder + "/prosody.cfg.lua", "mod_invites", "generate", domain], environment: environment)
         guard let link = output.split(whereSeparator: \.isWhitespace).first(where: { $0.hasPrefix("xmpp:") }) else {
             throw LaboratoryError("prosodyctl made no invitation: \(output)")

@@ -34,6 +34,8 @@ public struct ServerOptions: Sendable {
     public var archive = ArchivePolicy.always
     /// Who may register an account. Unless nobody may, users may change their passwords and remove their accounts, too.
     public var registration = RegistrationPolicy.nobody
+    /// Whose server runs.
+    public var release = DebianRelease.standard
     /// What the upload service takes (XEP-0363).
     public var uploads = UploadLimits()
     /// The server's part in a federation; nil for a server alone.
