@@ -36,7 +36,7 @@ help:
 	@echo "              KILLS=$(KILLS) MESSAGES=$(MESSAGES) SERVER=$(SERVER) SEED=... (SERVER: prosody or ejabberd)"
 	@echo "make push-demo  show pushes on Prosody: triggered, queued, discarded; a message in a group wakes a phone (half a minute)"
 	@echo "make test     test everything: build without warnings, lint, unit tests, real servers, real kills"
-	@echo "make default-installs  test Debian 13's Prosody and ejabberd as they are installed; fetches them, needs root (a minute)"
+	@echo "make default-installs  test Debian 13's Prosody and ejabberd as they are installed, and uploads to them; fetches them, needs root (two minutes)"
 	@echo "make sanitize  run unit tests with AddressSanitizer and with ThreadSanitizer, real servers and kills with the commands"
 	@echo "              built with AddressSanitizer; optimized builds, takes most of an hour"
 	@echo "make build    build for debugging"
@@ -116,7 +116,7 @@ nested:
 # `make test` measures the servers of Debian 12, which are installed; this one measures Debian 13's, in a folder that goes afterwards.
 default-installs: build
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && trap 'exit 130' INT TERM && Scripts/debian13-servers "$$folder" && \
-	    KALIJ_DEBIAN13="$$folder" KALIJ_BINARY="$(CURDIR)/.build/debug/kalij" swift test --skip-build $(CONFIGURATION) --filter DefaultInstallTests
+	    KALIJ_DEBIAN13="$$folder" KALIJ_BINARY="$(CURDIR)/.build/debug/kalij" swift test --skip-build $(CONFIGURATION) --no-parallel --filter 'DefaultInstallTests|Integration\.(Upload)?ServerTests'
 
 # The queries come from the compiler's syntax trees, so the modules have to be built.
 lint: build

@@ -85,6 +85,22 @@ import Testing
         #expect(processes(mentioning: laboratory.directory).isEmpty)
     }
 
+    @Test("the release that was asked for runs", arguments: ServerKind.allCases, DebianRelease.available)
+    func release(kind: ServerKind, release: DebianRelease) async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        var options = ServerOptions()
+        options.release = release
+        let server = try await startedServer(kind, in: laboratory, options: options)
+        let log = try String(contentsOfFile: server.logPath, encoding: .utf8)
+        let versions = [
+            ServerKind.prosody: ["rosody version 0.12", "rosody version 13.0"],
+            .ejabberd: ["ejabberd 23.01", "ejabberd 24.12"],
+        ]
+        let version = try #require(versions[kind]?[release == .installed ? 0 : 1])
+        #expect(log.contains(version), "\(log.suffix(1000))")
+    }
+
     @Test("a restart keeps accounts and archive, and ends sessions", arguments: ServerKind.allCases)
     func restart(kind: ServerKind) async throws {
         let laboratory = try Laboratory()

@@ -132,7 +132,7 @@ public struct Peer: Sendable {
         return chat
     }
 
-    private func command(_ name: String, _ arguments: [String], resource: String? = nil) throws -> Launch {
+    func command(_ name: String, _ arguments: [String], resource: String? = nil) throws -> Launch {
         let script = laboratory.path("peer.py")
         if readBytes(of: script).isEmpty { try writeText(resourceText(PackageResources.peer_py), to: script) }
         var launch = laboratory.launch(

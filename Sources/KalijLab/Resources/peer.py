@@ -6,6 +6,7 @@ peer.py chat      numbered messages without pause, everything received is report
 peer.py archive   the whole archive of an account, in the server's order; with --of of a room
 peer.py raw       the bytes of standard input, sent unchanged
 peer.py push      has the server push to a device (XEP-0357), and goes away
+peer.py slot      asks for a place to upload a file (XEP-0363), and goes away
 peer.py answer    answers each <question xmlns='urn:example:question'/>, some time later; with --caps announces its features
                   in presence, and answers questions about them
 
@@ -40,6 +41,7 @@ RETRACTION = "urn:xmpp:message-retract:%d"
 FASTENING = "urn:xmpp:fasten:0"
 REACTIONS = "urn:xmpp:reactions:0"
 MUC = "http://jabber.org/protocol/muc"
+UPLOAD = "urn:xmpp:http:upload:0"
 EMOJI = ["\U0001F44D", "\U0001F389", "\u2764\uFE0F", "\U0001F602"]
 
 
@@ -496,10 +498,32 @@ async def push(peer):
     say("enabled")
 
 
+async def slot(peer):
+    """Asks --service for a slot for the file --name of --size bytes, and for the size that the service takes."""
+    options = peer.options
+    question = peer.make_iq_get(ito=options.service)
+    question.append(ElementTree.Element("{%s}query" % DISCO))
+    told = await question.send(timeout=60)
+    limits = [field.findtext("{jabber:x:data}value") for field in told.xml.iter("{jabber:x:data}field")
+              if field.get("var") == "max-file-size"]
+    request = peer.make_iq_get(ito=options.service)
+    request.append(ElementTree.Element("{%s}request" % UPLOAD, {"filename": options.name, "size": str(options.size)}))
+    try:
+        answer = await request.send(timeout=60)
+    except slixmpp.exceptions.IqError as error:
+        named = error.iq.xml.find(".//{%s}file-too-large/{%s}max-file-size" % (UPLOAD, UPLOAD))
+        say("refused", condition=error.condition, limit=named.text if named is not None else None, announced=limits)
+        return
+    put = answer.xml.find("{%s}slot/{%s}put" % (UPLOAD, UPLOAD))
+    get = answer.xml.find("{%s}slot/{%s}get" % (UPLOAD, UPLOAD))
+    headers = [[header.get("name"), header.text] for header in put]
+    say("slot", put=put.get("url"), get=get.get("url"), headers=headers, announced=limits)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("chat", "archive", "raw", "answer", "push"):
+    for name in ("chat", "archive", "raw", "answer", "push", "slot"):
         command = commands.add_parser(name)
         command.add_argument("--jid", required=True)
         command.add_argument("--host", default="127.0.0.1")
@@ -523,6 +547,10 @@ def main():
             command.add_argument("--service", required=True)
             command.add_argument("--node", required=True)
             command.add_argument("--module")
+        if name == "slot":
+            command.add_argument("--service", required=True)
+            command.add_argument("--name", required=True)
+            command.add_argument("--size", type=int, required=True)
         if name == "archive":
             command.add_argument("--page", type=int, default=100)
             command.add_argument("--room")
@@ -530,7 +558,8 @@ def main():
             command.add_argument("--delay", type=float, nargs=2, default=[0.0, 5.0])
             command.add_argument("--caps", action="store_true")
     options = parser.parse_args()
-    peer = Peer(options, {"chat": chat, "archive": archive, "raw": raw, "answer": answer, "push": push}[options.command])
+    work = {"chat": chat, "archive": archive, "raw": raw, "answer": answer, "push": push, "slot": slot}[options.command]
+    peer = Peer(options, work)
     peer.connect((options.host, options.port))
     peer.loop.run_until_complete(peer.finished)
     sys.exit(peer.status)

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// ejabberd 23.01 of Debian 12, started without `ejabberdctl`, because that program insists on root.
+/// ejabberd 23.01 of Debian 12, or ejabberd 24.12 of Debian 13, started without `ejabberdctl`, because that program insists on root.
 ///
 /// The Erlang system gets no node name, so no port mapper (`epmd`) is started, which would outlive the server.
 public final class Ejabberd: XMPPServer {
@@ -11,10 +11,14 @@ public final class Ejabberd: XMPPServer {
     public var directTLSPort: Int { port + 1 }
     public let certificateAuthority: String
     public var logPath: String { folder + "/log/ejabberd.log" }
+    public var uploads: UploadStore? { UploadStore(kind: kind, port: uploadPort, folder: folder + "/upload") }
 
     private let laboratory: Laboratory
     private let folder: String
     private let member: FederationMember?
+    private let release: DebianRelease
+    // The three other ports are a client's two, and that of the commands.
+    private let uploadPort: Int
     private let process = Mutex<Subprocess?>(nil)
 
     private static let libraries = "/usr/lib/x86_64-linux-gnu"
@@ -23,9 +27,11 @@ public final class Ejabberd: XMPPServer {
     public init(in laboratory: Laboratory, options: ServerOptions = ServerOptions()) async throws {
         self.laboratory = laboratory
         member = options.member
+        release = options.release
         domain = options.member?.domain ?? "localhost"
         folder = laboratory.path(options.member?.domain ?? "ejabberd")
         port = try threeFreePorts()
+        uploadPort = try freePort()
         try makeDirectory(folder)
         try makeDirectory(folder + "/log")
         let certificate = try await Certificate.make(
@@ -36,6 +42,7 @@ public final class Ejabberd: XMPPServer {
         let values = [
             "@DIR@": folder, "@DOMAIN@": domain, "@AUTHORITY@": certificateAuthority,
             "@PORT@": "\(port)", "@PORT1@": "\(port + 1)", "@PORT2@": "\(port + 2)",
+            "@HTTPS@": "\(uploadPort)", "@LIMIT@": "\(options.uploads.size)",
             "@ARCHIVE@": options.archive.rawValue, "@ASSUME@": options.archive == .always ? "true" : "false",
             "@RESUME@": "\(options.resumeSeconds)", "@QUEUE@": "\(options.queueLimit ?? 5000)",
         ]
@@ -94,8 +101,8 @@ public final class Ejabberd: XMPPServer {
         let old = LogTail.end(of: logPath)
         // Native code recurses once for each nested element: with the usual 128 KiB of stack a stanza of 12,000
         // nested elements is a segmentation fault of the whole server (measured). 8192 words of 1024 is the most.
-        var launch = laboratory.launch(
-            try Tool.erl.path(),
+        var launch = try laboratory.launch(
+            .erl, of: release,
             [
                 "+sss", "8192", "+sssdcpu", "8192", "-noinput", "-mnesia", "dir", "\"\(folder)/spool\"",
             ] + knownServers + ["-s", "ejabberd", "-eval", firstQuery])

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Prosody 0.12 of Debian 12.
+/// Prosody 0.12 of Debian 12, or Prosody 13.0 of Debian 13.
 public final class Prosody: XMPPServer {
     public let kind = ServerKind.prosody
     public let domain: String
@@ -8,6 +8,10 @@ public final class Prosody: XMPPServer {
     public var directTLSPort: Int { port + 1 }
     public let certificateAuthority: String
     public var logPath: String { folder + "/prosody.log" }
+    public var uploads: UploadStore? {
+        let host = UploadStore.prosodyName("upload." + domain)
+        return UploadStore(kind: kind, port: port + 2, folder: folder + "/data/\(host)/http_file_share")
+    }
 
     private let laboratory: Laboratory
     private let folder: String
@@ -35,6 +39,8 @@ public final class Prosody: XMPPServer {
     private var environment: [String: String] {
         var values = ["SERVER_DIR": folder, "SERVER_PORT": "\(port)", "SMACKS_TTL": "\(options.resumeSeconds)"]
         if let limit = options.queueLimit { values["SMACKS_QUEUE"] = "\(limit)" }
+        values["UPLOAD_LIMIT"] = "\(options.uploads.size)"
+        if let quota = options.uploads.dailyQuota { values["UPLOAD_QUOTA"] = "\(quota)" }
         values["REGISTRATION"] = options.registration.rawValue
         values["ARCHIVE_POLICY"] = options.archive.rawValue
         if let port = options.componentPort { values["COMPONENT_PORT"] = "\(port)" }
@@ -53,8 +59,8 @@ public final class Prosody: XMPPServer {
 
     private func startOnce() async throws {
         let old = LogTail.end(of: logPath)
-        var launch = laboratory.launch(
-            try Tool.prosody.path(), ["--config", folder + "/prosody.cfg.lua", "-F"])
+        var launch = try laboratory.launch(
+            .prosody, of: options.release, ["--config", folder + "/prosody.cfg.lua", "-F"])
         launch.environment.merge(environment) { $1 }
         launch.directory = folder
         launch.output = .file(folder + "/console")
@@ -76,7 +82,7 @@ public final class Prosody: XMPPServer {
 
     public func register(_ user: String, password: String) async throws {
         try await laboratory.run(
-            try Tool.prosodyctl.path(),
+            .prosodyctl, of: options.release,
             ["--config", folder + "/prosody.cfg.lua", "register", user, domain, password],
             environment: environment)
     }
@@ -84,7 +90,7 @@ public final class Prosody: XMPPServer {
     /// The link of a new invitation to register an account (XEP-0401). The server must be running.
     public func invitation() async throws -> String {
         let output = try await laboratory.run(
-            try Tool.prosodyctl.path(),
+            .prosodyctl, of: options.release,
             ["--config", folder + "/prosody.cfg.lua", "mod_invites", "generate", domain], environment: environment)
         guard let link = output.split(whereSeparator: \.isWhitespace).first(where: { $0.hasPrefix("xmpp:") }) else {
             throw LaboratoryError("prosodyctl made no invitation: \(output)")

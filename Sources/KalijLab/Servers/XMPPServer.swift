@@ -34,6 +34,10 @@ public struct ServerOptions: Sendable {
     public var archive = ArchivePolicy.always
     /// Who may register an account. Unless nobody may, users may change their passwords and remove their accounts, too.
     public var registration = RegistrationPolicy.nobody
+    /// Whose server runs.
+    public var release = DebianRelease.standard
+    /// What the upload service takes (XEP-0363).
+    public var uploads = UploadLimits()
     /// The server's part in a federation; nil for a server alone.
     var member: FederationMember?
 
@@ -58,6 +62,8 @@ public protocol XMPPServer: Sendable {
     var certificateAuthority: String { get }
     /// The server's own log.
     var logPath: String { get }
+    /// The upload service; nil if the server has none.
+    var uploads: UploadStore? { get }
 
     /// Starts the server and comes back once clients can connect.
     /// - Throws: ``LaboratoryError`` with the end of the log if the server is not up within 30 s.
@@ -71,6 +77,8 @@ public protocol XMPPServer: Sendable {
 }
 
 extension XMPPServer {
+    public var uploads: UploadStore? { nil }
+
     /// Ends the server and starts the server again on the same ports with the same data. Sessions do not survive a
     /// restart.
     public func restart() async throws {

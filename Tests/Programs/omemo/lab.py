@@ -104,8 +104,8 @@ class Ejabberd(Server):
         with open(CONFIGURATIONS + "/ejabberd.yml", encoding="utf-8") as source:
             text = source.read()
         for name, value in (("@DIR@", self.folder), ("@PORT@", self.port), ("@PORT1@", self.port + 1),
-                            ("@PORT2@", self.port + 2), ("@DOMAIN@", "localhost"), ("@AUTHORITY@", self.authority),
-                            ("@ARCHIVE@", "always"), ("@ASSUME@", "true"), ("@RESUME@", 600), ("@QUEUE@", 5000)):
+                            ("@PORT2@", self.port + 2), ("@HTTPS@", three_ports()), ("@LIMIT@", 10485760),
+                            ("@DOMAIN@", "localhost"), ("@AUTHORITY@", self.authority), ("@ARCHIVE@", "always"), ("@ASSUME@", "true"), ("@RESUME@", 600), ("@QUEUE@", 5000)):
             text = text.replace(name, str(value))
         with open(self.folder + "/ejabberd.yml", "w", encoding="utf-8") as target:
             target.write(text)
