@@ -10,7 +10,7 @@ let package = Package(
         .library(name: "KalijAddress", targets: ["KalijAddress"]),
         .library(name: "KalijStream", targets: ["KalijStream"]),
         .library(name: "KalijRatchet", targets: ["KalijRatchet"]),
-        .library(name: "KalijTransfer", targets: ["KalijTransfer"]),
+        .library(name: "KalijTransfer", targets: ["KalijTransfer", "KalijTransport"]),
         .library(name: "KalijStore", targets: ["KalijStore"]),
         .library(name: "KalijRoles", targets: ["KalijRoles"]),
         .library(name: "KalijClient", targets: ["KalijClient", "KalijFeatures", "KalijSteps"]),

@@ -35,6 +35,10 @@ let package = Package(
                 .product(name: "KalijPush", package: "kalij"), .product(name: "KalijPushLab", package: "kalij"),
                 .product(name: "KalijXML", package: "kalij"),
             ]),
+        // A file up or down, to compare with curl.
+        .executableTarget(
+            name: "files",
+            dependencies: [.product(name: "KalijTransfer", package: "kalij")]),
         .executableTarget(
             name: "hostile",
             dependencies: [.product(name: "KalijXML", package: "kalij"), "CYardstickXML2"]),

@@ -81,7 +81,9 @@ struct SweepTests {
         defer { isOver.set() }
         for number in 0..<100 {
             let file = try accept(path, in: scratch, id: "f\(number)")
-            #expect(access(file.path, F_OK) == 0)
+            if access(file.path, F_OK) != 0 { Issue.record("\(number) is gone") }
+            // The folder stays small, so that the sweeps are many.
+            file.discard()
         }
     }
 }

@@ -66,35 +66,46 @@ public enum FileAcceptance {
     private static func open(_ path: String, _ onRead: @escaping (Int64) -> Void) throws(FileError) -> SourceFile {
         try FileStatus(at: path, follows: true).requireRegular()
         let descriptor = try Descriptor(path, O_RDONLY | O_NONBLOCK)
-        var status = try descriptor.status()
+        let status = try descriptor.status()
         try status.requireRegular()
         if !status.isSettled {
             // A change right after this one would not show in the file's times.
             usleep(30_000)
-            status = try descriptor.status()
+            guard try descriptor.status().isUnchanged(since: status) else { throw FileError(.changed) }
         }
         return SourceFile(descriptor, status, onRead: onRead)
     }
 
     private static func makeFolder(_ folder: String) throws(FileError) {
-        guard mkdir(folder, 0o700) != 0, errno != EEXIST else { return }
-        throw .system(errno, "making the folder")
+        guard mkdir(folder, 0o700) == 0 else {
+            guard errno == EEXIST else { throw .system(errno, "making the folder") }
+            return
+        }
+        try Descriptor.sync(folder: folder + "/..")
     }
 
-    /// A new file with its lock. A sweep may have the lock for a moment, and may have removed the file before.
+    /// A new file with its lock. A sweep may have the lock for a moment, and then removes the file: so the lock is waited for,
+    /// and the name is looked at afterwards. To remove the file here could meet the sweep's removal, and hit the next file.
     private static func lockedPart(_ path: String) throws(FileError) -> Descriptor {
         for _ in 0..<100 {
             let file = try Descriptor(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
             do throws(FileError) {
-                if try file.takeLock(), try isStill(file, at: path) { return file }
+                try wait(for: file)
+                if try isStill(file, at: path) { return file }
             } catch {
                 unlink(path)
                 throw error
             }
-            unlink(path)
-            usleep(1000)
         }
         throw FileError(.busy)
+    }
+
+    private static func wait(for file: Descriptor) throws(FileError) {
+        for _ in 0..<5000 {
+            if try file.takeLock() { return }
+            usleep(1000)
+        }
+        throw FileError(.busy, "another process has its lock for five seconds")
     }
 
     /// Whether the path leads to the open file.
