@@ -11,7 +11,7 @@ extension Violation.Promise {
 /// The server's upload service (XEP-0363), and the judgement of files.
 final class SimulatedFiles: SimulatedFeature {
     unowned let server: SimulatedServer
-    private(set) lazy var http = SimulatedHTTP(server.world, showsTorsos: server.world.seed % 2 == 1)
+    private(set) lazy var http = SimulatedHTTP(server.world, showsTorsos: server.world.seed / 4 % 2 == 1)
     private var lastSlot = 0
     /// How often each file was announced, by the id of its message.
     private var announced: [String: Int] = [:]
