@@ -1,9 +1,9 @@
 import COpenSSL
 import Glibc
 
-/// The bytes of a file in the form that leaves, read once from begin to end: for an upload. A second upload takes a new reader.
+/// The bytes of a file in the form that leaves, read once from beginning to end: for an upload. A second upload takes a new reader.
 public protocol FileReader: AnyObject {
-    /// Bytes from the begin to the end.
+    /// Bytes from the beginning to the end.
     var length: Int64 { get }
 
     /// Fills the beginning of `buffer` with the next bytes.

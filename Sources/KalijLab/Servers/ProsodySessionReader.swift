@@ -1,4 +1,4 @@
-/// Prosody 0.12's debug log. Each line is `DATE SOURCE\tLEVEL\tTEXT`, the source being the session (`c2s55f2...`).
+/// The debug log of Prosody 0.12 and 13.0. Each line is `DATE SOURCE\tLEVEL\tTEXT`, the source being the session (`c2s55f2...`).
 ///
 /// Lines are written at once, and their dates have no fraction, so the moment of reading is more exact.
 struct ProsodySessionReader: SessionLogReader {
@@ -29,7 +29,9 @@ struct ProsodySessionReader: SessionLogReader {
         }
         let text = fields[2]
         if text.hasPrefix("Authenticated as ") {
-            if text == "Authenticated as \(account)" { own.insert(source) } else { own.remove(source) }
+            // Prosody 13 adds the role: `[prosody:registered]`.
+            let isOwn = text == "Authenticated as \(account)" || text.hasPrefix("Authenticated as \(account) [")
+            if isOwn { own.insert(source) } else { own.remove(source) }
             return []
         }
         guard own.contains(source) else { return [] }
