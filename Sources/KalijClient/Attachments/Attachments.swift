@@ -32,6 +32,8 @@ public struct Attachments: Sendable {
         /// The id of the message that will share the file (its origin-id), and of the intent: ``HistoryReader/outcome(of:by:)`` tells
         /// the outcome, ``HistoryReader/sent(_:by:)`` the message once it is queued or has failed.
         public let id: String
+        /// The account.
+        public let from: JID
         /// The receiver.
         public let to: JID
         /// The name that the receiver sees.
@@ -92,7 +94,8 @@ public struct Attachments: Sendable {
             throw error
         }
         return Upload(
-            id: message, to: recipient, name: accepted.name, size: accepted.size, state: "mailbox", reason: nil,
+            id: message, from: account.jid, to: recipient, name: accepted.name, size: accepted.size, state: "mailbox",
+            reason: nil,
             isEncrypted: privacy == .encrypted, acceptedAt: clock.now())
     }
 
@@ -113,15 +116,18 @@ public struct Attachments: Sendable {
 
     /// The upload or the message that was accepted under `id` before.
     private func known(_ id: String, of account: Account, in database: Database) throws -> Upload? {
-        if let row = try UploadRows(database: database, account: account.id).row(for: id) { return Upload(row) }
+        if let row = try UploadRows(database: database, account: account.id).row(for: id) {
+            return Upload(row, account)
+        }
         if let parcel = try SharedReader(directory).files(of: account, besides: database).first(where: { $0.id == id })
         {
-            return Upload(parcel)
+            return Upload(parcel, account)
         }
         guard let message = try Message.accepted(id, by: account, in: database) else { return nil }
         let file = try message.withFile(in: database).file
         return Upload(
-            id: id, to: .received(message.to), name: file?.name ?? "", size: file?.size ?? 0, state: "done",
+            id: id, from: account.jid, to: .received(message.to), name: file?.name ?? "", size: file?.size ?? 0,
+            state: "done",
             reason: message.error, isEncrypted: file?.isEncrypted ?? false, acceptedAt: message.sentAt)
     }
 
@@ -135,7 +141,7 @@ public struct Attachments: Sendable {
         let rows = try UploadRows(database: database, account: account.id).all()
         let ids = Set(rows.map(\.messageID))
         let waiting = try parcels.files(of: account, besides: database).filter { !ids.contains($0.id) }
-        return rows.map(Upload.init) + waiting.map(Upload.init)
+        return rows.map { Upload($0, account) } + waiting.map { Upload($0, account) }
     }
 
     /// Gives up sending a file whose message is not queued yet, or forgets a file that has failed.
@@ -169,16 +175,18 @@ public struct Attachments: Sendable {
 }
 
 extension Attachments.Upload {
-    fileprivate init(_ row: UploadRow) {
+    fileprivate init(_ row: UploadRow, _ account: Account) {
         self.init(
-            id: row.messageID, to: row.recipient, name: row.description.name ?? "", size: row.description.size ?? 0,
+            id: row.messageID, from: account.jid, to: row.recipient, name: row.description.name ?? "",
+            size: row.description.size ?? 0,
             state: row.plan.stage.rawValue, reason: row.plan.reason, isEncrypted: row.key != nil,
             acceptedAt: row.acceptedAt)
     }
 
-    fileprivate init(_ parcel: (id: String, file: SendFile, at: Int64)) {
+    fileprivate init(_ parcel: (id: String, file: SendFile, at: Int64), _ account: Account) {
         self.init(
-            id: parcel.id, to: .received(parcel.file.to), name: parcel.file.name, size: parcel.file.size,
+            id: parcel.id, from: account.jid, to: .received(parcel.file.to), name: parcel.file.name,
+            size: parcel.file.size,
             state: "mailbox", reason: nil, isEncrypted: parcel.file.privacy == .encrypted, acceptedAt: parcel.at)
     }
 }

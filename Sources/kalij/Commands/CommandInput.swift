@@ -24,10 +24,13 @@ final class CommandInput {
         let originID: String?
         let reply: MessageReference?
         let plain: Bool?
+        let file: String?
+        let keepMetadata: Bool?
 
         private enum CodingKeys: String, CodingKey {
-            case command, to, body, account, id, reply, plain
+            case command, to, body, account, id, reply, plain, file
             case originID = "origin_id"
+            case keepMetadata = "keep_metadata"
         }
     }
 
@@ -38,14 +41,17 @@ final class CommandInput {
         var message: EventRecord?
         var command: String?
         var originID: String?
+        var upload: UploadRecord?
 
         private enum CodingKeys: String, CodingKey {
-            case event, id, reason, message, command
+            case event, id, reason, message, command, upload
             case originID = "origin_id"
         }
     }
 
-    init(_ output: EventOutput) { self.output = output }
+    private let directory: AccountDirectory
+
+    init(_ output: EventOutput, _ directory: AccountDirectory) { (self.output, self.directory) = (output, directory) }
 
     /// From now on commands are for `engine`.
     func attach(_ engine: Engine) {
@@ -118,6 +124,7 @@ final class CommandInput {
     private func perform(_ request: Request, _ line: [UInt8]) throws {
         guard let engine else { throw EngineError.notRunning }
         switch request.command {
+        case "send" where request.file != nil: try accept(file: request, engine)
         case "send":
             guard let to = request.to, let body = request.body else {
                 throw Failure(.badInput, "`send` needs `to` and `body`")
@@ -133,6 +140,28 @@ final class CommandInput {
                 throw Failure(.badInput, "unknown command \"\(request.command)\"")
             }
             try accept(intent, request, line, engine)
+        }
+    }
+
+    /// Accepts a file on a thread of its own: copying a large file takes time, and the account goes on meanwhile.
+    private func accept(file request: Request, _ engine: Engine) throws {
+        guard let to = request.to, let path = request.file else { throw Failure(.badInput, "`send` needs `to`") }
+        guard request.reply == nil else { throw Failure(.badInput, "a file cannot answer a message") }
+        let (recipient, jid) = (try JID(to), try request.account.map { try JID($0) })
+        let attachments = Attachments(directory, of: jid)
+        let (text, id, keeping) = (request.body, request.originID, request.keepMetadata ?? false)
+        let privacy: Privacy = request.plain ?? false ? .plain : .asConversation
+        let (number, waker) = (request.id, engine.loop.waker)
+        // Used by the loop's thread alone: the waker brings the answer there.
+        nonisolated(unsafe) weak let input = self
+        try OwnThread.start {
+            let answer: Answer
+            do {
+                let upload = try attachments.send(
+                    path, to: recipient, text: text, id: id, keepingMetadata: keeping, privacy: privacy)
+                answer = Answer(event: "accepted", id: number, upload: UploadRecord(upload))
+            } catch { answer = Answer(id: number, reason: Failure(error, file: path).message) }
+            waker.enqueue { input?.answer(answer) }
         }
     }
 

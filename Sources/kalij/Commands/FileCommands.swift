@@ -43,7 +43,7 @@ enum UploadsCommand: Command {
         let account = try AccountTable(try shared.directory.read()).account(jid, in: shared.directory)
         let uploads = try Attachments(shared.directory, of: account.jid).uploads()
         for upload in uploads {
-            let record = UploadRecord(upload, account.jid.description)
+            let record = UploadRecord(upload)
             Output.line(shared.json ? try JSONLine.of(record) : record.line)
         }
         return uploads.isEmpty ? .nothing : .done

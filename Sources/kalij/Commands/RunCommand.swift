@@ -18,12 +18,14 @@ enum RunCommand: Command {
         Commands are lines of JSON on standard input, answered with an event `accepted` or `error` with the command's `id`:
           {"command": "send", "to": "romeo@example.org", "body": "Hi", "account": "juliet@example.org", "id": 1}
           {"command": "stop"}
-        `send` takes a `reply`, the message to be answered. Other commands that change something are named as on the command
+        `send` takes a `reply`, the message to be answered, or a `file`, the path of a file that the `body` follows; `keep_metadata`
+        and `plain` as on the command line. The events `upload` and `download` tell how far files are. Other commands that change something are named as on the command
         line; the event `done` with their `origin_id` gives the outcome. A `message` is an `id`, or an `origin_id`:
           {"command": "correct", "message": 17, "body": "Hello"}
           {"command": "react", "message": 17, "emoji": ["👍"]}
           {"command": "retract", "message": 17}
           {"command": "forget", "message": 17}
+          {"command": "download", "message": 17}; so `cancel_upload` and `retry_upload` with an `upload`, the `origin_id`
           {"command": "read", "conversation": "romeo@example.org", "through": 17}
           {"command": "typing", "conversation": "romeo@example.org", "state": "composing"}
           {"command": "draft", "conversation": "romeo@example.org", "body": "Wherefore"}
@@ -76,7 +78,7 @@ enum RunCommand: Command {
     }
 
     private static func drive(_ shared: SharedOptions, _ options: Engine.Options, _ output: EventOutput) throws {
-        let commands = shared.json ? CommandInput(output) : nil
+        let commands = shared.json ? CommandInput(output, shared.directory) : nil
         var engines = 0
         _ = try Engine.drive(
             shared.directory, options: options, onEvent: { output.print($0) }, begins: { Interruption.endsAtOnce() },

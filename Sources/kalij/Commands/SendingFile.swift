@@ -25,18 +25,24 @@ final class SendingFile {
         guard arguments.value("--reply") == nil else { throw Failure(.usage, "a file cannot answer a message") }
         let jid = try arguments.value("--account").map { try JID($0) }
         let account = try AccountTable(try shared.directory.read()).account(jid, in: shared.directory)
-        let upload = try Attachments(shared.directory, of: account.jid).send(
-            path, to: recipient, text: arguments.words.count == 2 ? arguments.words[1] : nil,
-            id: arguments.value("--id"), keepingMetadata: arguments.has("--keep-metadata"),
-            privacy: arguments.has("--plain") ? .plain : .asConversation)
-        try tell(upload, account)
+        let upload = try accept(path, for: recipient, account)
+        try tell(upload)
         guard !arguments.has("--queue-only") else { return .done }
         let failure = try drive(upload.id, account)
         return try report(upload.id, account, failure)
     }
 
-    private func tell(_ upload: Attachments.Upload, _ account: Account) throws {
-        let record = UploadRecord(upload, account.jid.description)
+    private func accept(_ path: String, for recipient: JID, _ account: Account) throws -> Attachments.Upload {
+        do {
+            return try Attachments(shared.directory, of: account.jid).send(
+                path, to: recipient, text: arguments.words.count == 2 ? arguments.words[1] : nil,
+                id: arguments.value("--id"), keepingMetadata: arguments.has("--keep-metadata"),
+                privacy: arguments.has("--plain") ? .plain : .asConversation)
+        } catch { throw Failure(error, file: path) }
+    }
+
+    private func tell(_ upload: Attachments.Upload) throws {
+        let record = UploadRecord(upload)
         Output.line(shared.json ? try JSONLine.of(record) : record.line)
     }
 
@@ -154,8 +160,8 @@ struct UploadRecord: Encodable {
         case fileName = "file_name"
     }
 
-    init(_ upload: Attachments.Upload, _ account: String) {
-        (self.account, at) = (account, Stamp.of(upload.acceptedAt))
+    init(_ upload: Attachments.Upload) {
+        (account, at) = (upload.from.description, Stamp.of(upload.acceptedAt))
         (originID, to, fileName) = (upload.id, upload.to.description, upload.name)
         (size, transfer, reason) = (upload.size, upload.state, upload.reason)
         encrypted = upload.isEncrypted

@@ -13,6 +13,7 @@ extension Failure {
         case is OutputClosed: self.init(.tryAgain, "nobody reads standard output")
         case let error as JIDError: self.init(.badInput, "\(error)")
         case let error as AcceptError: self.init(.badInput, "\(error)")
+        case let error as FileError: self.init(Self.status(of: error), "\(error)")
         case let error as IntentFailure: self.init(.badInput, "\(error)")
         case let error as RequestError: self.init(.badInput, "\(error)")
         case let error as QuerySyntaxError: self.init(.badInput, "\(error)")
@@ -35,6 +36,18 @@ extension Failure {
     private static func status(of error: StoreError) -> ExitStatus {
         error.isMachineError && error.code != .cannotOpen ? .tryAgain : .badConfiguration
     }
+
+    /// The failure of a file that the user has named.
+    init(_ error: any Error, file path: String) {
+        guard let error = error as? FileError else {
+            self.init(error)
+            return
+        }
+        self.init(Self.status(of: error), "\(path): \(error)")
+    }
+
+    /// Room on a disk comes back by itself.
+    private static func status(of error: FileError) -> ExitStatus { error.code == .diskFull ? .tryAgain : .badInput }
 
     private static func words(of error: StoreError) -> String {
         switch error.code {

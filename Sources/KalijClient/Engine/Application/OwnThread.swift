@@ -1,7 +1,7 @@
 import Glibc
 
 /// A thread that runs one function and ends: waiting for sockets must not block the threads of Swift's concurrency.
-enum OwnThread {
+package enum OwnThread {
     // The closure is handed over to the thread, the only user.
     private final class Body: @unchecked Sendable {
         let run: () -> Void
@@ -9,7 +9,7 @@ enum OwnThread {
     }
 
     /// - Throws: `EngineError.noThread` if the system has no thread left.
-    static func start(_ run: sending @escaping () -> Void) throws {
+    package static func start(_ run: sending @escaping () -> Void) throws {
         // Released by the thread, or below if there is no thread.
         let body = Unmanaged.passRetained(Body(run))
         var thread = pthread_t()

@@ -34,6 +34,14 @@ package struct SendFile: Intent {
 
     package func check() throws {
         _ = try JID(to)
+        // The name is part of a path.
+        guard (1...64).contains(file.utf8.count),
+            file.utf8.allSatisfy({
+                $0 == UInt8(ascii: "-") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
+                    || UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0
+            })
+        else { throw IntentFailure("\"\(file)\" is no accepted file") }
+        guard size > 0, sha256.count == 32 else { throw IntentFailure("the description of the file makes no sense") }
         if let text { _ = try OutgoingText.element(text) }
     }
 

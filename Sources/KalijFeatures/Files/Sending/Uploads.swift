@@ -115,14 +115,22 @@ package struct Uploads {
         guard case .known(let service) = try UploadServices.known(to: step.account.id, in: step.database) else {
             return try handle(.slotLost, row.id)
         }
-        // The name and the type of an encrypted file are secret.
+        // The name and the type of an encrypted file are secret, but for the extension.
         let isSecret = try rows.row(row.id)?.key != nil
-        let name = isSecret ? UUID().uuidString.lowercased() : row.description.name ?? "file"
+        let name = isSecret ? secretName(row) : row.description.name ?? "file"
         let size = try rows.row(row.id)?.putSize ?? row.putSize
         let type = isSecret ? "application/octet-stream" : row.description.type ?? "application/octet-stream"
         try step.send(
             .request(.get, UploadSlot.request(name: name, size: size, type: type), to: service.jid),
             then: SlotTold(upload: row.id, asked: row.plan.askedAt), within: Limits.archivePatience)
+    }
+
+    /// A random name. The extension stays: other clients go by it to show a picture as a picture.
+    private func secretName(_ row: UploadRow) -> String {
+        let parts = (row.description.name ?? "").split(separator: ".")
+        let end = parts.count > 1 ? parts.last?.lowercased() ?? "" : ""
+        let isUsual = (1...5).contains(end.utf8.count) && end.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        return UUID().uuidString.lowercased() + (isUsual ? "." + end : "")
     }
 
     /// What is written in an encrypted conversation is encrypted.
