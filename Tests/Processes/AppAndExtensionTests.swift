@@ -61,9 +61,15 @@ import Testing
         #expect(try notifier().map(Self.withoutIdentifier) == ["show bob@localhost: Good night"])
         // Nobody drives: the message waits in the mailbox.
         #expect(try ended(start("app", [data, "share", "bob@localhost", "Look at this"])) == [])
+        let picture = laboratory.path("balcony.bin")
+        try Data("a picture".utf8).write(to: URL(fileURLWithPath: picture))
+        #expect(try ended(start("app", [data, "attach", "bob@localhost", picture])) == [])
+        // What was accepted is sent, whatever becomes of the file.
+        try FileManager.default.removeItem(atPath: picture)
         app.process.signal(SIGCONT)
         try await printed("online again", 2, by: app)
         try await printed("Look at this: acked", by: app)
+        try await printed("balcony.bin: done", by: app)
         #expect(try !app.lines.contains { $0.hasSuffix(": Good night") }, "it is stored already")
         app.process.signal(SIGTERM)
         _ = try ended(app)

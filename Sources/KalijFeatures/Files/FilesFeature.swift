@@ -93,15 +93,9 @@ enum FilesFeature: Feature {
     static func status(of account: Account, in database: Database) throws -> [EventField] {
         let out = try UploadRows(database: database, account: account.id).stored()
         let stored = try ReceivedFileRows(database: database).stored(of: account.id)
-        guard out.count > 0 || stored.count > 0 else { return [] }
         return [
-            EventField(
-                .files,
-                .object([
-                    EventField(.uploads, .integer(out.count)), EventField(.uploadBytes, .integer(out.bytes)),
-                    EventField(.downloads, .integer(stored.count)),
-                    EventField(.downloadBytes, .integer(stored.bytes)),
-                ]))
+            EventField(.uploads, .integer(out.count)), EventField(.uploadBytes, .integer(out.bytes)),
+            EventField(.downloads, .integer(stored.count)), EventField(.downloadBytes, .integer(stored.bytes)),
         ]
     }
 
@@ -158,8 +152,6 @@ enum FilesFeature: Feature {
 }
 
 extension EventKey {
-    /// What of files is in the directory.
-    static let files = EventKey("files", "what of files is in the data directory")
     static let uploads = EventKey("uploads", "how many files are on their way to the server, or have failed")
     static let uploadBytes = EventKey("upload_bytes", "the bytes of the files on their way")
     static let downloads = EventKey("downloads", "how many received files are stored")

@@ -22,11 +22,13 @@ public struct MessageFile: Sendable, Equatable {
     public let type: String?
     /// In bytes; nil if unknown.
     public let size: Int64?
-    /// In pixels.
+    /// In pixels, as the sender says.
     public let width: Int64?
+    /// In pixels, as the sender says.
     public let height: Int64?
     /// Whether the file is encrypted on the server.
     public let isEncrypted: Bool
+    /// Whether the file is here.
     public let state: State
     /// The path of the stored file.
     public let path: String?

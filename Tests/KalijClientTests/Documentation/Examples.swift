@@ -55,6 +55,10 @@ let message = try directory.share("Look at this", to: try JID("romeo@example.org
 print(message.state == .queued)
 #sourceLocation()
 #sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 131)
+let upload = try Attachments(directory).send("balcony.jpg", to: try JID("romeo@example.org"), text: "Look")
+print(upload.name, upload.size)
+#sourceLocation()
+#sourceLocation(file: "Sources/KalijClient/KalijClient.docc/AppAndExtension.md", line: 139)
 let sending = try await Engine.start(role: .background, in: directory, options: .init(budget: 30))
 try await sending.waitUntilEnded()
 #sourceLocation()
@@ -62,6 +66,7 @@ try await sending.waitUntilEnded()
     _ = showing
     _ = wake
     _ = message
+    _ = upload
     _ = sending
     }
 

@@ -10,6 +10,7 @@ enum App {
         usage: app DIRECTORY login JID [HOST:PORT CA-FILE]    with the password in APP_PASSWORD
                app DIRECTORY run                              stays online until SIGTERM
                app DIRECTORY share JID TEXT                   as a share extension would
+               app DIRECTORY attach JID FILE                  as a share extension would with a picture
         """
 
     static func main() {
@@ -29,6 +30,7 @@ enum App {
         case ("login", 3), ("login", 5): try logIn(directory, words)
         case ("run", 2): try await stayOnline(directory, callbacks)
         case ("share", 4): try directory.share(words[3], to: try JID(words[2]))
+        case ("attach", 4): try Attachments(directory).send(words[3], to: try JID(words[2]))
         default: throw Problem(usage)
         }
     }
@@ -68,6 +70,7 @@ enum App {
                 if let body = stored.message.body { Common.say("\(stored.message.from): \(body)") }
             case let changed as MessageStateChanged:
                 Common.say("\(changed.message.body ?? ""): \(changed.message.state?.rawValue ?? "")")
+            case let upload as UploadChanged: Common.say("\(upload.file): \(upload.state)")
             default: break
             }
         }

@@ -23,7 +23,8 @@ struct FileAction {
                 : random.pick(0...length)
             let sizes = random.pick(weighted: [(4, 1...16_384), (4, 16_385...200_000), (1, 200_001...2_000_000)])
             let file = FileAction(
-                number: number, size: Int64(random.pick(sizes)), operations: random.chance(10) ? random.pick(1...30) : nil)
+                number: number, size: Int64(random.pick(sizes)),
+                operations: random.chance(10) ? random.pick(1...30) : nil)
             return Plan.Action(time: time, kind: .file(file))
         }
     }

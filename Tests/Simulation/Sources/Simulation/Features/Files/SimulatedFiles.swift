@@ -39,7 +39,8 @@ final class SimulatedFiles: SimulatedFeature {
         guard recipient == service, let payload = request.children.first else { return false }
         let (type, content) = answer(payload)
         let answer = """
-            <iq type='\(type)' id='\(request["id"] ?? "")' from='\(service)' to='\(server.address(session))'>\(content)</iq>
+            <iq type='\(type)' id='\(request["id"] ?? "")' from='\(service)' \
+            to='\(server.address(session))'>\(content)</iq>
             """
         let resource = session.resource
         server.world.after(server.world.random.pick(1000...300_000)) { [weak self] in
@@ -110,7 +111,9 @@ final class SimulatedFiles: SimulatedFeature {
                     isLate: simulation.record.acceptedLate.contains(row.id), in: simulation)
             if row.state == "failed" { texts.append("\(row.id) has failed") }
             if count > 1 || count == 0 && !isUnknown { texts.append("\(row.id) reached the server \(count) times") }
-            if ["queued", "sent"].contains(row.state), row.isSettled { texts.append("\(row.id) is still \(row.state)") }
+            if ["queued", "sent"].contains(row.state), row.isSettled {
+                texts.append("\(row.id) is still \(row.state)")
+            }
         }
         return texts.map { Violation(.files, $0) }
     }
