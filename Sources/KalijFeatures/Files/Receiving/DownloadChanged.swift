@@ -11,7 +11,7 @@ public struct DownloadChanged: EventContent {
     public let message: Int64
     /// The file.
     public let file: MessageFile
-    /// See ``KalijSteps/EventKey/transfer``.
+    /// As `transfer` in JSON: `Documentation/Events.md`.
     public let state: String
     /// How many bytes have come; nil if none come.
     public let bytes: Int64?

@@ -13,7 +13,7 @@ public struct UploadChanged: EventContent {
     public let to: String
     /// The name of the file.
     public let file: String
-    /// See ``KalijSteps/EventKey/transfer``.
+    /// As `transfer` in JSON: `Documentation/Events.md`.
     public let state: String
     /// How many bytes have left; nil if none leave.
     public let bytes: Int64?
