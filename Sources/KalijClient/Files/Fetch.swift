@@ -84,9 +84,10 @@ final class Fetch {
         switch head.status {
         case 200: begins(head, at: 0)
         case 206:
-            guard let range = head.contentRange, range.first == part?.size, request?.offset == range.first else {
-                return giveUp(.fromTheBeginning)
-            }
+            // The rest of another version does not belong to the part, though the server says so (RFC 9110 section 15.3.7.3).
+            guard let range = head.contentRange, range.first == part?.size, request?.offset == range.first,
+                head.validator == nil || head.validator == row.validator
+            else { return giveUp(.fromTheBeginning) }
             begins(head, at: range.first)
         case 416: giveUp(request?.offset == nil ? .forGood("HTTP 416") : .fromTheBeginning)
         case 429, 500...599: giveUp(.forNow("HTTP \(head.status)"))
@@ -106,7 +107,8 @@ final class Fetch {
         do {
             if offset == 0 { try part?.empty() }
         } catch { return giveUp(.forNow("\(error)")) }
-        let (message, validator) = (row.message, head.validator)
+        // The rest of a file may come without its validator.
+        let (message, validator) = (row.message, offset == 0 ? head.validator : row.validator)
         downloads?.step { try $0.began(message, validator: validator) }
     }
 

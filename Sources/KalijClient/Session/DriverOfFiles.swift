@@ -18,7 +18,11 @@ final class DriverOfFiles: TransferHost {
     var isBlocked: Bool { driver?.storage.isWaiting ?? true }
     var end: Double? { context.end }
     func attempt(_ body: () throws -> Void) { driver?.attempt(body) }
-    func release(_ effects: Step.Effects) { driver?.release(effects) }
+    func release(_ effects: Step.Effects) {
+        driver?.release(effects)
+        // The outcome of a file may be what another process waits for, or the last thing that this process had to do.
+        context.loop.enqueue { [weak driver] in driver?.context.mayHaveEnded() }
+    }
     func emit(_ content: any EventContent) { driver.map { context.emit(content, for: $0.account) } }
     func flush() { attempt { try driver?.stage.session?.flush() } }
 }

@@ -66,7 +66,10 @@ struct Acting {
             let deadline = Clock.system.monotonic() + Int64(Background.budget) * 1_000_000_000
             try WaitForDriver(directory: shared.directory).wait(
                 until: { try isKnown() || Clock.system.monotonic() >= deadline }, next: { deadline },
-                drive: { _ = Background.send(shared, progress, mayEnd: isKnown) })
+                drive: {
+                    _ = Background.send(shared, progress, mayEnd: isKnown)
+                    try progress.checkInterruption()
+                })
             return nil
         }
     }

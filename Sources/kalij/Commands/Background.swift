@@ -48,7 +48,7 @@ enum Background {
                     },
                     began: { engine in
                         progress.engine = engine
-                        try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak engine] _ in engine?.stop() }
+                        try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak progress] _ in progress?.interrupt() }
                     })
                 guard ending == .handedOver else { return .driven }
                 // Another process drives. That process may have looked before our commit and listen only since: ring

@@ -71,7 +71,7 @@ final class Downloading {
             return try ![nil, .pending].contains(reader.outcome(of: intent, by: account))
         }
         switch outcome {
-        case .driven: break
+        case .driven: try progress.checkInterruption()
         // The other process fetches: this process listens.
         case .handedOver: throw FenceError.stale(mine: 0, now: 0)
         case .failed(let failure): throw failure

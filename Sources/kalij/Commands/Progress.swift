@@ -14,6 +14,8 @@ final class Progress {
     private var problems: [JID: String] = [:]
     /// Whether the engine was ended because the server cannot be reached.
     private(set) var isGivenUp = false
+    /// Whether a signal has asked this process to end.
+    private var isInterrupted = false
     weak var engine: Engine?
 
     /// - Parameter told: gets each event.
@@ -25,6 +27,18 @@ final class Progress {
 
     /// Why the server was not reached, or the connection is gone; nil while connected.
     var problem: String? { problems.sorted { $0.key < $1.key }.first?.value }
+
+    /// A signal asks this process to end: the engine lets go in order.
+    func interrupt() {
+        isInterrupted = true
+        engine?.stop()
+    }
+
+    /// A process that was asked to end does not drive again, and does not wait for others.
+    /// - Throws: `Failure`
+    func checkInterruption() throws {
+        if isInterrupted { throw Failure(.tryAgain, "interrupted; the next driving process goes on") }
+    }
 
     func see(_ event: EngineEvent) {
         told(event)

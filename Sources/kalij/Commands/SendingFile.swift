@@ -88,6 +88,7 @@ final class SendingFile {
             drive: {
                 let progress = Progress(of: account.jid.description, endsUnreached: true)
                 _ = Background.send(shared, progress, within: nil)
+                try progress.checkInterruption()
             })
     }
 
