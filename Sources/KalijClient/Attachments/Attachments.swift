@@ -107,7 +107,7 @@ public struct Attachments: Sendable {
             throw FileError(.inputOutput, "the folder of files cannot be made: \(String(cString: strerror(errno)))")
         }
         var limit: Int64?
-        if case .known(let service) = try UploadServices.known(to: account.id, in: database) {
+        if let service = try UploadServices.last(of: account.id, in: database) {
             limit = service.limit.map { privacy == .encrypted ? max(0, $0 - 16) : $0 }
         }
         return try FileAcceptance.accept(

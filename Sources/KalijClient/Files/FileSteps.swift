@@ -25,9 +25,4 @@ struct FileSteps {
         try runner.raiseBarrier()
         return effects
     }
-
-    /// Whether the service for uploads is known.
-    func knowsService() throws -> Bool {
-        try UploadServices.known(to: account.id, in: runner.database) != .unknown
-    }
 }

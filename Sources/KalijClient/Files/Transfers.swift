@@ -41,6 +41,7 @@ final class Transfers {
         guard !isStopped else { return }
         guard !host.isBlocked else { return planLook(after: 1) }
         host.attempt {
+            guard try FileWork.isAny(in: steps.runner.database) else { return }
             try begin()
             try removeGarbage()
             try uploading.lookForWork(mayBegin: host.isOnline)
@@ -106,6 +107,7 @@ final class Transfers {
         timer?.cancel()
         pace?.cancel()
         // The rows are the next process's.
+        guard (try? FileWork.isAny(in: steps.runner.database)) ?? false else { return }
         for file in (try? FileGarbage.some(in: steps.runner.database)) ?? [] { folders.remove(file.name) }
     }
 }

@@ -50,7 +50,7 @@ final class Uploading {
 
     /// Files of a conversation keep their order; a file that waits for a time lets others pass.
     private func beginWaiting(besides active: [UploadRow]) throws {
-        guard active.count < most, try steps.knowsService() else { return }
+        guard active.count < most else { return }
         var busy = Set(active.map(\.recipient))
         var room = most - active.count
         for row in try steps.uploads.due(at: now, limit: 100) where room > 0 && !busy.contains(row.recipient) {

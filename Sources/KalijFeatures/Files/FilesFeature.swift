@@ -50,6 +50,7 @@ enum FilesFeature: Feature {
                 jid TEXT,                       -- NULL: none
                 max_size INTEGER,               -- in bytes; NULL: the service does not say
                 asking INTEGER NOT NULL,        -- how many answers are awaited
+                asked_at INTEGER NOT NULL DEFAULT 0,    -- in milliseconds of the steady time
                 found INTEGER NOT NULL,         -- whether a service has answered since
                 host TEXT);                     -- of the last slot's addresses
             -- The files of messages.
@@ -101,15 +102,11 @@ enum FilesFeature: Feature {
 
     // MARK: The session
 
-    static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
-        guard entity == .server, case .known(let info) = answer else { return }
-        try UploadServices(step: step).look(info)
-    }
-
     static func sessionBegan(in step: Step) throws { try connected(step) }
     static func sessionResumed(in step: Step) throws { try connected(step) }
 
     private static func connected(_ step: Step) throws {
+        guard try FileWork.isAny(in: step.database) else { return }
         try Uploads(step: step).networkChanged()
         try ReceivedFiles(step: step).networkChanged()
     }

@@ -17,8 +17,8 @@ struct UploadTests {
         let harness = try StepHarness.caughtUp()
         try harness.database.execute(
             """
-            INSERT INTO upload_service(account, jid, max_size, asking, found)
-            VALUES (1, '\(Self.service)', \(limit), 0, 1)
+            INSERT INTO upload_service(account, jid, max_size, asking, asked_at, found)
+            VALUES (1, '\(Self.service)', \(limit), 0, \(StepHarness.noon), 1)
             """)
         return harness
     }

@@ -5,8 +5,8 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// The service of the account's server that takes files (XEP-0363 section 4). The last known service is kept in a row: a resumed
-/// session asks nobody.
+/// The service of the account's server that takes files (XEP-0363 section 4): looked for when there is a file to send, and kept in a
+/// row for a day. Sessions in which no file is sent ask nobody.
 package struct UploadServices {
     let step: Step
     private var database: Database { step.database }
@@ -24,6 +24,8 @@ package struct UploadServices {
     /// What is known of the service.
     package enum Knowledge: Equatable {
         case unknown
+        /// The answers have not come yet.
+        case asked
         case none
         case known(Service)
     }
@@ -31,13 +33,29 @@ package struct UploadServices {
     /// The most items of a server that are asked.
     private static let mostItems = 20
 
-    package static func known(to account: Int64, in database: Database) throws -> Knowledge {
-        try database.statement("SELECT jid, max_size, asking FROM upload_service WHERE account = ?")
-            .first([.integer(account)]) { row in
-                guard let jid = row.optionalText("jid") else { return row.integer("asking") > 0 ? .unknown : .none }
-                return .known(Service(jid: .received(jid), limit: row.optionalInteger("max_size")))
-            } ?? .unknown
+    /// The service as known last, however long ago.
+    package static func last(of account: Int64, in database: Database) throws -> Service? {
+        try database.statement("SELECT jid, max_size FROM upload_service WHERE account = ? AND jid IS NOT NULL")
+            .first([.integer(account)]) {
+                Service(jid: .received($0.text("jid")), limit: $0.optionalInteger("max_size"))
+            }
     }
+
+    /// What is known well enough for sending a file. A server may get a service, or another limit.
+    func knowledge() throws -> Knowledge {
+        let row = try database.statement("SELECT jid, asking, asked_at FROM upload_service WHERE account = ?")
+            .first([account]) { ($0.optionalText("jid"), $0.integer("asking") > 0, $0.integer("asked_at")) }
+        guard let (jid, isAsking, askedAt) = row else { return .unknown }
+        let age = step.steady.now - askedAt
+        // The request may have been lost with a handler that could never be called.
+        if isAsking, age < Self.patience { return .asked }
+        guard age < (jid == nil ? Self.patience : Self.day), !isAsking else { return .unknown }
+        guard let service = try Self.last(of: step.account.id, in: database) else { return .none }
+        return .known(service)
+    }
+
+    private static let patience: Int64 = 600_000
+    private static let day: Int64 = 86_400_000
 
     // MARK: Hosts
 
@@ -59,11 +77,13 @@ package struct UploadServices {
 
     // MARK: Looking
 
-    /// A session has begun, and the features of the server are known.
-    func look(_ info: DiscoveryInfo) throws {
+    /// Looks for a service.
+    func look() throws {
         guard let server = try? JID(step.account.jid.domain) else { return }
-        if info.supports(UploadSlot.namespace) { return try found(server, info) }
         try expect(1)
+        if let info = try step.discovery.info(of: server), info.supports(UploadSlot.namespace) {
+            return try found(server, info)
+        }
         try step.discovery.askItems(of: server, then: UploadItemsTold(), within: Limits.serverPatience)
     }
 
@@ -81,9 +101,9 @@ package struct UploadServices {
     private func expect(_ answers: Int64) throws {
         try database.run(
             """
-            INSERT INTO upload_service(account, asking, found) VALUES (?1, ?2, 0)
-            ON CONFLICT(account) DO UPDATE SET asking = ?2, found = 0
-            """, [account, .integer(answers)])
+            INSERT INTO upload_service(account, asking, asked_at, found) VALUES (?1, ?2, ?3, 0)
+            ON CONFLICT(account) DO UPDATE SET asking = ?2, asked_at = ?3, found = 0
+            """, [account, .integer(answers), .integer(step.steady.now)])
     }
 
     fileprivate func found(_ jid: JID, _ info: DiscoveryInfo) throws {
@@ -91,9 +111,7 @@ package struct UploadServices {
         let limit = form?["max-file-size"]?.values.first.flatMap { Int64($0) }.flatMap { $0 > 0 ? $0 : nil }
         try database.run(
             """
-            INSERT INTO upload_service(account, jid, max_size, asking, found) VALUES (?1, ?2, ?3, 0, 1)
-            ON CONFLICT(account) DO UPDATE SET jid = ?2, max_size = ?3, asking = max(0, asking - 1), found = 1
-            WHERE found = 0
+            UPDATE upload_service SET jid = ?2, max_size = ?3, asking = 0, found = 1 WHERE account = ?1 AND found = 0
             """, [account, .text(jid.description), .optional(limit)])
         try Uploads(step: step).serviceKnown()
     }
@@ -113,8 +131,16 @@ package struct UploadServices {
     }
 }
 
+extension UploadServices {
+    /// The service does not answer as before, or the session of the question is lost: the next file looks again.
+    func forget() throws {
+        try database.run("UPDATE upload_service SET asking = 0, asked_at = 0 WHERE account = ?", [account])
+        step.filesChanged()
+    }
+}
+
 /// The items of the server are known.
-struct UploadItemsTold: Handler {
+struct UploadItemsTold: InvalidatableHandler {
     static let name = "files.items"
 
     func call(_ reply: DiscoveryReply<[DiscoveryItem]>, in step: Step) throws {
@@ -124,10 +150,12 @@ struct UploadItemsTold: Handler {
         case .timeout: try UploadServices(step: step).told(nothing: false)
         }
     }
+
+    func invalidate(_ reason: Invalidation, in step: Step) throws { try UploadServices(step: step).forget() }
 }
 
 /// The features of an item are known.
-struct UploadServiceTold: Handler {
+struct UploadServiceTold: InvalidatableHandler {
     static let name = "files.service"
     let jid: JID
 
@@ -139,4 +167,6 @@ struct UploadServiceTold: Handler {
         case .timeout: try services.told(nothing: false)
         }
     }
+
+    func invalidate(_ reason: Invalidation, in step: Step) throws { try UploadServices(step: step).forget() }
 }

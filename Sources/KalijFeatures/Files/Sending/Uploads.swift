@@ -31,8 +31,10 @@ package struct Uploads {
     /// There is room for the transfer of the upload `id`.
     package func begin(_ id: Int64) throws {
         guard let row = try rows.row(id), row.plan.stage == .waiting else { return }
-        switch try UploadServices.known(to: step.account.id, in: step.database) {
-        case .unknown: return
+        let services = UploadServices(step: step)
+        switch try services.knowledge() {
+        case .asked: return
+        case .unknown: return try services.look()
         case .none:
             let end = step.steady.now &+ max(0, row.acceptedAt &+ Self.patience &- step.now)
             try handle(.noService(until: end), row)
@@ -112,7 +114,7 @@ package struct Uploads {
     // MARK: Actions
 
     private func ask(_ row: UploadRow) throws {
-        guard case .known(let service) = try UploadServices.known(to: step.account.id, in: step.database) else {
+        guard let service = try UploadServices.last(of: step.account.id, in: step.database) else {
             return try handle(.slotLost, row.id)
         }
         // The name and the type of an encrypted file are secret, but for the extension.
@@ -266,6 +268,9 @@ struct SlotTold: InvalidatableHandler {
             try UploadServices(step: step).note(host: UploadServices.host(of: slot.get))
             try handle(.slot(slot), in: step)
         case .error(let error, let iq):
+            let isGone = [.itemNotFound, .serviceUnavailable, .featureNotImplemented, .remoteServerNotFound]
+                .contains(error.condition)
+            if isGone { try UploadServices(step: step).forget() }
             let refusal = SlotRefusal(
                 error, iq, steadyAhead: step.steady.now &- step.now, now: step.steady.now)
             try handle(.slotRefused(refusal), in: step)
