@@ -59,6 +59,8 @@ final class Uploading {
             busy.insert(row.recipient)
             room -= 1
         }
+        // A look that a timer has begun is followed by nothing else that writes the queue.
+        transfers.host.flush()
     }
 
     /// Whether the file can leave before this process has to end.

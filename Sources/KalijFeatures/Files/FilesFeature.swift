@@ -114,6 +114,8 @@ enum FilesFeature: Feature {
         try ReceivedFiles(step: step).networkChanged()
     }
 
+    static var movesFiles: Bool { true }
+
     static func isOwed(by account: Account, in database: Database) throws -> Bool {
         try UploadRows(database: database, account: account.id).isOwed()
             || ReceivedFileRows(database: database).isOwed(by: account.id)
