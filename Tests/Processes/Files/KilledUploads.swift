@@ -13,8 +13,16 @@ struct KilledFile {
     let text: String?
     /// In hexadecimal digits, of the file as it was accepted.
     let sha256: String
+    let isEncrypted: Bool
 
-    var isEncrypted: Bool { to == "carol@localhost" }
+    /// The file at `path`.
+    init(_ id: String, to: String, text: String?, isEncrypted: Bool, at path: String, in laboratory: Laboratory)
+        async throws
+    {
+        (self.id, self.to, self.text, self.isEncrypted) = (id, to, text, isEncrypted)
+        size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+        sha256 = try #require(try await FileBooks.hashes(of: [path], laboratory)[path])
+    }
 }
 
 /// Alice shares files with bob and dave, and encrypted with carol. Her processes are killed; theirs are not.
@@ -151,10 +159,9 @@ final class KilledUploads {
         let bytes = try #require(try FileHandle(forReadingAtPath: "/dev/urandom")?.read(upToCount: size))
         try #require(bytes.count == size && FileManager.default.createFile(atPath: path, contents: bytes))
         let to = random.one(of: ["bob", "bob", "dave", "carol", "carol"]) ?? "bob"
-        let file = KilledFile(
-            id: "file-\(number)", to: to + "@localhost", size: size,
-            text: random.number(0...3) == 0 ? "text-\(number)" : nil,
-            sha256: try await FileBooks.hashes(of: [path], world)[path] ?? "")
+        let file = try await KilledFile(
+            "file-\(number)", to: to + "@localhost", text: random.number(0...3) == 0 ? "text-\(number)" : nil,
+            isEncrypted: to == "carol", at: path, in: world.laboratory)
         return (file, path)
     }
 
