@@ -381,7 +381,7 @@ public final class Engine {
             || isOwed() || hasShared) ?? true
     }
 
-    /// Whether a feature has work left that is this process's.
+    /// Whether a feature has work left. A process that moves no files leaves files to the next process.
     private func isOwed() throws -> Bool {
         let isMoving = drivers.values.contains { $0.context.files != nil }
         return try anyFeature { try (isMoving || !$0.movesFiles) && $0.isOwed(by: $1, in: database) }

@@ -114,8 +114,6 @@ enum FilesFeature: Feature {
         try ReceivedFiles(step: step).networkChanged()
     }
 
-    static var movesFiles: Bool { true }
-
     static func isOwed(by account: Account, in database: Database) throws -> Bool {
         try UploadRows(database: database, account: account.id).isOwed()
             || ReceivedFileRows(database: database).isOwed(by: account.id)
@@ -158,4 +156,9 @@ extension EventKey {
     static let uploadBytes = EventKey("upload_bytes", "the bytes of the files on their way")
     static let downloads = EventKey("downloads", "how many received files are stored")
     static let downloadBytes = EventKey("download_bytes", "the bytes of the received files")
+}
+
+extension Feature {
+    /// Whether the feature's work is to move files, which some processes never do.
+    package static var movesFiles: Bool { self == FilesFeature.self }
 }

@@ -168,9 +168,6 @@ public protocol Feature: SendableMetatype {
     /// Whether work is left that a process does before it ends by itself, besides the queue.
     static func isOwed(by account: Account, in database: Database) throws -> Bool
 
-    /// Whether the owed work is to move files: a process that moves none leaves the work to the next process.
-    static var movesFiles: Bool { get }
-
     /// Whether something is under way that makes the server push later, such as entering a room: a `wake` waits a little for the end.
     static func isPreparing(_ account: Account, in database: Database) throws -> Bool
 
@@ -223,7 +220,6 @@ extension Feature {
     public static func queueReady(in step: Step) throws {}
     public static func holds(_ message: Int64, to room: JID, in step: Step) throws -> Bool { false }
     public static func isOwed(by account: Account, in database: Database) throws -> Bool { false }
-    public static var movesFiles: Bool { false }
     public static func isPreparing(_ account: Account, in database: Database) throws -> Bool { false }
     public static func prepare(_ message: Element, in step: Step) throws {}
 }
