@@ -64,7 +64,7 @@ final class KilledUploads {
             for _ in 0..<random.number(0...2) { try await accept(killing: random.number(0...9) == 0) }
             switch random.number(0...3) {
             case 0: try await killSend()
-            case 1: try await killDriver("flush", ["--json", "--verbose", "flush"])
+            case 1: try await killDriver("flush", ["--json", "-v", "flush"])
             default: try await killDriver("run", ["--json", "run"])
             }
         }
@@ -98,13 +98,13 @@ final class KilledUploads {
         if files.isEmpty || random.flip() { try await accept(killing: false) }
         let process = try world.kalij.begun(words)
         let moment = random.one(of: ["", "\"online\"", "asking", "putting", "sealed", "sealed", "done"]) ?? ""
-        _ = try await until(3, every: 5) {
+        _ = try await until(3, every: 2) {
             if try process.output.contains(moment.hasPrefix("\"") ? moment : "\"transfer\":\"\(moment)") { return true }
             return moment.isEmpty || !process.isRunning
         }
-        // More often soon than late.
+        // More often soon than late: most transfers take a few milliseconds here.
         let share = random.number(0...1.0)
-        try await Task.sleep(for: .milliseconds(400 * share * share))
+        try await Task.sleep(for: .milliseconds(random.flip() ? 20 * share : 400 * share * share))
         kill(process, command)
         try await noteHits()
     }
