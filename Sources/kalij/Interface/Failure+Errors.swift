@@ -1,5 +1,6 @@
 import KalijAddress
 import KalijClient
+import KalijFiles
 import KalijRoles
 import KalijStore
 import KalijTransport
@@ -18,6 +19,7 @@ extension Failure {
         case let error as QuerySyntaxError: self.init(.badInput, "\(error)")
         case let error as SearchError: self.init(.badInput, "\(error)")
         case let error as PasswordError: self.init(.badInput, "\(error)")
+        case let error as FileError: self.init(Self.status(of: error), "\(error)")
         case let error as XMLError: self.init(.badInput, "\(error)")
         case FenceError.lockFile(let path, let reason): self.init(.badConfiguration, "\(path): \(reason)")
         case let error as FenceError: self.init(.tryAgain, "\(error)")
@@ -34,6 +36,11 @@ extension Failure {
     /// Room on a disk comes back by itself, the right to write does not.
     private static func status(of error: StoreError) -> ExitStatus {
         error.isMachineError && error.code != .cannotOpen ? .tryAgain : .badConfiguration
+    }
+
+    /// Of the file, or of the disk.
+    private static func status(of error: FileError) -> ExitStatus {
+        [.diskFull, .inputOutput, .busy, .changed].contains(error.code) ? .tryAgain : .badInput
     }
 
     private static func words(of error: StoreError) -> String {
