@@ -50,9 +50,11 @@ final class Uploading {
 
     /// Files of a conversation keep their order; a file that waits for a time lets others pass.
     private func beginWaiting(besides active: [UploadRow]) throws {
-        guard active.count < most, try steps.knowsService() else { return }
+        // What waits before the next look at the server moves nothing.
+        let moving = active.count { $0.plan.stage != .sealed || $0.plan.notBefore <= now || puts[$0.id] != nil }
+        guard moving < most, try steps.knowsService() else { return }
         var busy = Set(active.map(\.recipient))
-        var room = most - active.count
+        var room = most - moving
         for row in try steps.uploads.due(at: now, limit: 100) where room > 0 && !busy.contains(row.recipient) {
             guard try fits(row) else { continue }
             transfers.host.release(try steps.upload { try $0.begin(row.id) })
