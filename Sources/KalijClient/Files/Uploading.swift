@@ -54,13 +54,16 @@ final class Uploading {
         let moving = active.count { $0.plan.stage != .sealed || $0.plan.notBefore <= now || puts[$0.id] != nil }
         guard moving < most, try steps.knowsService() else { return }
         var busy = Set(active.map(\.recipient))
-        var room = most - moving
+        var (room, hasBegun) = (most - moving, false)
         for row in try steps.uploads.due(at: now, limit: 100) where room > 0 && !busy.contains(row.recipient) {
             guard try fits(row) else { continue }
             transfers.host.release(try steps.upload { try $0.begin(row.id) })
             busy.insert(row.recipient)
             room -= 1
+            hasBegun = true
         }
+        // Nothing else may write the request for a slot.
+        if hasBegun { transfers.host.flush() }
     }
 
     /// Whether the file can leave before this process has to end.
