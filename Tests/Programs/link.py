@@ -12,11 +12,11 @@ Commands on standard input, each a line:
 A line of JSON for each "ready", "open" (a connection), "up" (a connection has sent so many bytes, at each 32 KiB) and "cut" (when
 the cut is over), with the index of the pair and the seconds of the monotonic clock. Ends with its standard input.
 """
-import ctypes, json, socket, struct, sys, threading, time
+import ctypes, json, queue, socket, struct, sys, threading, time
 
 LOCK = threading.Lock()
 LIBC = ctypes.CDLL(None)
-PORTION = 4096
+PORTION = 512
 
 
 class State:
@@ -31,20 +31,22 @@ def say(**fields):
         print(json.dumps({**fields, "at": time.monotonic()}), flush=True)
 
 
+def room():
+    """How many portions of a connection wait here: of half a second, as in the modem of a slow line."""
+    return int(max(2, min(32, State.rate / 2 / PORTION))) if State.rate else 32
+
+
 class Direction:
-    """Lets so many bytes a second through."""
+    """Lets so many bytes a second through, in the order of their arrival: a text waits for what has arrived before."""
 
     def __init__(self):
         self.free, self.lock = 0, threading.Lock()
 
-    def wait(self, count):
-        if not State.rate:
-            return
+    def departure(self, count):
+        """When so many bytes that arrive now have gone through."""
         with self.lock:
-            now = time.monotonic()
-            self.free = max(self.free, now) + count / State.rate
-            pause = self.free - now
-        time.sleep(pause)
+            self.free = max(self.free, time.monotonic()) + (count / State.rate if State.rate else 0)
+            return self.free
 
 
 UP, DOWN = Direction(), Direction()
@@ -53,7 +55,7 @@ UP, DOWN = Direction(), Direction()
 class Pair:
     def __init__(self, near, far, index):
         self.near, self.far, self.index = near, far, index
-        self.sent, self.silent, self.is_over = 0, None, False
+        self.arrived, self.sent, self.silent, self.is_over = 0, 0, None, False
 
     def end(self, manner="end"):
         with LOCK:
@@ -85,14 +87,41 @@ class Pair:
         say(event="cut", manner=plan[2], kind=kind, bytes=self.sent)
         return True
 
+    def read(self, source, direction, waiting):
+        """Takes what arrives, as far as there is room in the queue."""
+        def put(entry):
+            while not self.is_over:
+                try:
+                    return waiting.put(entry, timeout=0.1)
+                except queue.Full:
+                    pass
+
+        try:
+            while data := source.recv(PORTION):
+                self.arrived += len(data) if direction is UP else 0
+                put((direction.departure(len(data)), data))
+        except OSError:
+            pass
+        put((0, b""))
+        # With both threads the sockets go.
+
+    def next(self, waiting):
+        while not self.is_over:
+            try:
+                return waiting.get(timeout=0.1)
+            except queue.Empty:
+                pass
+        return 0, b""
+
     def run(self, source, target, direction, is_up):
-        told = 0
+        told, waiting = 0, queue.Queue(room())
+        threading.Thread(target=self.read, args=(source, direction, waiting), daemon=True).start()
         try:
             while True:
-                data = source.recv(PORTION)
+                departure, data = self.next(waiting)
                 if not data:
                     break
-                direction.wait(len(data))
+                time.sleep(max(0, departure - time.monotonic()) if State.rate else 0)
                 if is_up and State.plan and State.plan[0] == "cut" and self.index == 0:
                     # No byte more.
                     data = data[:max(0, State.plan[1] - self.sent)]
@@ -113,7 +142,8 @@ class Pair:
                         return
         except OSError:
             pass
-        self.end()
+        # A server that is gone does not take the rest.
+        self.end("reset" if self.arrived > self.sent else "end")
 
 
 def accept(listener, target, index):

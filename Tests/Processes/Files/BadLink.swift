@@ -70,10 +70,13 @@ struct SentFiles {
         try #require(try handle.read(upToCount: count)).write(to: URL(fileURLWithPath: path))
         let outcome = try world.kalij.run(["--json", "send", recipient, "--file", path, "--queue-only"] + more)
         try #require(outcome.status == 0, "\(outcome.errors)")
-        sums[try Self.sum(of: path), default: 0] += 1
+        try note(path)
         try FileManager.default.removeItem(atPath: path)
         return try #require(try outcome.objects().first?["origin_id"] as? String)
     }
+
+    /// The file was accepted.
+    mutating func note(_ path: String) throws { sums[try Self.sum(of: path), default: 0] += 1 }
 
     static func sum(of path: String) throws -> String {
         let running = try Running(Launch(executable: "/usr/bin/sha256sum", arguments: [path]))
