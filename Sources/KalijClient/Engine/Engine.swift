@@ -381,8 +381,11 @@ public final class Engine {
             || isOwed() || hasShared) ?? true
     }
 
-    /// Whether a feature has work left.
-    private func isOwed() throws -> Bool { try anyFeature { try $0.isOwed(by: $1, in: database) } }
+    /// Whether a feature has work left. A process that moves no files leaves files to the next process.
+    private func isOwed() throws -> Bool {
+        let isMoving = drivers.values.contains { $0.context.files != nil }
+        return try anyFeature { try (isMoving || !$0.movesFiles) && $0.isOwed(by: $1, in: database) }
+    }
 
     /// Whether a feature makes sure that the server will push.
     func isPreparing() -> Bool { (try? anyFeature { try $0.isPreparing($1, in: database) }) ?? false }

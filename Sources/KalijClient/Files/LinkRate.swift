@@ -6,6 +6,7 @@ struct LinkRate {
 
     /// So many bytes more have been moved at the time `now`, in seconds.
     mutating func moved(_ bytes: Int64, now: Double) {
+        guard bytes > 0 else { return }
         guard let begin = since else {
             (since, count) = (now, 0)
             return

@@ -51,8 +51,10 @@ final class Put {
         let now = loop?.now ?? 0
         let isTold = now - toldAt >= 0.5
         if isTold { toldAt = now }
-        uploading?.moved(bytes - sent, of: row, to: bytes, isTold: isTold)
-        sent = bytes
+        // What the system holds has not moved: counted, a link would seem as fast as memory.
+        let left = max(sent, bytes - (transfer?.unacknowledged ?? 0))
+        uploading?.moved(left - sent, of: row, to: left, isTold: isTold)
+        sent = left
     }
 
     private func ended(_ end: TransferEnd) {

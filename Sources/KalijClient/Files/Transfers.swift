@@ -84,7 +84,9 @@ final class Transfers {
 
     /// Bytes of files wait for texts: while the stream has something to send, or waits for an acknowledgement, files pause.
     func keepPace() {
-        guard pace == nil, !isStopped, uploading.isMoving || downloads.isMoving else { return }
+        guard pace == nil, !isStopped else { return }
+        // The time until the next transfer says nothing about the link.
+        guard uploading.isMoving || downloads.isMoving else { return rate.interrupted() }
         pace = loop.schedule(after: Self.interval) { [weak self] in
             guard let self else { return }
             pace = nil

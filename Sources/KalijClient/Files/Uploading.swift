@@ -50,15 +50,20 @@ final class Uploading {
 
     /// Files of a conversation keep their order; a file that waits for a time lets others pass.
     private func beginWaiting(besides active: [UploadRow]) throws {
-        guard active.count < most else { return }
+        // What waits before the next look at the server moves nothing.
+        let moving = active.count { $0.plan.stage != .sealed || $0.plan.notBefore <= now || puts[$0.id] != nil }
+        guard moving < most else { return }
         var busy = Set(active.map(\.recipient))
-        var room = most - active.count
+        var (room, hasBegun) = (most - moving, false)
         for row in try steps.uploads.due(at: now, limit: 100) where room > 0 && !busy.contains(row.recipient) {
             guard try fits(row) else { continue }
             transfers.host.release(try steps.upload { try $0.begin(row.id) })
             busy.insert(row.recipient)
             room -= 1
+            hasBegun = true
         }
+        // Nothing else may write the request for a slot.
+        if hasBegun { transfers.host.flush() }
     }
 
     /// Whether the file can leave before this process has to end.

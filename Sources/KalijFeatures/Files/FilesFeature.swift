@@ -154,3 +154,8 @@ extension EventKey {
     static let downloads = EventKey("downloads", "how many received files are stored")
     static let downloadBytes = EventKey("download_bytes", "the bytes of the received files")
 }
+
+extension Feature {
+    /// Whether the feature's work is to move files, which some processes never do.
+    package static var movesFiles: Bool { self == FilesFeature.self }
+}

@@ -11,7 +11,10 @@ public final class Ejabberd: XMPPServer {
     public var directTLSPort: Int { port + 1 }
     public let certificateAuthority: String
     public var logPath: String { folder + "/log/ejabberd.log" }
-    public var uploads: UploadStore? { UploadStore(kind: kind, port: uploadPort, folder: folder + "/upload") }
+    public var uploads: UploadStore? {
+        UploadStore(kind: kind, port: uploadPort, folder: folder + "/upload", limits: uploadLimits)
+    }
+    public var pid: Int32? { process.withLock { $0?.pid } }
 
     private let laboratory: Laboratory
     private let folder: String
@@ -19,6 +22,7 @@ public final class Ejabberd: XMPPServer {
     private let release: DebianRelease
     // The three other ports are a client's two, and that of the commands.
     private let uploadPort: Int
+    private let uploadLimits: UploadLimits
     private let process = Mutex<Subprocess?>(nil)
 
     private static let libraries = "/usr/lib/x86_64-linux-gnu"
@@ -32,6 +36,7 @@ public final class Ejabberd: XMPPServer {
         folder = laboratory.path(options.member?.domain ?? "ejabberd")
         port = try threeFreePorts()
         uploadPort = try freePort()
+        uploadLimits = options.uploads
         try makeDirectory(folder)
         try makeDirectory(folder + "/log")
         let certificate = try await Certificate.make(
@@ -42,7 +47,8 @@ public final class Ejabberd: XMPPServer {
         let values = [
             "@DIR@": folder, "@DOMAIN@": domain, "@AUTHORITY@": certificateAuthority,
             "@PORT@": "\(port)", "@PORT1@": "\(port + 1)", "@PORT2@": "\(port + 2)",
-            "@HTTPS@": "\(uploadPort)", "@LIMIT@": "\(options.uploads.size)",
+            "@HTTPS@": "\(uploadPort)", "@NAMED@": "\(options.uploads.namedPort ?? uploadPort)",
+            "@LIMIT@": "\(options.uploads.size)",
             "@ARCHIVE@": options.archive.rawValue, "@ASSUME@": options.archive == .always ? "true" : "false",
             "@RESUME@": "\(options.resumeSeconds)", "@QUEUE@": "\(options.queueLimit ?? 5000)",
         ]

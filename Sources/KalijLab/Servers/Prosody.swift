@@ -10,8 +10,10 @@ public final class Prosody: XMPPServer {
     public var logPath: String { folder + "/prosody.log" }
     public var uploads: UploadStore? {
         let host = UploadStore.prosodyName("upload." + domain)
-        return UploadStore(kind: kind, port: port + 2, folder: folder + "/data/\(host)/http_file_share")
+        return UploadStore(
+            kind: kind, port: port + 2, folder: folder + "/data/\(host)/http_file_share", limits: options.uploads)
     }
+    public var pid: Int32? { process.withLock { $0?.pid } }
 
     private let laboratory: Laboratory
     private let folder: String
@@ -41,6 +43,7 @@ public final class Prosody: XMPPServer {
         if let limit = options.queueLimit { values["SMACKS_QUEUE"] = "\(limit)" }
         values["UPLOAD_LIMIT"] = "\(options.uploads.size)"
         if let quota = options.uploads.dailyQuota { values["UPLOAD_QUOTA"] = "\(quota)" }
+        if let port = options.uploads.namedPort { values["UPLOAD_PORT"] = "\(port)" }
         values["REGISTRATION"] = options.registration.rawValue
         values["ARCHIVE_POLICY"] = options.archive.rawValue
         if let port = options.componentPort { values["COMPONENT_PORT"] = "\(port)" }

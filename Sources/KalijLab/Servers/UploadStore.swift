@@ -6,11 +6,14 @@ public struct UploadLimits: Sendable {
     public var size: Int
     /// Bytes of all slots that a user asks for in a day: Prosody's alone. nil for Prosody's own choice, ten times the size.
     public var dailyQuota: Int?
+    /// The port in the URLs, of a proxy before the service; nil for the service's own port.
+    public var namedPort: Int?
 
     /// 10 MiB, as Prosody has by itself, unless told otherwise.
-    public init(size: Int = 10 << 20, dailyQuota: Int? = nil) {
+    public init(size: Int = 10 << 20, dailyQuota: Int? = nil, namedPort: Int? = nil) {
         self.size = size
         self.dailyQuota = dailyQuota
+        self.namedPort = namedPort
     }
 
     /// 2 GiB, and a terabyte a day.
@@ -25,9 +28,12 @@ public struct UploadStore: Sendable {
     public let port: Int
     /// The folder with the files. Missing before the first upload.
     public let folder: String
+    /// The port in the URLs.
+    private let namedPort: Int
 
-    init(kind: ServerKind, port: Int, folder: String) {
+    init(kind: ServerKind, port: Int, folder: String, limits: UploadLimits) {
         self.kind = kind
+        namedPort = limits.namedPort ?? port
         self.port = port
         self.folder = folder
     }
@@ -52,7 +58,7 @@ public struct UploadStore: Sendable {
 
     /// The path of the file that a GET of `url` gives, whether the file is there or not; nil if the URL is not the service's.
     public func path(of url: String) -> String? {
-        guard url.hasPrefix("https://localhost:\(port)/") else { return nil }
+        guard url.hasPrefix("https://localhost:\(namedPort)/") else { return nil }
         let parts = url.split(separator: "/").map(String.init)
         switch kind {
         // https:, host, module, slot, name: the file is named for the slot.

@@ -64,6 +64,8 @@ public protocol XMPPServer: Sendable {
     var logPath: String { get }
     /// The upload service; nil if the server has none.
     var uploads: UploadStore? { get }
+    /// The server's process, and its group; nil if the server is not running, or is not known by its process.
+    var pid: Int32? { get }
 
     /// Starts the server and comes back once clients can connect.
     /// - Throws: ``LaboratoryError`` with the end of the log if the server is not up within 30 s.
@@ -78,6 +80,7 @@ public protocol XMPPServer: Sendable {
 
 extension XMPPServer {
     public var uploads: UploadStore? { nil }
+    public var pid: Int32? { nil }
 
     /// Ends the server and starts the server again on the same ports with the same data. Sessions do not survive a
     /// restart.

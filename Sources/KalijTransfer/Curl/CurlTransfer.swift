@@ -59,6 +59,8 @@ final class CurlTransfer: Transfer {
 
     func cancel() { exchange.cancel() }
 
+    var unacknowledged: Int64 { sockets?.unacknowledged ?? 0 }
+
     private func setPaused(_ paused: Bool) {
         guard exchange.isPaused != paused else { return }
         exchange.isPaused = paused
@@ -120,7 +122,7 @@ final class CurlTransfer: Transfer {
                 return nil
             }
             // Bytes in the system's buffer have not moved.
-            return exchange.moved - (sockets?.unacknowledged ?? 0)
+            return exchange.moved - unacknowledged
         } tooSlow: { [weak self] in
             guard let self else { return }
             let limit = exchange.request.limits.lowSpeed

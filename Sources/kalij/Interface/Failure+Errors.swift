@@ -1,5 +1,6 @@
 import KalijAddress
 import KalijClient
+import KalijFiles
 import KalijRoles
 import KalijStore
 import KalijTransport
@@ -46,8 +47,10 @@ extension Failure {
         self.init(Self.status(of: error), "\(path): \(error)")
     }
 
-    /// Room on a disk comes back by itself.
-    private static func status(of error: FileError) -> ExitStatus { error.code == .diskFull ? .tryAgain : .badInput }
+    /// Of the file, or of the disk.
+    private static func status(of error: FileError) -> ExitStatus {
+        [.diskFull, .inputOutput, .busy, .changed].contains(error.code) ? .tryAgain : .badInput
+    }
 
     private static func words(of error: StoreError) -> String {
         switch error.code {

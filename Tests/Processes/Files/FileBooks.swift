@@ -7,6 +7,7 @@ struct FileBooks {
     private let world: World
     private let files: [KilledFile]
     private let receivers: [String: EncryptedUser]
+    private let sender: String
     /// How many files are on the server's disk as they were accepted, and announced.
     private(set) var whole = 0
     /// How many more whole files are on the server's disk.
@@ -14,9 +15,13 @@ struct FileBooks {
     /// How many files on the server's disk are not whole.
     private(set) var torsos = 0
 
-    /// - Parameter receivers: by their addresses.
-    init(_ world: World, _ files: [KilledFile], _ receivers: [String: EncryptedUser]) {
-        (self.world, self.files, self.receivers) = (world, files, receivers)
+    /// - Parameters:
+    ///   - world: whose `kalij` is the sender's.
+    ///   - receivers: by their addresses.
+    init(
+        _ world: World, _ files: [KilledFile], _ receivers: [String: EncryptedUser], sender: String = "alice@localhost"
+    ) {
+        (self.world, self.files, self.receivers, self.sender) = (world, files, receivers, sender)
     }
 
     /// A message that a receiver has.
@@ -25,10 +30,10 @@ struct FileBooks {
         let body: String
     }
 
-    /// What alice has sent to `user`, oldest first.
+    /// What was sent to `user`, oldest first.
     private func lines(_ user: String) throws -> [Line] {
         guard let kalij = receivers[user]?.kalij else { return [] }
-        return try kalij("--json", "history", "alice@localhost", "--limit", "100000").objects()
+        return try kalij("--json", "history", sender, "--limit", "100000").objects()
             .filter { $0["event"] as? String == "message" }
             .map { Line(id: $0["origin_id"] as? String ?? "?", body: $0["body"] as? String ?? "?") }
     }
@@ -81,15 +86,18 @@ struct FileBooks {
     /// The server's archive has each once, too, and in it what is encrypted is encrypted.
     private func archiveProblems(_ user: String, _ known: [String: String]) async throws -> [String] {
         let peer = world.peer(user.split(separator: "@").first.map(String.init) ?? "")
-        let entries = try await peer.archive().filter { $0.sender?.hasPrefix("alice@") ?? false }
+        let entries = try await peer.archive().filter { $0.sender?.hasPrefix(sender) ?? false }
         let expected = files(to: user)
         let ids = Set(expected.map(\.id))
         let found = entries.filter { ids.contains($0.originID ?? $0.id ?? "") }
         var problems = Self.difference(
             "archive of \(user)", found.map { $0.originID ?? $0.id ?? "" }, expected.map(\.id))
+        let secret = Set(expected.filter(\.isEncrypted).map(\.id))
         for entry in found {
             let isEncrypted = !entry.encrypted.isEmpty
-            if isEncrypted != (user == "carol@localhost") { problems.append("encrypted \(isEncrypted): \(entry)") }
+            if isEncrypted != secret.contains(entry.originID ?? entry.id ?? "") {
+                problems.append("encrypted \(isEncrypted): \(entry)")
+            }
             if !isEncrypted, entry.body != known[entry.originID ?? ""] { problems.append("in the archive: \(entry)") }
         }
         return problems
@@ -98,7 +106,7 @@ struct FileBooks {
     /// What is announced is on the server's disk: the file as it was accepted, or what becomes of it by encrypting (decrypted below).
     private mutating func diskProblems(_ urls: [(file: KilledFile, url: String)]) async throws -> [String] {
         let store = try #require(world.server.uploads)
-        let hashes = try await Self.hashes(of: store.files(), world)
+        let hashes = try await Self.hashes(of: store.files(), world.laboratory)
         var problems: [String] = []
         var announced: [String: Int] = [:]
         for (file, url) in urls {
@@ -125,10 +133,10 @@ struct FileBooks {
 
     /// The receiver has the file's bytes after decrypting.
     private func decryptedProblems(_ file: KilledFile) async throws -> [String] {
-        let path = world.laboratory.path("decrypted-\(file.id)")
+        let path = world.laboratory.path("decrypted-\(file.sha256)")
         let result = try #require(receivers[file.to]).kalij("download", file.id, "--to", path)
         guard result.status == 0 else { return ["\(file.id) was not fetched: \(result)"] }
-        let hash = try await Self.hashes(of: [path], world)[path]
+        let hash = try await Self.hashes(of: [path], world.laboratory)[path]
         try FileManager.default.removeItem(atPath: path)
         return hash == file.sha256 ? [] : ["\(file.id) has other bytes when decrypted"]
     }
@@ -139,12 +147,13 @@ struct FileBooks {
         return ["\(what): missing \(Set(expected).subtracting(found).sorted()), twice \(twice)"]
     }
 
-    /// The SHA-256 of files, by their paths.
-    static func hashes(of paths: [String], _ world: World) async throws -> [String: String] {
+    /// The SHA-256 of files, by their paths. A file that goes meanwhile, an unfinished upload, has none.
+    static func hashes(of paths: [String], _ laboratory: Laboratory) async throws -> [String: String] {
         var hashes: [String: String] = [:]
         for start in stride(from: 0, to: paths.count, by: 500) {
             let portion = Array(paths[start..<min(start + 500, paths.count)])
-            let output = try await world.laboratory.run("/usr/bin/sha256sum", portion, seconds: 300)
+            let output = try await laboratory.run(
+                "/bin/sh", ["-c", "sha256sum \"$@\" 2>/dev/null; true", "sh"] + portion, seconds: 300)
             for line in output.split(separator: "\n") { hashes[String(line.dropFirst(66))] = String(line.prefix(64)) }
         }
         return hashes

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import KalijLab
 import Testing
 
@@ -30,5 +31,31 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: copy)) == Data(repeating: 7, count: 30_000))
         // Without the signal the wait lasts until something else happens, at most a minute.
         #expect(Date().timeIntervalSince(start) < 4, "\(id)")
+    }
+
+    @Test("a file whose time comes while nothing else happens asks for its slot then, and not with the next stanza")
+    func due() async throws {
+        let world = try await World()
+        defer { world.close() }
+        try await world.online()
+        let path = world.laboratory.path("picture.bin")
+        try Data(repeating: 7, count: 30_000).write(to: URL(fileURLWithPath: path))
+        // The service is known afterwards.
+        #expect(try world.kalij("send", "bob@localhost", "--file", path, "--confirm").status == 0)
+        #expect(try world.kalij("send", "bob@localhost", "--file", path, "--queue-only").status == 0)
+        // Takes the file over, and moves none. It is not owed by this process: nothing is to be opened.
+        let start = Date()
+        let wake = try world.kalij("--json", "wake")
+        #expect(wake.status == 0 && !wake.output.contains("reopen"), "\(wake)")
+        #expect(Date().timeIntervalSince(start) < 15)
+        let later = Int(Date().timeIntervalSince1970 * 1000) + 12_000
+        _ = try await world.sql("UPDATE upload SET not_before = \(later)")
+        #expect(try world.kalij("uploads").output.contains("waiting"))
+        let run = try world.kalij.running()
+        try await run.event("caught_up")
+        let hasLeft = try await until(20, every: 200) { try world.kalij("uploads").status == 1 }
+        let left = try world.kalij("uploads").output
+        #expect(hasLeft, "\(left)")
+        #expect(run.end(SIGTERM).status == 0)
     }
 }

@@ -13,8 +13,16 @@ struct KilledFile {
     let text: String?
     /// In hexadecimal digits, of the file as it was accepted.
     let sha256: String
+    let isEncrypted: Bool
 
-    var isEncrypted: Bool { to == "carol@localhost" }
+    /// The file at `path`.
+    init(_ id: String, to: String, text: String?, isEncrypted: Bool, at path: String, in laboratory: Laboratory)
+        async throws
+    {
+        (self.id, self.to, self.text, self.isEncrypted) = (id, to, text, isEncrypted)
+        size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+        sha256 = try #require(try await FileBooks.hashes(of: [path], laboratory)[path])
+    }
 }
 
 /// Alice shares files with bob and dave, and encrypted with carol. Her processes are killed; theirs are not.
@@ -56,7 +64,7 @@ final class KilledUploads {
             for _ in 0..<random.number(0...2) { try await accept(killing: random.number(0...9) == 0) }
             switch random.number(0...3) {
             case 0: try await killSend()
-            case 1: try await killDriver("flush", ["--json", "--verbose", "flush"])
+            case 1: try await killDriver("flush", ["--json", "-v", "flush"])
             default: try await killDriver("run", ["--json", "run"])
             }
         }
@@ -90,13 +98,13 @@ final class KilledUploads {
         if files.isEmpty || random.flip() { try await accept(killing: false) }
         let process = try world.kalij.begun(words)
         let moment = random.one(of: ["", "\"online\"", "asking", "putting", "sealed", "sealed", "done"]) ?? ""
-        _ = try await until(3, every: 5) {
+        _ = try await until(3, every: 2) {
             if try process.output.contains(moment.hasPrefix("\"") ? moment : "\"transfer\":\"\(moment)") { return true }
             return moment.isEmpty || !process.isRunning
         }
-        // More often soon than late.
+        // More often soon than late: most transfers take a few milliseconds here.
         let share = random.number(0...1.0)
-        try await Task.sleep(for: .milliseconds(400 * share * share))
+        try await Task.sleep(for: .milliseconds(random.flip() ? 20 * share : 400 * share * share))
         kill(process, command)
         try await noteHits()
     }
@@ -151,10 +159,9 @@ final class KilledUploads {
         let bytes = try #require(try FileHandle(forReadingAtPath: "/dev/urandom")?.read(upToCount: size))
         try #require(bytes.count == size && FileManager.default.createFile(atPath: path, contents: bytes))
         let to = random.one(of: ["bob", "bob", "dave", "carol", "carol"]) ?? "bob"
-        let file = KilledFile(
-            id: "file-\(number)", to: to + "@localhost", size: size,
-            text: random.number(0...3) == 0 ? "text-\(number)" : nil,
-            sha256: try await FileBooks.hashes(of: [path], world)[path] ?? "")
+        let file = try await KilledFile(
+            "file-\(number)", to: to + "@localhost", text: random.number(0...3) == 0 ? "text-\(number)" : nil,
+            isEncrypted: to == "carol", at: path, in: world.laboratory)
         return (file, path)
     }
 

@@ -45,7 +45,7 @@ struct EncryptedCommitScenario {
         let (bob, carol) = (try other("bob"), try other("carol"))
         for user in [bob, carol] { try await user.ready() }
         var outcome = Outcome(data: data)
-        var cast = EncryptedCast { try start($0) }
+        var cast = KilledCast { try start($0) }
         func reach(_ what: String, _ isDone: () async throws -> Bool) async throws {
             let deadline = ContinuousClock.now + .seconds(40)
             while ContinuousClock.now < deadline {
@@ -183,7 +183,7 @@ struct EncryptedCommitScenario {
 }
 
 /// The processes in alice's directory.
-private struct EncryptedCast {
+struct KilledCast {
     let start: ([String]) throws -> Subprocess
     private var running: Subprocess?
     private(set) var kills = 0

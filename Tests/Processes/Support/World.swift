@@ -17,6 +17,11 @@ struct World {
         #expect(try kalij.login(server).status == 0)
     }
 
+    /// A part of a larger world: a user's `kalij`, logged in already.
+    init(_ laboratory: Laboratory, _ server: any XMPPServer, _ kalij: Kalij) {
+        (self.laboratory, self.server, self.kalij) = (laboratory, server, kalij)
+    }
+
     func close() { laboratory.close() }
 
     /// Runs `body` with each server, at the same time: most of the time is waiting.
