@@ -13,7 +13,7 @@ import Testing
     func megabit(_ kind: ServerKind) async throws {
         let line = try await SlowLine(kind, bytesPerSecond: 125_000)
         defer { line.world.close() }
-        let times = try await line.texts(10, beside: 5_000_000, every: 0.4)
+        let times = try await line.texts(10, beside: 5_000_000, every: 0.3)
         print("\(kind), 1 Mbit/s: texts acknowledged after \(times) s")
         #expect(times.filter { $0 < 1 }.count >= 9 && times[9] < 2, "\(kind): \(times)")
         try await line.finish()
