@@ -1,0 +1,95 @@
+import Foundation
+import Glibc
+import KalijLab
+import Testing
+
+/// Files and texts on one slow line: a text does not wait for bytes.
+@Suite(.serialized) struct SharedLineTests {
+    /// `SLOW_LINE=1` gives the long form: 900 kB at 32 kbit/s, which takes four minutes.
+    private let isLong = ProcessInfo.processInfo.environment["SLOW_LINE"] != nil
+
+    @Test("5 MB at 1 Mbit/s: texts accepted afterwards are at the server within a second")
+    func megabit() async throws {
+        for kind in isLong ? ServerKind.allCases : [.ejabberd] { try await megabit(kind) }
+    }
+
+    private func megabit(_ kind: ServerKind) async throws {
+        let line = try await SlowLine(kind, bytesPerSecond: 125_000)
+        defer { line.world.close() }
+        let times = try await line.texts(10, beside: 5_000_000, every: 0.3)
+        print("\(kind), 1 Mbit/s: texts acknowledged after \(times) s")
+        #expect(times.filter { $0 < 1 }.count >= 9 && times[9] < 2, "\(kind): \(times)")
+        try await line.finish()
+    }
+
+    @Test("32 kbit/s: the file arrives, and 99 of 100 texts are at the server within three seconds")
+    func slow() async throws {
+        let line = try await SlowLine(.prosody, bytesPerSecond: 4000)
+        defer { line.world.close() }
+        let (texts, size) = isLong ? (100, 900_000) : (8, 60_000)
+        let times = try await line.texts(texts, beside: size, every: isLong ? 2 : 1)
+        print("32 kbit/s, \(size) bytes: texts acknowledged after \(times) s")
+        #expect(times.count { $0 < 3 } >= texts * 99 / 100, "\(times)")
+        let start = Date()
+        let isDone = try await until(Double(size) / 4000 * 1.5 + 30, every: 200) { try line.isDone() }
+        let left = try line.kalij("uploads").output
+        #expect(isDone, "\(left)")
+        print("32 kbit/s: the rest took \(Date().timeIntervalSince(start)) s")
+        try await line.finish()
+    }
+}
+
+/// Alice at the end of a slow line, for files and for the stream.
+private final class SlowLine {
+    let link: BadLink
+    let world: World
+    let kalij: Kalij
+    private let run: Running
+    private let file: String
+
+    init(_ kind: ServerKind, bytesPerSecond: Int) async throws {
+        link = try BadLink()
+        world = try await link.world(kind)
+        kalij = try Kalij(data: world.laboratory.path("slow-data"))
+        file = world.laboratory.path("film.bin")
+        let login = try kalij(
+            "login", "alice@localhost", "--server", "127.0.0.1:\(link.port)", "--ca",
+            world.server.certificateAuthority, environment: ["KALIJ_PASSWORD": "secret"])
+        try #require(login.status == 0, "\(login.errors)")
+        run = try kalij.running()
+        try await run.event("caught_up")
+        try await link.tell("rate \(bytesPerSecond)")
+    }
+
+    /// Sends texts while a file is uploaded; waits for each.
+    /// - Returns: the seconds to each acknowledgement, in order of size.
+    func texts(_ count: Int, beside size: Int, every pause: Double) async throws -> [Double] {
+        let handle = try #require(FileHandle(forReadingAtPath: "/dev/urandom"))
+        try #require(try handle.read(upToCount: size)).write(to: URL(fileURLWithPath: file))
+        #expect(try kalij("send", "bob@localhost", "--file", file, "--queue-only").status == 0)
+        try await run.event("upload", seconds: 30) { $0["transfer"] as? String == "putting" }
+        var times: [Double] = []
+        for number in 0..<count {
+            try await Task.sleep(for: .seconds(pause))
+            let start = Date()
+            #expect(try kalij("send", "bob@localhost", "text \(number)", "--queue-only").status == 0)
+            try await run.event("state", seconds: 30) {
+                $0["body"] as? String == "text \(number)" && $0["state"] as? String == "acked"
+            }
+            times.append(Date().timeIntervalSince(start))
+        }
+        return times.sorted()
+    }
+
+    func isDone() throws -> Bool { try kalij("uploads").status == 1 }
+
+    /// The file arrives, once; without the limit of the line the rest does not take long.
+    func finish() async throws {
+        try await link.tell("rate 0")
+        #expect(try await until(30, every: 100) { try isDone() })
+        #expect(run.end(SIGTERM).status == 0)
+        var sent = SentFiles(world)
+        try sent.note(file)
+        try await sent.expectWhole()
+    }
+}
