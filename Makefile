@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help install install-build build release demo push-demo test default-installs nested lint model simulate mutations ratchet-mutants docs examples format \
-    bot-kills omemo-matrix bench fuzz fuzz-coverage sanitize clean
+    bot-kills omemo-matrix file-matrix bench fuzz fuzz-coverage sanitize clean
 
 KILLS ?= 50
 MESSAGES ?= 500
@@ -51,6 +51,7 @@ help:
 	@echo "make examples  build Examples/"
 	@echo "make bot-kills  kill the bot of Examples/CountingBot 200 times on each server, or as KILLS=20 SERVER=ejabberd SEED=... say"
 	@echo "make omemo-matrix  show that kalij and other clients read each other's encrypted messages, on both servers (ten minutes)"
+	@echo "make file-matrix  show that pictures go between kalij and other clients, plain and encrypted, on both servers (two minutes)"
 	@echo "make bench    compare with other programs (release build, takes minutes)"
 	@echo "make fuzz     fuzz all readers of input, MINUTES=$(MINUTES) CPU minutes for each target; TARGET=parser for a single target"
 	@echo "make fuzz-coverage  measure the coverage of KalijXML by the committed inputs of the fuzzers"
@@ -166,6 +167,11 @@ omemo-matrix: $(if $(KALIJ_BINARY),,release)
 	@Scripts/install-packages interop
 	@PYTHONDONTWRITEBYTECODE=1 KALIJ_BINARY="$(or $(KALIJ_BINARY),$(CURDIR)/$(RELEASE))" \
 	    Tests/Programs/omemo/show.py $(OMEMO_SERVERS) $(if $(OMEMO_PEERS),--peers $(OMEMO_PEERS)) $(if $(OMEMO_VERSION2),--version2)
+
+# FILE_SERVERS=prosody is a single server, KALIJ_BINARY=... is another build.
+file-matrix: $(if $(KALIJ_BINARY),,release)
+	@Scripts/install-packages interop
+	@PYTHONDONTWRITEBYTECODE=1 KALIJ_BINARY="$(or $(KALIJ_BINARY),$(CURDIR)/$(RELEASE))" Tests/Programs/files_matrix/show.py $(FILE_SERVERS)
 
 format:
 	swift format format --in-place --recursive $(SOURCES)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Runs Dino 0.4.2 with OMEMO 0.3 under Xvfb, in a network of its own. Speaks JSON lines, as omemo_peer.py does.
 
-dino.py FOLDER JID PORT CA [--contact JID]... [--room JID/NICK]...
+dino.py FOLDER JID PORT CA [--contact JID]... [--plain JID]... [--room JID/NICK]... [--https PORT]
 
 JID has the domain localhost. FOLDER holds all files of the client and stays for a restart. The password comes from
 DINO_PASSWORD. Needs dino-im, xvfb, xdotool, dbus-daemon, libglib2.0-bin, dnsmasq-base, iproute2; no window manager.
@@ -19,7 +19,8 @@ Reports: online (with device and fingerprint), message, sent, undecryptable (Din
 
 Results are read from FOLDER/data/dino/dino.db: table message, encryption 2 is OMEMO, direction 1 is sent, marked 1 is
 received by the server. FOLDER/out has all stanzas, names written as {namespace}:name (--print-xmpp=all).
-Keys: FOLDER/data/dino/omemo.db.
+Keys: FOLDER/data/dino/omemo.db. With --https the upload service is reachable; received files are in
+FOLDER/data/dino/files. --plain is a contact without OMEMO.
 """
 import argparse
 import base64
@@ -45,6 +46,8 @@ def arguments():
     parser.add_argument("ca")
     parser.add_argument("--contact", action="append", default=[])
     parser.add_argument("--room", action="append", default=[])
+    parser.add_argument("--https", type=int)
+    parser.add_argument("--plain", action="append", default=[])
     return parser.parse_args()
 
 
@@ -57,7 +60,7 @@ class Dino:
         self.keys = self.folder + "/data/dino/omemo.db"
         if options.room:
             sandbox.bookmark(options, os.environ.get("DINO_PASSWORD", ""))
-        self.processes = sandbox.enter(options.port, os.path.abspath(options.ca), self.folder)
+        self.processes = sandbox.enter(options.port, os.path.abspath(options.ca), self.folder, options.https)
         server, self.screen = sandbox.display(self.folder)
         self.processes.append(server)
         self.environment = {
@@ -109,6 +112,8 @@ class Dino:
             (self.options.jid, os.environ.get("DINO_PASSWORD", "")))
         for jid in self.options.contact:
             self.conversation(link, jid, None, CHAT)
+        for jid in self.options.plain:
+            self.conversation(link, jid, None, CHAT, 0)
         for room in self.options.room:
             jid, _, nick = room.partition("/")
             self.conversation(link, jid, nick, GROUPCHAT)
@@ -116,19 +121,19 @@ class Dino:
         self.reported = link.execute("SELECT coalesce(max(id), 0) FROM message").fetchone()[0]
         link.close()
 
-    def conversation(self, link, jid, nick, kind):
+    def conversation(self, link, jid, nick, kind, encryption=OMEMO):
         link.execute("INSERT OR IGNORE INTO jid (bare_jid) VALUES (?)", (jid,))
         known = link.execute(
             "SELECT c.id FROM conversation c JOIN jid j ON j.id=c.jid_id WHERE j.bare_jid=?", (jid,)).fetchone()
         if known:
-            link.execute("UPDATE conversation SET encryption=?, active=1 WHERE id=?", (OMEMO, known[0]))
+            link.execute("UPDATE conversation SET encryption=?, active=1 WHERE id=?", (encryption, known[0]))
             return
         now = int(time.time())
         link.execute(
             "INSERT INTO conversation (account_id, jid_id, resource, active, active_last_changed, last_active, type, "
             "encryption, notification, send_typing, send_marker) SELECT a.id, j.id, ?, 1, ?, ?, ?, ?, 0, 0, 0 "
             "FROM account a, jid j WHERE a.bare_jid=? AND j.bare_jid=?",
-            (nick, now, now, kind, OMEMO, self.options.jid, jid))
+            (nick, now, now, kind, encryption, self.options.jid, jid))
 
     def gone(self):
         if self.dino.poll() is not None:

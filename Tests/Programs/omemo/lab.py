@@ -45,6 +45,8 @@ class Server:
         os.makedirs(self.folder + "/log")
         os.makedirs(self.folder + "/data")
         self.port = three_ports()
+        # Of the upload service: Prosody's third port.
+        self.https = self.port + 2
         self.authority = self.folder + "/certs/localhost.crt"
         names = "DNS:localhost,DNS:conference.localhost,DNS:upload.localhost,IP:127.0.0.1"
         subprocess.run([
@@ -101,10 +103,11 @@ class Ejabberd(Server):
 
     def __init__(self, folder):
         super().__init__(folder)
+        self.https = three_ports()
         with open(CONFIGURATIONS + "/ejabberd.yml", encoding="utf-8") as source:
             text = source.read()
         for name, value in (("@DIR@", self.folder), ("@PORT@", self.port), ("@PORT1@", self.port + 1),
-                            ("@PORT2@", self.port + 2), ("@HTTPS@", three_ports()), ("@LIMIT@", 10485760),
+                            ("@PORT2@", self.port + 2), ("@HTTPS@", self.https), ("@LIMIT@", 10485760),
                             ("@DOMAIN@", "localhost"), ("@AUTHORITY@", self.authority), ("@ARCHIVE@", "always"), ("@ASSUME@", "true"), ("@RESUME@", 600), ("@QUEUE@", 5000)):
             text = text.replace(name, str(value))
         with open(self.folder + "/ejabberd.yml", "w", encoding="utf-8") as target:

@@ -52,8 +52,8 @@ def bookmark(options, password):
         check=True, env={**os.environ, "PEER_PASSWORD": password}, timeout=120 * PATIENCE, stdin=subprocess.DEVNULL)
 
 
-def relay(listener, port, owner):
-    """Leads each connection to the server, until the owner's end of the socket is closed."""
+def relay(ports, owner):
+    """Leads each connection to the server's port for its listener, until the owner's end of the socket is closed."""
     def pump(one, other):
         try:
             while True:
@@ -70,12 +70,12 @@ def relay(listener, port, owner):
                 pass
 
     while True:
-        ready, _, _ = select.select([listener, owner], [], [])
+        ready, _, _ = select.select([*ports, owner], [], [])
         if owner in ready:
             return
-        near, _ = listener.accept()
+        near, _ = ready[0].accept()
         try:
-            far = socket.create_connection(("127.0.0.1", port), timeout=10)
+            far = socket.create_connection(("127.0.0.1", ports[ready[0]]), timeout=10)
         except OSError:
             near.close()
             continue
@@ -84,17 +84,20 @@ def relay(listener, port, owner):
             threading.Thread(target=pump, args=pair, daemon=True).start()
 
 
-def enter(port, authority, folder):
-    """Moves this process into the sandbox. Gives the processes to end at last."""
+def enter(port, authority, folder, https=None):
+    """Moves this process into the sandbox. Gives the processes to end at last.
+
+    https is the port of the upload service, which has the same number inside.
+    """
     inside, outside = socket.socketpair()
     helper = os.fork()
     if helper == 0:
         status = 1
         try:
             inside.close()
-            _, descriptors, _, _ = socket.recv_fds(outside, 1, 1)
+            _, descriptors, _, _ = socket.recv_fds(outside, 1, 2)
             if descriptors:
-                relay(socket.socket(fileno=descriptors[0]), port, outside)
+                relay({socket.socket(fileno=one): far for one, far in zip(descriptors, (port, https))}, outside)
             status = 0
         finally:
             os._exit(status)
@@ -114,12 +117,16 @@ def enter(port, authority, folder):
     subprocess.run(["mount", "--bind", folder + "/resolv.conf", os.path.realpath("/etc/resolv.conf")],
                    check=True, timeout=10)
     subprocess.run(["mount", "--bind", authority, "/etc/ssl/certs/ca-certificates.crt"], check=True, timeout=10)
-    listener = socket.socket()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind(("127.0.0.1", 5222))
-    listener.listen(16)
-    socket.send_fds(inside, [b"l"], [listener.fileno()])
-    listener.close()
+    listeners = []
+    for near in (5222, *([https] if https else [])):
+        listener = socket.socket()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", near))
+        listener.listen(16)
+        listeners.append(listener)
+    socket.send_fds(inside, [b"l"], [listener.fileno() for listener in listeners])
+    for listener in listeners:
+        listener.close()
     names = subprocess.Popen([
         "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv", "--no-hosts", "--user=root",
         "--pid-file=", "--listen-address=127.0.0.1", "--bind-interfaces", "--address=/localhost/127.0.0.1",
