@@ -144,7 +144,7 @@ enum FilesFeature: Feature {
     }
 
     static func textChanged(of row: Int64, from old: String?, to text: String?, in step: Step) throws {
-        if text == nil { try ReceivedFiles(step: step).erased(row) }
+        try ReceivedFiles(step: step).textChanged(of: row, from: old, to: text)
     }
 }
 

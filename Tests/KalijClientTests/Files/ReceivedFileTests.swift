@@ -145,6 +145,21 @@ struct ReceivedFileTests {
         #expect(try harness.number("SELECT count(*) FROM attachment") == 0)
     }
 
+    @Test("a correction takes the file away; an encrypted message that could be read after all has one")
+    func otherText() throws {
+        let harness = try StepHarness.caughtUp()
+        try harness.receive(message("a"))
+        try harness.receive(
+            """
+            <message from='\(Self.romeo)/orchard' to='juliet@example.org' type='chat' id='c'><body>no file</body>\
+            <replace xmlns='urn:xmpp:message-correct:0' id='a'/></message>
+            """)
+        #expect(try file("a", harness) == nil)
+        let row = try #require(try harness.number("SELECT id FROM message WHERE message_id = 'a'"))
+        try step(harness) { try $0.textChanged(of: row, from: nil, to: "aesgcm://example.net/b.jpg#\(Self.key)") }
+        #expect(try file("a", harness)?.state == .offered)
+    }
+
     @Test("a file that was stored while its message was forgotten leaves the disk")
     func storedTooLate() throws {
         let harness = try StepHarness.caughtUp()

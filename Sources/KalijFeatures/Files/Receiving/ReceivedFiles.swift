@@ -10,6 +10,8 @@ package struct ReceivedFiles {
 
     /// The largest file that is fetched without being asked for, in bytes.
     package static let largestAutomatic: Int64 = 1 << 20
+    /// Nothing is fetched unasked once the stored files have so many bytes.
+    private static let mostAutomatic: Int64 = 1 << 30
     /// How often a file is tried before the user has to ask again.
     private static let mostFailures: Int64 = 10
 
@@ -33,7 +35,9 @@ package struct ReceivedFiles {
     private func isFetched(_ file: SharedFile, _ message: Message, _ incoming: IncomingMessage) throws -> Bool {
         guard message.direction == .incoming, message.type != "groupchat", try !step.isHistory(incoming),
             file.description.size.map({ $0 <= Self.largestAutomatic }) ?? (file.address.key != nil),
-            try step.settings(for: message.conversation).downloads
+            try step.settings(for: message.conversation).downloads,
+            // Nobody else fills the user's disk without end.
+            try rows.stored(of: step.account.id).bytes < Self.mostAutomatic
         else { return false }
         return try StoredMessages(database: step.database, account: step.account.id)
             .hasWritten(to: message.conversation)
@@ -109,8 +113,15 @@ package struct ReceivedFiles {
 
     // MARK: Ends
 
-    /// The message has lost its text: retracted, removed by a room, or forgotten.
-    func erased(_ message: Int64) throws {
+    /// The message has lost its text (retracted, removed by a room, forgotten), or has got another text; or an encrypted message could
+    /// be read after all.
+    func textChanged(of message: Int64, from old: String?, to text: String?) throws {
+        if old != nil { try erased(message) }
+        guard let text, let address = FileAddress(encrypted: text) else { return }
+        try insert(SharedFile(address, FileDescription()), of: message, state: .offered)
+    }
+
+    private func erased(_ message: Int64) throws {
         guard let row = try rows.row(of: message) else { return }
         try rows.remove(message)
         if let name = row.name { try FileGarbage.add(name, in: step) }
