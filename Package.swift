@@ -65,7 +65,8 @@ let package = Package(
         .target(
             name: "KalijClient",
             dependencies: [
-                "KalijSteps", "KalijFeatures", "KalijFiles", "KalijTransfer", "KalijText", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream",
+                "KalijSteps", "KalijFeatures", "KalijFiles", "KalijTransfer", "KalijText", "KalijXML", "KalijAddress",
+                "KalijHandlers", "KalijStream",
                 "KalijStore", "KalijRoles", "KalijTransport",
             ]),
         .target(
