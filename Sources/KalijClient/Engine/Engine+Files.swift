@@ -9,7 +9,10 @@ extension Engine {
         let folders = FileFolders(directory.path)
         do {
             try FolderSweep.sweep(folders.out) { name in
-                try UploadRows.isKnown(name, in: database) || SharedReader(directory).hasFile(name)
+                if try UploadRows.isKnown(name, in: database) { return true }
+                let shared = try SharedReader(directory)
+                // A damaged mailbox may have the parcel of the file: nothing is removed before the mailbox was set aside.
+                return shared.damage != nil || shared.hasFile(name)
             }
             if isCareful { try sweepReceived(folders) }
         } catch {

@@ -41,8 +41,16 @@ final class Downloads {
     /// The hosts that may have private addresses: the account's own server and its service.
     var ownHosts: Set<String> { (try? UploadServices.hosts(of: account, in: steps.runner.database)) ?? [] }
 
-    func step(_ body: (ReceivedFiles) throws -> Void) {
-        transfers.host.attempt { transfers.host.release(try steps.download(body)) }
+    /// - Returns: whether the step was committed: the disk may be full.
+    @discardableResult
+    func step(_ body: (ReceivedFiles) throws -> Void) -> Bool {
+        var isDone = false
+        transfers.host.attempt {
+            let effects = try steps.download(body)
+            isDone = true
+            transfers.host.release(effects)
+        }
+        return isDone
     }
 
     /// So many bytes more have come, of now `bytes` of the file.
@@ -51,10 +59,13 @@ final class Downloads {
         if isTold { transfers.host.emit(DownloadChanged(row.message, row.file, state: "loading", bytes: bytes)) }
     }
 
-    func ended(_ message: Int64, _ body: (ReceivedFiles) throws -> Void) {
+    /// - Returns: whether the step was committed.
+    @discardableResult
+    func ended(_ message: Int64, _ body: (ReceivedFiles) throws -> Void) -> Bool {
         fetches[message] = nil
-        step(body)
+        let isDone = step(body)
         transfers.look()
+        return isDone
     }
 
     func setPace(isPaused: Bool) {

@@ -210,7 +210,9 @@ final class Fetch {
         switch result {
         case .success(let name):
             folders.removeParts(message)
-            downloads?.ended(message) { try $0.stored(message, at: name) }
+            // Without its row the file is nobody's; it is fetched again.
+            let isStored = downloads?.ended(message) { try $0.stored(message, at: name) } ?? false
+            if !isStored { folders.remove(name) }
         case .failure(let error as FileError) where error.code == .diskFull || error.code == .inputOutput:
             downloads?.ended(message) { try $0.later(message, "\(error)") }
         case .failure(let error):

@@ -9,6 +9,8 @@ final class Uploading {
     private let steps: FileSteps
     private var puts: [Int64: Put] = [:]
     private var looks: [Int64: Look] = [:]
+    /// When the slot of the last PUT of each upload was asked for.
+    private var tried: [Int64: Int64] = [:]
 
     init(_ transfers: Transfers) { (self.transfers, steps) = (transfers, transfers.steps) }
 
@@ -24,12 +26,16 @@ final class Uploading {
     func lookForWork(mayBegin: Bool) throws {
         let active = try steps.uploads.active()
         // The user may have given up an upload.
+        tried = tried.filter { id, _ in active.contains { $0.id == id } }
         for (id, put) in puts where !active.contains(where: { $0.id == id && $0.plan.stage != .asking }) {
             put.cancel()
             puts[id] = nil
         }
         for row in active where puts[row.id] == nil && looks[row.id] == nil {
             switch row.plan.stage {
+            // The end of a PUT could not be stored: the disk was full. A slot is not used twice.
+            case .putting where tried[row.id] == row.plan.askedAt:
+                transfers.host.release(try steps.upload { try $0.handle(.put(.stopped), row.id) })
             case .putting: put(row)
             case .sealed where row.plan.notBefore <= now: look(for: row)
             case .sealed, .asking, .waiting, .done, .failed: break
@@ -81,6 +87,7 @@ final class Uploading {
     private func put(_ row: UploadRow) {
         let put = Put(row, self)
         puts[row.id] = put
+        tried[row.id] = row.plan.askedAt
         do {
             try put.begin(transfers)
             transfers.keepPace()

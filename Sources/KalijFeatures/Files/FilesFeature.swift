@@ -94,10 +94,11 @@ enum FilesFeature: Feature {
     static func status(of account: Account, in database: Database) throws -> [EventField] {
         let out = try UploadRows(database: database, account: account.id).stored()
         let stored = try ReceivedFileRows(database: database).stored(of: account.id)
-        return [
-            EventField(.uploads, .integer(out.count)), EventField(.uploadBytes, .integer(out.bytes)),
-            EventField(.downloads, .integer(stored.count)), EventField(.downloadBytes, .integer(stored.bytes)),
+        let numbers: [(EventKey, Int64)] = [
+            (.uploads, out.count), (.uploadBytes, out.bytes), (.downloads, stored.count),
+            (.downloadBytes, stored.bytes),
         ]
+        return numbers.filter { $0.1 > 0 }.map { EventField($0.0, .integer($0.1)) }
     }
 
     // MARK: The session

@@ -268,7 +268,16 @@ private enum Memory {
         var found: Set<Int> = []
         var pairs = [Bool](repeating: false, count: 1 << 16)
         for pattern in patterns { pairs[pair(pattern[0], pattern[1])] = true }
-        for range in try ranges ?? writable() where !range.contains(UInt(bitPattern: buffer)) {
+        // The system may show neighbours as one range with the buffer: the rest of the range counts.
+        let own = UInt(bitPattern: buffer)..<UInt(bitPattern: buffer) + UInt(size)
+        let searched = try (ranges ?? writable()).flatMap { range in
+            range.overlaps(own)
+                ? [
+                    range.lowerBound..<max(range.lowerBound, own.lowerBound),
+                    min(range.upperBound, own.upperBound)..<range.upperBound,
+                ] : [range]
+        }
+        for range in searched {
             var place = range.lowerBound
             while place < range.upperBound {
                 let count = pread(file, buffer, min(size, Int(range.upperBound - place)), off_t(place))
