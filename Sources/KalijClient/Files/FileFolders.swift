@@ -57,16 +57,6 @@ struct FileFolders {
         return free.overflow ? nil : free.partialValue - FileAcceptance.reserve
     }
 
-    func names(in folder: String) -> [String] {
-        guard let directory = opendir(folder) else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
-    }
+    /// A folder that cannot be read has no names.
+    func names(in folder: String) -> [String] { (try? FolderSweep.names(in: folder)) ?? [] }
 }

@@ -103,6 +103,7 @@ public enum FileAcceptance {
     private static func wait(for file: Descriptor) throws(FileError) {
         for _ in 0..<5000 {
             if try file.takeLock() { return }
+            // The holder looks at a file for moments, and nobody tells when the lock ends.
             usleep(1000)
         }
         throw FileError(.busy, "another process has its lock for five seconds")

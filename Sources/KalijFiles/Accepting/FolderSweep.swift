@@ -39,7 +39,9 @@ public enum FolderSweep {
         return unlink(path) == 0
     }
 
-    private static func names(in folder: String) throws(FileError) -> [String] {
+    /// What is in a folder, in no order; a missing folder is empty.
+    /// - Throws: `FileError` if the folder cannot be read.
+    package static func names(in folder: String) throws(FileError) -> [String] {
         guard let directory = opendir(folder) else {
             if errno == ENOENT { return [] }
             throw .system(errno, "reading the folder")

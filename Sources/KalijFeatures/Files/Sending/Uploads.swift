@@ -118,12 +118,11 @@ package struct Uploads {
             return try handle(.slotLost, row.id)
         }
         // The name and the type of an encrypted file are secret, but for the extension.
-        let isSecret = try rows.row(row.id)?.key != nil
+        let isSecret = row.key != nil
         let name = isSecret ? secretName(row) : row.description.name ?? "file"
-        let size = try rows.row(row.id)?.putSize ?? row.putSize
         let type = isSecret ? "application/octet-stream" : row.description.type ?? "application/octet-stream"
         try step.send(
-            .request(.get, UploadSlot.request(name: name, size: size, type: type), to: service.jid),
+            .request(.get, UploadSlot.request(name: name, size: row.putSize, type: type), to: service.jid),
             then: SlotTold(upload: row.id, asked: row.plan.askedAt), within: Limits.archivePatience)
     }
 
