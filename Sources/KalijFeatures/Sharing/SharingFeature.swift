@@ -32,16 +32,23 @@ enum SharingFeature: Feature {
 
     /// The outcome of an intent whose stanza takes the path of messages.
     static func stateChanged(_ message: Message, in step: Step) throws {
-        guard !message.isShown, let id = message.originID, let state = message.state else { return }
+        guard !message.isShown, let id = message.originID else { return }
+        try Intents(step: step).end(id, message.outcome(of: "change"))
+    }
+}
+
+extension Message {
+    /// The outcome of an intent whose stanza is this message; pending as long as it is not known.
+    /// - Parameter thing: what the user wanted to arrive, in words.
+    func outcome(of thing: String) -> IntentOutcome {
         switch state {
-        case .failed: try Intents(step: step).end(id, .failed(message.error ?? "without a reason"))
-        case .sent where !message.isSettled, .acked where !message.isSettled:
-            try Intents(step: step).end(
-                id, .failed("the session was lost, and nobody knows whether the change arrived"))
+        case .failed: .failed(error ?? "without a reason")
+        case .sent where !isSettled, .acked where !isSettled:
+            .failed("the session was lost, and nobody knows whether the \(thing) arrived")
         // A room has taken what it shows; an acknowledgement of the account's server says nothing.
-        case .acked where message.type == "groupchat": break
-        case .acked, .delivered, .displayed: try Intents(step: step).end(id, .done)
-        case .queued, .sent: break
+        case .acked where type == "groupchat": .pending
+        case .acked, .delivered, .displayed: .done
+        case .queued, .sent, nil: .pending
         }
     }
 }

@@ -221,16 +221,8 @@ package struct Uploads {
 
     /// The message of an upload has another state.
     func stateChanged(_ message: Message) throws {
-        guard let id = message.originID, let state = message.state else { return }
-        let outcome: IntentOutcome
-        switch state {
-        case .failed: outcome = .failed(message.error ?? "without a reason")
-        case .sent where !message.isSettled, .acked where !message.isSettled:
-            outcome = .failed("the session was lost, and nobody knows whether the message arrived")
-        case .acked where message.type == "groupchat": return
-        case .acked, .delivered, .displayed: outcome = .done
-        case .queued, .sent: return
-        }
+        let outcome = message.outcome(of: "message")
+        guard outcome != .pending, let id = message.originID else { return }
         guard let row = try rows.row(for: id), row.plan.stage == .done else { return }
         try remove(row)
         try Intents(step: step).end(id, outcome)
