@@ -50,6 +50,17 @@ static inline void kalij_ssl_ctx_prepare(SSL_CTX *c) {
     SSL_CTX_set_mode(c, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_read_ahead(c, 1);
+    /* Only the first group's key is sent. OpenSSL 3.5 by itself would send ML-KEM's, too: 1.2 kB. */
+    SSL_CTX_set1_groups_list(c, "X25519:P-256:P-384");
+    /* Of TLS 1.2 what RFC 9325, 4.2, recommends, and signatures that certificates have: OpenSSL's own lists are 80 bytes longer. */
+    SSL_CTX_set_cipher_list(c, "ECDHE+AESGCM:ECDHE+CHACHA20");
+    SSL_CTX_set1_sigalgs_list(c, "ecdsa_secp256r1_sha256:ecdsa_secp384r1_sha384:ecdsa_secp521r1_sha512:ed25519:ed448:"
+        "rsa_pss_rsae_sha256:rsa_pss_rsae_sha384:rsa_pss_rsae_sha512:rsa_pkcs1_sha256:rsa_pkcs1_sha384:rsa_pkcs1_sha512");
+}
+/* Sessions are handed to the callback, and not kept in the context. */
+static inline void kalij_ssl_ctx_hand_out_sessions(SSL_CTX *c, int (*given)(SSL *, SSL_SESSION *)) {
+    SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+    SSL_CTX_sess_set_new_cb(c, given);
 }
 static inline void kalij_bio_retry_read(BIO *b) { BIO_set_retry_read(b); }
 static inline void kalij_bio_retry_write(BIO *b) { BIO_set_retry_write(b); }

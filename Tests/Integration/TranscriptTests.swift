@@ -7,19 +7,35 @@ import Testing
 @Suite(.serialized) struct TranscriptTests {
     @Test("real servers behave in each conversation like the simulated servers", arguments: ServerKind.allCases)
     func transcripts(kind: ServerKind) async throws {
+        try await play("Transcripts", atLeast: 6, to: kind)
+    }
+
+    @Test(
+        "Debian 13's servers behave like the simulated ones in logins with SASL2 and tokens",
+        .enabled(if: DebianRelease.available.count > 1, "KALIJ_DEBIAN13 is not set"), arguments: ServerKind.allCases)
+    func oneFlight(kind: ServerKind) async throws {
+        var options = ServerOptions()
+        (options.oneFlight, options.release) = (true, DebianRelease.available.last ?? .installed)
+        try await play("Transcripts/OneFlight", atLeast: 2, to: kind, options)
+    }
+
+    private func play(
+        _ name: String, atLeast count: Int, to kind: ServerKind, _ options: ServerOptions = ServerOptions()
+    ) async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }
-        let server = try await startedServer(kind, in: laboratory)
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Simulation/Transcripts")
+        let server = try await startedServer(kind, in: laboratory, options: options)
+        let simulation = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Simulation")
+        let folder = simulation.appendingPathComponent(name)
         let scripts = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             .filter { $0.hasSuffix(".txt") }.sorted().map { folder.appendingPathComponent($0).path }
-        try #require(scripts.count >= 6)
+        try #require(scripts.count >= count)
 
         var launch = laboratory.launch(
             "/usr/bin/python3",
             [
-                folder.appendingPathComponent("play.py").path, "--kind", kind.rawValue, "--port",
+                simulation.appendingPathComponent("Transcripts/play.py").path, "--kind", kind.rawValue, "--port",
                 "\(server.directTLSPort)", "--ca", server.certificateAuthority,
             ] + scripts)
         launch.output = .file(laboratory.path("said"))

@@ -121,7 +121,7 @@ import Testing
                 },
                 slowSteps: [StatusReader.SlowStep(kind: text.next(), count: 1, longest: 1)])
             try check(
-                "status", seed, people: status.lines + [quarantined.line],
+                "status", seed, people: status.lines(verbose: true) + [quarantined.line],
                 json: [try JSONLine.of(status), try JSONLine.of(quarantined)])
             for origin in [DeadLetter.Origin.request, .timer, .promise] {
                 let pending = PendingRecord(
@@ -135,7 +135,8 @@ import Testing
 
     private func account(_ text: inout HostileText) throws -> StatusReader.AccountStatus {
         let account = Account(
-            id: 1, jid: .received(text.next()), resource: text.next(), server: ServerSettings(), mechanism: .plain,
+            id: 1, jid: .received(text.next()), resource: text.next(), server: ServerSettings(),
+            pins: LoginPins(mechanism: .plain),
             credentials: .password(text.next()), state: .active, historyDays: 14)
         let gap = HistoryGap(after: nil, before: 1, reason: .unread(text.next()), archive: text.next(), position: 1)
         return StatusReader.AccountStatus(
@@ -143,7 +144,7 @@ import Testing
             hasArchive: true,
             catchUp: text.next(), catchUpProblem: text.next(), storedMessages: 1, queuedMessages: 1,
             messagesInMailbox: 1, sentMessages: 1, unsettledMessages: 1, failedMessages: 1, queuedStanzas: 1,
-            pendingNotifications: 1, gaps: [gap], features: [EventField(.reason, .text(text.next()))])
+            pendingNotifications: 1, gaps: [gap], link: nil, features: [EventField(.reason, .text(text.next()))])
     }
 
     @Test("the output of iq, ping, disco and query for answers") func answers() throws {

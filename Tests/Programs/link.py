@@ -9,14 +9,29 @@ Commands on standard input, each a line:
                               and "end" at once; "silence" lets nothing through for so many seconds, and resets then
   answer BYTES MANNER SECONDS the same at the server's first answer after so many bytes
   close, open                 resets all connections and refuses new ones; takes new ones again
-A line of JSON for each "ready", "open" (a connection), "up" (a connection has sent so many bytes, at each 32 KiB) and "cut" (when
-the cut is over), with the index of the pair and the seconds of the monotonic clock. Ends with its standard input.
+  delay SECONDS               a round trip takes so long in addition, half of it each way; a connection's first byte, a whole one more,
+                              as TCP's own connecting does
+  late PERCENT SECONDS [SEED] so many of a hundred segments come so late, as if they were sent again; the order stays
+  stall SECONDS               nothing passes for so long, in both directions; nothing is lost
+  lose up, lose down, find    nothing passes in one direction from now on; what was sent there waits, as TCP sends again, until "find"
+  count                       a line "count" for each living connection
+  mark NAME                   the same with the name in it
+A line of JSON for each "ready", "open" (a connection), "up" (a connection has sent so many bytes, at each 32 KiB), "cut" (when
+the cut is over) and "end" (a connection), with the index of the pair and the seconds of the monotonic clock. Ends with its standard
+input.
+
+"count" and "end" hold what the client's side of the link saw: "up" and "down", bytes; "trips", how often an answer came, where an
+answer is what comes a round trip or more after something was sent, and 1 for TCP's connecting; "seconds" since the beginning; and
+"flights", the first 400 of [first second, last second, "up" or "down", bytes, trips so far]. TLS hides where an answer ends: who
+knows from elsewhere when something was known, as by the time of an event of Kalij's, finds the bytes and trips up to there.
 """
-import ctypes, json, queue, socket, struct, sys, threading, time
+import ctypes, json, queue, random, socket, struct, sys, threading, time
 
 LOCK = threading.Lock()
 LIBC = ctypes.CDLL(None)
 PORTION = 512
+SEGMENT = 1400
+FLIGHTS = 400
 
 
 class State:
@@ -24,6 +39,8 @@ class State:
     rate = 0
     is_closed = False
     pairs = set()
+    delay, late, stalled, lost = 0, (0, 0), 0, None
+    serial = 0
 
 
 def say(**fields):
@@ -33,7 +50,8 @@ def say(**fields):
 
 def room():
     """How many portions of a connection wait here: of half a second, as in the modem of a slow line."""
-    return int(max(2, min(32, State.rate / 2 / PORTION))) if State.rate else 32
+    on_the_way = State.rate * State.delay / 2 / PORTION if State.rate else 4096 if State.delay else 0
+    return int((max(2, min(32, State.rate / 2 / PORTION)) if State.rate else 32) + on_the_way)
 
 
 class Direction:
@@ -52,10 +70,71 @@ class Direction:
 UP, DOWN = Direction(), Direction()
 
 
+class Counts:
+    """What a client saw of its connection."""
+
+    def __init__(self):
+        self.began, self.up, self.down, self.trips, self.asked, self.flights = time.monotonic(), 0, 0, 1, None, []
+        self.lock = threading.Lock()
+
+    def add(self, way, count):
+        with self.lock:
+            now = time.monotonic()
+            if way == "up":
+                self.up += count
+                self.asked = self.asked or now
+            else:
+                self.down += count
+                if self.asked and now - self.asked >= State.delay * 0.98:
+                    self.trips += 1
+                    self.asked = None
+            if self.flights and self.flights[-1][2] == way and self.flights[-1][4] == self.trips:
+                self.flights[-1][1] = now
+                self.flights[-1][3] += count
+            elif len(self.flights) < FLIGHTS:
+                self.flights.append([now, now, way, count, self.trips])
+
+    def fields(self):
+        with self.lock:
+            flights = [[round(a - self.began, 3), round(b - self.began, 3), *more] for a, b, *more in self.flights]
+            return {"up": self.up, "down": self.down, "trips": self.trips, "began": self.began,
+                    "seconds": round(time.monotonic() - self.began, 3), "flights": flights}
+
+
+class Way:
+    """When what arrives in one direction of a connection is let out at the other side."""
+
+    def __init__(self, pair, direction):
+        self.pair, self.direction = pair, direction
+        self.segment, self.arrived, self.due = 0, 0, 0
+
+    def time(self, count):
+        now = time.monotonic()
+        due = self.direction.departure(count) + State.delay / 2
+        is_first = self.arrived == 0 and self.direction is UP
+        if now - self.arrived > 0.005 or self.segment <= 0:
+            self.segment = SEGMENT
+            share, seconds = State.late
+            if share and random.random() * 100 < share:
+                due += seconds
+                say(event="late", link=self.pair.index, number=self.pair.number, way="up" if self.direction is UP else "down")
+        if is_first:
+            # TCP's connecting: the kernel has answered the client at once.
+            due = max(due, self.pair.counts.began + 1.5 * State.delay)
+        self.segment -= count
+        self.arrived = now
+        self.due = max(self.due, due)
+        return self.due
+
+
 class Pair:
     def __init__(self, near, far, index):
         self.near, self.far, self.index = near, far, index
         self.arrived, self.sent, self.silent, self.is_over = 0, 0, None, False
+        with LOCK:
+            State.serial += 1
+            self.number = State.serial
+        self.counts = Counts()
 
     def end(self, manner="end"):
         with LOCK:
@@ -63,6 +142,7 @@ class Pair:
                 return False
             self.is_over = True
         State.pairs.discard(self)
+        say(event="end", link=self.index, number=self.number, **self.counts.fields())
         for connection in (self.near, self.far):
             if manner == "end":
                 try:
@@ -96,13 +176,17 @@ class Pair:
                 except queue.Full:
                     pass
 
+        way = Way(self, direction)
         try:
             while data := source.recv(PORTION):
-                self.arrived += len(data) if direction is UP else 0
-                put((direction.departure(len(data)), data))
+                if direction is UP:
+                    self.arrived += len(data)
+                    self.counts.add("up", len(data))
+                put((way.time(len(data)), data))
         except OSError:
             pass
-        put((0, b""))
+        # The end does not overtake the bytes.
+        put((way.due, b""))
         # With both threads the sockets go.
 
     def next(self, waiting):
@@ -113,15 +197,26 @@ class Pair:
                 pass
         return 0, b""
 
+    def hold(self, departure, is_up):
+        """Waits for the time, for the end of a stall, and for a direction that is lost."""
+        while not self.is_over:
+            now = time.monotonic()
+            until = max(departure if State.rate or State.delay or State.late[0] else 0, State.stalled)
+            if State.lost == ("up" if is_up else "down"):
+                until = now + 0.05
+            if until <= now:
+                return
+            time.sleep(min(until - now, 0.05))
+
     def run(self, source, target, direction, is_up):
         told, waiting = 0, queue.Queue(room())
         threading.Thread(target=self.read, args=(source, direction, waiting), daemon=True).start()
         try:
             while True:
                 departure, data = self.next(waiting)
+                self.hold(departure, is_up)
                 if not data:
                     break
-                time.sleep(max(0, departure - time.monotonic()) if State.rate else 0)
                 if is_up and State.plan and State.plan[0] == "cut" and self.index == 0:
                     # No byte more.
                     data = data[:max(0, State.plan[1] - self.sent)]
@@ -132,6 +227,8 @@ class Pair:
                 if not is_up and self.cut("answer"):
                     return
                 if data:
+                    if not is_up:
+                        self.counts.add("down", len(data))
                     target.sendall(data)
                 if is_up:
                     self.sent += len(data)
@@ -158,11 +255,11 @@ def accept(listener, target, index):
             near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             near.close()
             continue
-        say(event="open", link=index)
         for connection in (near, far):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         pair = Pair(near, far, index)
         State.pairs.add(pair)
+        say(event="open", link=index, number=pair.number)
         threading.Thread(target=pair.run, args=(near, far, UP, True), daemon=True).start()
         threading.Thread(target=pair.run, args=(far, near, DOWN, False), daemon=True).start()
 
@@ -182,6 +279,18 @@ def main():
         words = line.split()
         if words[0] == "rate":
             State.rate = float(words[1])
+        elif words[0] == "delay":
+            State.delay = float(words[1])
+        elif words[0] == "late":
+            random.seed(words[3] if len(words) > 3 else None)
+            State.late = (float(words[1]), float(words[2]))
+        elif words[0] == "stall":
+            State.stalled = UP.free = DOWN.free = time.monotonic() + float(words[1])
+        elif words[0] in ("lose", "find"):
+            State.lost = words[1] if words[0] == "lose" else None
+        elif words[0] in ("count", "mark"):
+            for pair in sorted(State.pairs, key=lambda pair: pair.number):
+                say(event=words[0], name=" ".join(words[1:]), link=pair.index, number=pair.number, **pair.counts.fields())
         elif words[0] in ("cut", "answer"):
             State.plan = (words[0], int(words[1]), words[2], float(words[3]))
         elif words[0] in ("close", "open"):

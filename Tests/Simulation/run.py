@@ -21,6 +21,7 @@ ROWS = [
     ("cuts", "connections cut"), ("powerFailures", "power failures"), ("ioErrors", "I/O errors"), ("restores", "disks put back"),
     ("restarts", "server restarts"), ("expiries", "sessions expired"), ("forgotten", "expired in the archive"),
     ("purges", "archives emptied"), ("unknown", "reported as of unknown outcome"), ("forged", "forged archives read"),
+    ("letters", "letters unasked"), ("lettersFailed", "of those not taken"), ("tokenLogins", "logins by a token"),
     ("resumes", "resumed"),
     ("failedResumes", "failed resumes"), ("binds", "bound anew"),
 ]

@@ -8,7 +8,7 @@ extension Schema {
     /// The tables of a directory's database, with the tables of an application's `features`. A feature without tables is noted, too.
     static func accounts(_ features: [any Feature.Type]) -> Schema {
         let steps =
-            AccountTables.migrations + SessionTables.migrations + StepTables.migrations
+            AccountTables.migrations + SessionTables.migrations + StepTables.migrations + LinkTables.migrations
         return Schema(
             applicationID: 0x4B61_6C69,
             migrations: steps + Features.own.flatMap { $0.migrations }

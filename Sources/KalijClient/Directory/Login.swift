@@ -86,10 +86,11 @@ public final class Login {
     private func handle(_ event: Line.Event) {
         do {
             switch event {
-            case .connected(let secured):
-                isSecured = secured
-                try negotiate(.connected(secured: secured))
-            case .secured: try negotiate(.secured)
+            case .connected(_, let tls):
+                isSecured = tls != nil
+                try negotiate(.connected(secured: tls.map(ChannelBindings.init), known: KnownServer()))
+            case .secured(let tls): try negotiate(.secured(ChannelBindings(tls)))
+            case .ticket: break
             case .arrived: try arrived()
             case .drained: break
             case .failed(let failure): finish(.failure(LoginError.unreachable(failure)))
@@ -108,7 +109,7 @@ public final class Login {
         while outcome == nil, let event = line.inbox.first {
             if case .opened = event { isOpened = true }
             try negotiate(Negotiation.Event(event))
-            line.take()
+            line.inbox.removeFirst()
         }
         if outcome == nil, let error = line.inbox.error { throw error }
     }
@@ -120,8 +121,12 @@ public final class Login {
     private func negotiate(_ event: Negotiation.Event) throws {
         try line.negotiate(event) { action in
             switch action {
-            case .authenticated(let mechanism, let keys):
-                finish(.success(SuccessfulLogin(mechanism: mechanism, keys: keys, password: password)))
+            case .authenticated(let login):
+                // Without a mechanism the login was by a token, and there is none here.
+                guard let mechanism = login.mechanism else { return fail("the login was by no password") }
+                let found = SuccessfulLogin(
+                    mechanism: mechanism, keys: login.keys, password: password, pins: login.pins)
+                finish(.success(found))
             case .unauthenticated(let features): try register(.began(features))
             case .stanza(let element): try register(.element(element))
             default: break
@@ -147,7 +152,7 @@ public final class Login {
     private func finish(_ result: Result<SuccessfulLogin?, any Error>) {
         guard outcome == nil else { return }
         outcome = result
-        line.close { [loop] in loop.stop() }
+        line.close { [loop] _ in loop.stop() }
     }
 }
 

@@ -18,7 +18,7 @@ extension Engine {
         var open = drivers.count
         if open == 0 { environment.loop.enqueue { [weak self] in self?.ended() } }
         for driver in drivers.values {
-            driver.letGo { [weak self] in
+            driver.letGo { [weak self] _ in
                 open -= 1
                 if open == 0 { self?.ended() }
             }

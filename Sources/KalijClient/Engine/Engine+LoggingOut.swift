@@ -66,8 +66,9 @@ extension Engine {
                 if self?.drivers.isEmpty == true { self?.environment.loop.stop() }
             }
         }
-        // Connections write their remaining bytes, for a limited time.
-        let patience = environment.loop.schedule(after: seconds + 2) { [environment] in environment.loop.stop() }
+        // The connection, the session's end and the token's have so much time each. Connections write their remaining bytes, for a
+        // limited time.
+        let patience = environment.loop.schedule(after: 3 * seconds + 3) { [environment] in environment.loop.stop() }
         if !drivers.isEmpty { environment.loop.run() }
         patience.cancel()
         drivers = [:]

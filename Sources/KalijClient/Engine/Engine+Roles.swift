@@ -43,14 +43,14 @@ extension Engine {
             pushArrived()
             try answer(letter)
         case Notice.status.name: try answer(letter)
-        case Notice.connectionInDoubt.name: drivers.values.forEach { $0.networkChanged() }
+        case Notice.connectionInDoubt.name: drivers.values.forEach { $0.networkChanged(isGuess: true) }
         default: break
         }
     }
 
     /// A push has come while this engine runs: checks whether the connections live, and gives a `wake` a new budget.
     public func pushArrived() {
-        drivers.values.forEach { $0.networkChanged() }
+        drivers.values.forEach { $0.networkChanged(isGuess: true) }
         wake?.renew()
     }
 

@@ -131,6 +131,7 @@ public final class Engine {
         let runner = StepRunner(
             database: database, fence: fence, barrier: Barrier(database), clock: clock, features: features, mark: mark,
             notifies: options.notifies ?? (options.role != .main), isSynced: true, steady: steady)
+        runner.isBrief = options.role == .wake
         context = DriverContext(
             loop: environment.loop, runner: runner, timing: options.timing,
             report: { [weak self] event in

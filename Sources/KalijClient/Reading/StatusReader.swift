@@ -55,6 +55,8 @@ public struct StatusReader {
         public let pendingNotifications: Int
         /// The places with missing messages in the history.
         public let gaps: [HistoryGap]
+        /// How the server was reached last; nil if never.
+        public let link: LinkStatus?
         /// The features' part (``Feature/status(of:in:)``).
         public let features: [EventField]
     }
@@ -100,6 +102,7 @@ public struct StatusReader {
             queuedMessages: counts.queued + inMailbox, messagesInMailbox: inMailbox, sentMessages: counts.sent,
             unsettledMessages: counts.unsettled, failedMessages: counts.failed, queuedStanzas: session.queuedStanzas,
             pendingNotifications: try NotificationOutbox(database: database).pendingCount(of: account.id), gaps: gaps,
+            link: try LinkStatus(account, database),
             features: try Features.own.flatMap { try $0.status(of: account, in: database) })
     }
 }

@@ -8,6 +8,10 @@ protocol StreamConnection: AnyObject {
     /// Bytes that the system has not taken yet.
     var unsent: Int { get }
     var isReading: Bool { get set }
+    /// Bytes on the socket since the beginning, TLS included.
+    var traffic: Traffic { get }
+    /// The round trip as the system measures it; nil if the system does not say.
+    var roundTrip: RoundTrip? { get }
     func open()
     func startTLS()
     func send(_ bytes: [UInt8])
@@ -42,7 +46,7 @@ struct Environment {
     /// From 0 up to but not including 1.
     let random: () -> Double
     /// Makes a connection for an account. The caller opens the connection.
-    let connect: (Account, @escaping (ConnectionEvent) -> Void) -> any StreamConnection
+    let connect: (ConnectionTarget, TLSSettings, @escaping (ConnectionEvent) -> Void) -> any StreamConnection
     /// Kills a process that is stopped within a transaction of the database at a path: waiting for the process would never end.
     let killWriter: (String) -> Void
     /// Moves files.
@@ -51,7 +55,7 @@ struct Environment {
     static func system(_ loop: EventLoop) -> Environment {
         Environment(
             loop: loop, random: { .random(in: 0..<1) },
-            connect: { Connection(loop: loop, target: $0.target, tls: $0.tls, $1) },
+            connect: { Connection(loop: loop, target: $0, tls: $1, $2) },
             killWriter: { _ = FrozenWriter.kill(database: $0, ifStopped: true) }, files: .system(loop))
     }
 }

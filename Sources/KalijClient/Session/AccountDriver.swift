@@ -22,6 +22,7 @@ final class AccountDriver {
     var redelivery: Redelivery
     /// A logout under way.
     var logout: Logout?
+    private let approaching: Approaching
     private(set) lazy var due = DueWork(self)
 
     enum Stage {
@@ -44,6 +45,7 @@ final class AccountDriver {
         self.account = account
         self.context = context
         steps = SessionSteps(runner: context.runner, account: account)
+        approaching = Approaching(LoginSteps(runner: context.runner, account: account))
         alarms = Alarms(on: context.loop)
         redelivery = Redelivery(isCareful: careful)
         reconnecting = Reconnecting(longest: context.timing.longestRetry)
@@ -61,28 +63,46 @@ final class AccountDriver {
     func connect() {
         guard case .offline = stage else { return }
         alarms.cancel(.reconnect)
-        let credentials = (try? steps.logins()).map { reconnecting.choice.credentials($0) } ?? account.credentials
+        let logins = try? steps.logins()
+        let credentials = logins.map { reconnecting.choice.credentials($0) } ?? account.credentials
+        // Which of two passwords counts, a login by a token would not tell.
+        let approach = approaching.begin(withTokens: logins?.new == nil)
         stage = .negotiating(SessionOpening(steps, withNewPassword: reconnecting.choice.isNew))
         context.emit(Connecting(), for: account)
         guard case .negotiating = stage else { return }
-        let seconds = context.timing.negotiation
-        let line = Line(Negotiation.Configuration(account, credentials), on: context.loop, page: context.timing.page)
+        let configuration = Negotiation.Configuration(account, credentials, approach, now: context.runner.now)
+        let line = Line(configuration, on: context.loop, page: context.timing.page, link: approach.link)
         line.onEvent = { [weak self] in self?.handle($0) }
         self.line = line
+        let seconds = context.timing.negotiation
         alarms.set(.negotiation, after: seconds) { [weak self] in
-            self?.disconnect("no session after \(Int(seconds)) s")
+            self?.disconnect("no session after \(Int(seconds)) s", blamesLetter: false)
         }
-        line.open { context.connect(account, $0) }
+        let (target, tls) = account.destination(approach)
+        line.open { context.connect(target, tls, $0) }
     }
 
     private func handle(_ event: Line.Event) {
+        defer { expectBytes() }
         switch event {
-        case .connected(let secured): attempt { try negotiate(.connected(secured: secured)) }
-        case .secured: attempt { try negotiate(.secured) }
+        case .connected(let endpoint, let tls): attempt { try negotiate(try approaching.connected(endpoint, tls)) }
+        case .secured(let tls): attempt { try negotiate(try approaching.secured(tls)) }
+        case .ticket(let ticket): approaching.keep(ticket)
         case .arrived: arrived()
         case .drained: if !storage.isWaiting { attempt { try stage.session?.flush() } }
-        case .failed(let failure): disconnect(failure.description)
+        case .failed(let failure):
+            approaching.failed(failure)
+            disconnect(failure.description)
         case .closed(let error): disconnect(error?.description ?? "the server closed the connection")
+        }
+    }
+
+    /// Tells the negotiation of silence. Bytes that come begin the time anew: over a slow line they may take long.
+    private func expectBytes() {
+        guard case .negotiating = stage, let seconds = line.flatMap(approaching.patience) else { return }
+        alarms.set(.silence, after: seconds) { [weak self] in
+            self?.attempt { try self?.negotiate(.silent) }
+            self?.expectBytes()
         }
     }
 
@@ -90,6 +110,7 @@ final class AccountDriver {
         guard case .negotiating = stage else { return }
         try line?.negotiate(event) { action in
             guard case .negotiating(var opening) = stage else { return }
+            if case .learned(let server) = action { return try approaching.learned(server) }
             let answers = try opening.handle(action, &reconnecting, isLeaving: logout != nil)
             stage = .negotiating(opening)
             for answer in answers {
@@ -99,6 +120,7 @@ final class AccountDriver {
                 case .negotiate(let event): try negotiate(event)
                 case .commit(let effects): release(effects)
                 case .online(let management, let jid, let isResumed): begin(management, jid, isResumed: isResumed)
+                case .connectAgain: connectAgain()
                 case .giveUpLogout: logout?.finish()
                 case .fail(let error): throw error
                 }
@@ -115,10 +137,15 @@ final class AccountDriver {
         line.isInSession = true
         reconnecting.established()
         alarms.cancel(.negotiation)
+        alarms.cancel(.silence)
+        approaching.note(line)
         alarms.set(.stable, after: context.timing.stable) { [weak self] in self?.reconnecting.lasted() }
         session.keepAlive()
         // A server may remember that nobody looked at the former stream.
-        if isResumed { session.tell(isWatched: true) }
+        if isResumed {
+            session.tell(isWatched: true)
+            session.resumed()
+        }
         due.watch()
         due.transfers?.look()
         context.emit(Online(jid: jid, resumed: isResumed), for: account)
@@ -128,7 +155,7 @@ final class AccountDriver {
         guard isResumed else { return due.readArchiveLater() }
         // The answer comes after the redelivered stanzas, and so marks their end. Before a logout the answer marks the end of all
         // that the server had to send.
-        if redelivery.isCareful || logout != nil { session.request(within: context.timing.acknowledgement) }
+        if redelivery.isCareful || logout != nil { session.request() }
         context.mayHaveEnded()
     }
 
@@ -136,14 +163,16 @@ final class AccountDriver {
 
     /// Handles the inbox, up to the first event that cannot be handled now.
     private func arrived() {
+        stage.session?.acknowledging.heard()
+        line.map { context.runner.links[account.id, default: LinkQuality()].take($0.meter.measure) }
         attempt {
             while !storage.isWaiting, let line, let event = line.inbox.first {
                 switch stage {
                 case .negotiating:
                     try negotiate(Negotiation.Event(event))
-                    line.take()
+                    line.inbox.removeFirst()
                 case .online(let session): try session.handleNext(event)
-                case .offline, .refused, .stopped: line.take()
+                case .offline, .refused, .stopped: line.inbox.removeFirst()
                 }
             }
             guard !storage.isWaiting, let line else { return }
@@ -188,7 +217,8 @@ final class AccountDriver {
         case .negotiation(let error): negotiationFailed(error)
         case .disconnect(let reason, let telling):
             line?.send(telling)
-            disconnect(reason)
+            // A network's sign-in page has read no letter.
+            disconnect(reason, blamesLetter: !(line?.inbox.error is StreamFailure))
         case .blame(let error):
             stage.session?.blame(error)
             disconnect("\(StreamFailure.stream(error))")
@@ -200,7 +230,7 @@ final class AccountDriver {
 
     /// Stops reading, acknowledges nothing, and goes on from here later.
     private func waitForStorage(_ error: StoreError) {
-        if case .negotiating = stage { return disconnect("\(error)") }
+        if case .negotiating = stage { return disconnect("\(error)", blamesLetter: false) }
         if redelivery.isTrying, Attempts(runner: context.runner, account: account).takeBack() {
             redelivery.attemptEnded()
         }
@@ -216,14 +246,19 @@ final class AccountDriver {
     }
 
     private func negotiationFailed(_ error: NegotiationError) {
-        if case .stream = error, line?.isResumePending ?? false { reconnecting.resumeCut() }
-        guard error.isRefusal || error.needsPassword else { return disconnect(error.description) }
+        if case .stream = error, let negotiation = line?.negotiation, negotiation.isResumePending,
+            negotiation.suspect == nil
+        {
+            reconnecting.resumeCut()
+        }
+        // Of a login that left unasked, the refusal counts only by steps.
+        guard error.isRefusal || error.needsPassword, line?.negotiation.suspect == nil else {
+            return disconnect(error.description)
+        }
         if let logins = try? steps.logins() {
             guard !reconnecting.choice.refused(logins) else {
                 // The other of two passwords, with another connection.
-                end()
-                stage = .offline
-                return context.loop.enqueue { [weak self] in self?.connect() }
+                return connectAgain()
             }
             if logins.isUnregistering { attempt { try steps.unregistered() } }
         }
@@ -235,9 +270,16 @@ final class AccountDriver {
     }
 
     /// Ends the connection, keeps the session, and tries again later.
-    func disconnect(_ reason: String) {
+    /// - Parameter blamesLetter: whether the server may have ended the login for something that left unasked.
+    func disconnect(_ reason: String, blamesLetter: Bool = true) {
         if stage.isStopped { return }
-        reconnecting.ended(isResumePending: line?.isResumePending ?? false)
+        if case .negotiating = stage, blamesLetter, let line, approaching.takeBackLetter(of: line),
+            reconnecting.letterFailed()
+        {
+            return connectAgain()
+        }
+        if stage.session != nil { line.map(approaching.note) }
+        reconnecting.ended(isResumePending: line?.negotiation.isResumePending ?? false)
         end()
         stage = .offline
         if let logout { return logout.finish(without: reason) }
@@ -246,6 +288,13 @@ final class AccountDriver {
         alarms.set(.reconnect, after: delay) { [weak self] in self?.connect() }
         // A deadline that passed during the negotiation was left for the end of the negotiation.
         due.watch()
+    }
+
+    /// Connects at once.
+    private func connectAgain() {
+        end()
+        stage = .offline
+        context.loop.enqueue { [weak self] in self?.connect() }
     }
 
     private func end() {
@@ -260,12 +309,17 @@ final class AccountDriver {
     // MARK: From outside
 
     /// The network has changed: connect at once, or find out whether the connection still lives.
-    func networkChanged() {
+    /// - Parameter isGuess: whether somebody else only doubts that there is a connection. Of a connection that is being made, a
+    ///   push says nothing.
+    func networkChanged(isGuess: Bool = false) {
         switch stage {
         case .offline:
             reconnecting.networkChanged()
             connect()
         case .online(let session): session.networkChanged()
+        case .negotiating where !isGuess:
+            approaching.networkChanged()
+            expectBytes()
         case .negotiating, .refused, .stopped: break
         }
     }
@@ -286,19 +340,23 @@ final class AccountDriver {
     }
 
     /// Lets everything go in order, so that the next process need not be careful: writes the queue, acknowledges the handled
-    /// stanzas, and closes the connection. `finished` is called from the loop when all bytes have left, or a second later.
-    /// - Parameter endingSession: whether the server is told to end the session; otherwise the session goes on.
-    func letGo(endingSession: Bool = false, _ finished: @escaping () -> Void) {
+    /// stanzas, and closes the connection.
+    /// - Parameters:
+    ///   - seconds: how long the server may take to answer the session's end; nil means that the session goes on.
+    ///   - finished: called from the loop when all bytes have left, or a second later, with whether a session's end stayed
+    ///     unanswered.
+    func letGo(endingSessionWithin seconds: Double? = nil, _ finished: @escaping (_ isUnanswered: Bool) -> Void) {
         alarms.cancel(.reconnect)
         line?.deliverPlanned()
-        if !storage.isWaiting { stage.session?.letGo(endingSession: endingSession) }
-        if endingSession { line?.send(StreamManagement.end) }
+        let wait = seconds.map { stage.session == nil ? 0 : $0 }
+        if !storage.isWaiting { stage.session?.letGo(endingSession: seconds != nil) }
         let line = line
         self.line = nil
         end()
         due.cancel()
         stage = .stopped
-        if let line { line.close(finished) } else { context.loop.enqueue(finished) }
+        guard let line else { return context.loop.enqueue { finished(false) } }
+        line.close(endingStreamWithin: wait) { finished((wait ?? 0) > 0 && !$0) }
     }
 
     /// Ends the account's session and everything that waits for an answer or a time, and forgets how to log in.

@@ -1,4 +1,5 @@
 import KalijSteps
+import KalijStream
 
 /// The acknowledgements of both sides of a session (XEP-0198 section 4), and when silence ends the connection.
 struct Acknowledging {
@@ -6,6 +7,8 @@ struct Acknowledging {
     enum Action: Equatable {
         /// Send `<r/>`.
         case request
+        /// Call ``pauseEnded()`` after so many seconds.
+        case later(Double)
         /// Send white space: a sign of life without stream management.
         case whiteSpace
         /// Call ``silence(isBlocked:)`` after so many seconds. Replaces the wait before.
@@ -18,14 +21,23 @@ struct Acknowledging {
 
     /// Whether the stream is managed: otherwise nobody acknowledges anything.
     let isManaged: Bool
-    /// How long an answer to `<r/>` may take, in seconds.
+    /// How long an answer to `<r/>` may take while other bytes keep coming, in seconds. Over a slow link much may be in front of
+    /// the answer; a server that goes on speaking and never answers is left in the end all the same.
     let longest: Double
     /// How far the queue is written.
     private(set) var writer = OutboundWriter()
-    /// How many `<r/>` are to be answered.
+    /// How many `<a/>` are to be sent.
     private(set) var owed = 0
+    /// The stanzas handled by now, and those of them that the last `<a/>` has told the server of.
+    private var handled: (now: HandledCount, told: HandledCount)
+    /// Since when there are stanzas that the server was not told of.
+    private var untoldSince: Double?
     /// Whether there is something new to ask the server about.
     private var mayRequest = true
+    /// Whether a message of the user's was written since the last `<r/>`.
+    private var isUrgent = false
+    /// Whether the next `<r/>` waits for the end of a pause, and when the last one was sent while the link was slow.
+    private var pause = (isOn: false, since: -Double.infinity)
     /// Whether anything was received since the last look.
     private var isHeard = false
     /// Whether anything was received since the answer is awaited.
@@ -33,7 +45,13 @@ struct Acknowledging {
     /// How many seconds the present waiting lasts, and how many were waited before.
     private var waiting = (now: 0.0, before: 0.0)
 
-    init(isManaged: Bool, longest: Double) { (self.isManaged, self.longest) = (isManaged, longest) }
+    /// - Parameters:
+    ///   - longestSilence: in seconds.
+    ///   - handled: the stanzas that the server knows to be handled at the beginning of the connection.
+    init(isManaged: Bool, longestSilence: Double, handled: HandledCount = .zero) {
+        (self.isManaged, longest) = (isManaged, 10 * longestSilence)
+        self.handled = (handled, handled)
+    }
 
     /// Something was received.
     mutating func heard() { (isHeard, isHeardMeanwhile) = (true, true) }
@@ -43,11 +61,27 @@ struct Acknowledging {
     /// So many `<r/>` came.
     mutating func requested(_ number: Int = 1) { owed += number }
 
+    /// So many stanzas, and for so many seconds, may be handled without an `<a/>` before one is sent unasked.
+    private static let longestUntold = (stanzas: UInt32(50), seconds: 10.0)
+
+    /// The stanzas up to `count` are handled at the time `now`, in seconds. While stanzas keep coming, an `<a/>` is sent unasked:
+    /// over a slow line a server's `<r/>` waits behind the server's own data (measured: ejabberd 23.01 ends the connection after
+    /// 60 s without an `<a/>`). Where nothing more comes, nothing is in front of the `<r/>`.
+    mutating func handled(_ count: HandledCount, at now: Double) {
+        handled.now = count
+        let untold = count.distance(from: handled.told)
+        guard untold > 0 else { return }
+        let since = untoldSince ?? now
+        untoldSince = since
+        guard untold >= Self.longestUntold.stanzas || now - since >= Self.longestUntold.seconds else { return }
+        owed = max(1, owed)
+    }
+
     /// The connection is let go: the handled stanzas are acknowledged unasked.
     mutating func lettingGo() { owed = max(1, owed) }
 
-    /// All `<r/>` are answered.
-    mutating func paid() { owed = 0 }
+    /// The owed `<a/>` are sent.
+    mutating func paid() { (owed, handled.told, untoldSince) = (0, handled.now, nil) }
 
     // MARK: What the server acknowledges
 
@@ -60,6 +94,7 @@ struct Acknowledging {
     mutating func wrote(_ entries: [OutboundQueue.Entry]) {
         writer.wrote(entries)
         mayRequest = true
+        isUrgent = isUrgent || entries.contains { $0.message != nil || $0.groupchat != nil }
     }
 
     /// An `<a/>` came, for so many stanzas more.
@@ -72,13 +107,39 @@ struct Acknowledging {
     }
 
     /// The queue is written, as far as the connection has room.
-    mutating func flushed() -> [Action] { writer.outstanding > 0 && mayRequest ? request(within: longest) : [] }
+    /// - Parameters:
+    ///   - patience: seconds of silence after which the connection is given up.
+    ///   - isSlow: whether the link is slow: an `<r/>` and its answer take the room of a short message.
+    ///   - now: the time in seconds.
+    mutating func flushed(within patience: Double, isSlow: Bool = false, at now: Double = 0) -> [Action] {
+        guard writer.outstanding > 0, mayRequest else { return [] }
+        guard isSlow else { return request(within: patience) }
+        guard !isUrgent else {
+            pause.since = now
+            return request(within: patience)
+        }
+        guard !pause.isOn else { return [] }
+        // So many seconds are between two requests.
+        let rest = 5 - (now - pause.since)
+        guard rest > 0 else {
+            pause.since = now
+            return request(within: patience)
+        }
+        pause = (true, now + rest)
+        return [.later(rest)]
+    }
+
+    /// The pause before the next `<r/>` is over.
+    mutating func pauseEnded(within patience: Double) -> [Action] {
+        pause.isOn = false
+        return flushed(within: patience)
+    }
 
     /// An acknowledgement is wanted within so many seconds of silence.
     mutating func request(within seconds: Double) -> [Action] {
         guard isManaged, !writer.isRequested || writer.isBehind else { return [] }
         writer.request()
-        mayRequest = false
+        (mayRequest, isUrgent, pause.isOn) = (false, false, false)
         return [.request, wait(seconds)]
     }
 
@@ -102,10 +163,10 @@ struct Acknowledging {
     }
 
     /// A sign of life is due, if there was none of the server.
-    mutating func keepAlive() -> [Action] {
+    mutating func keepAlive(within patience: Double) -> [Action] {
         defer { isHeard = false }
         guard !isHeard else { return [] }
-        return isManaged ? request(within: longest) : [.whiteSpace]
+        return isManaged ? request(within: patience) : [.whiteSpace]
     }
 
     private mutating func wait(_ seconds: Double, after before: Double = 0) -> Action {

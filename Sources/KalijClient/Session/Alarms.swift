@@ -5,6 +5,8 @@ final class Alarms {
     enum Purpose: Hashable {
         /// A session must be there.
         case negotiation
+        /// Bytes must have come before there is a session.
+        case silence
         /// The session has lasted long enough to trust the way to the server.
         case stable
         /// An answer to `<r/>` must have come.
@@ -13,6 +15,10 @@ final class Alarms {
         case keepalive
         /// The archive is read once more.
         case archive
+        /// The tail is read over a slow link.
+        case tail
+        /// An `<r/>` is sent over a slow link.
+        case request
         /// The database is tried again.
         case storage
         /// The server is tried again.

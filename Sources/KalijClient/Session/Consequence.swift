@@ -40,12 +40,15 @@ enum Consequence {
 /// The end of a connection that is no fault of the negotiation.
 enum StreamFailure: Error, CustomStringConvertible {
     case beforeSession(String)
+    /// The sign-in page of a network answers in the server's place, most likely.
+    case http
     case closed
     case stream(StreamError)
 
     var description: String {
         switch self {
         case .beforeSession(let what): "the server sent \(what) before there was a session"
+        case .http: "the answer is HTTP and no XMPP: the network may want a sign-in in a browser first"
         case .closed: "the server closed the stream"
         case .stream(let error): "the server ended the stream: \(error)"
         }

@@ -7,7 +7,7 @@ import KalijTransport
 final class DriverContext {
     let loop: any Schedule
     /// Makes a connection for an account. The caller opens the connection.
-    let connect: (Account, @escaping (ConnectionEvent) -> Void) -> any StreamConnection
+    let connect: (ConnectionTarget, TLSSettings, @escaping (ConnectionEvent) -> Void) -> any StreamConnection
     /// From 0 up to but not including 1.
     let random: () -> Double
     let runner: StepRunner
@@ -34,7 +34,7 @@ final class DriverContext {
         loop: any Schedule, runner: StepRunner, timing: Timing, report: @escaping (EngineEvent) -> Void,
         fatal: @escaping (any Error) -> Void, changed: @escaping () -> Void, awaiter: PromiseAwaiter,
         random: @escaping () -> Double,
-        connect: @escaping (Account, @escaping (ConnectionEvent) -> Void) -> any StreamConnection
+        connect: @escaping (ConnectionTarget, TLSSettings, @escaping (ConnectionEvent) -> Void) -> any StreamConnection
     ) {
         self.awaiter = awaiter
         self.loop = loop
@@ -55,7 +55,7 @@ final class DriverContext {
         self.init(
             loop: loop, runner: runner, timing: timing, report: report, fatal: fatal, changed: changed,
             awaiter: awaiter, random: { .random(in: 0..<1) },
-            connect: { Connection(loop: loop, target: $0.target, tls: $0.tls, $1) })
+            connect: { Connection(loop: loop, target: $0, tls: $1, $2) })
     }
 
     func emit(_ content: any EventContent, for account: Account) {

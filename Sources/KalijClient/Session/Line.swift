@@ -9,8 +9,10 @@ import FoundationEssentials
 /// A connection to a server with the stream: the inbox, and the negotiation of a session.
 final class Line {
     enum Event {
-        case connected(secured: Bool)
-        case secured
+        case connected(Endpoint, TLSInfo?)
+        case secured(TLSInfo)
+        /// The server has given a ticket for a later connection.
+        case ticket([UInt8])
         /// The ``inbox`` is to be handled.
         case arrived
         /// The system has taken all bytes sent.
@@ -24,10 +26,12 @@ final class Line {
 
     /// The receiver of events.
     var onEvent: (Event) -> Void = { _ in }
-    private(set) var inbox = Inbox()
+    var inbox = Inbox()
     /// Whether there is a session: then the events of one turn of the loop are handled together.
-    var isInSession = false
-    private var negotiation: Negotiation
+    var isInSession = false {
+        didSet { if isInSession, let traffic = connection?.traffic { meter.loggedIn(traffic, at: loop.now) } }
+    }
+    private(set) var negotiation: Negotiation
     private var parser = StreamParser()
     private var connection: (any StreamConnection)?
     /// Whether the inbox is delivered in the loop's next turn.
@@ -36,10 +40,21 @@ final class Line {
     private var gathering: Timer?
     private let loop: any Schedule
     private let page: Double
+    private(set) var meter: LinkMeter
+    /// Whether nothing has come yet.
+    private var isFresh = true
+    private var ending: StreamEnd?
 
-    /// - Parameter page: how long results of an archive's page wait for the rest of the page, in seconds.
-    init(_ configuration: Negotiation.Configuration, on loop: any Schedule, page: Double = 0) {
+    /// - Parameters:
+    ///   - page: how long results of an archive's page wait for the rest of the page, in seconds.
+    ///   - link: the link as measured by an earlier connection.
+    init(
+        _ configuration: Negotiation.Configuration, on loop: any Schedule, page: Double = 0,
+        link: LinkMeasure = LinkMeasure()
+    ) {
         negotiation = Negotiation(configuration)
+        parser.expectNextStream()
+        meter = LinkMeter(link)
         (self.loop, self.page) = (loop, page)
     }
 
@@ -47,24 +62,43 @@ final class Line {
     func open(_ connect: (@escaping (ConnectionEvent) -> Void) -> any StreamConnection) {
         let connection = connect { [weak self] in self?.handle($0) }
         self.connection = connection
+        meter.begin(at: loop.now)
         connection.open()
     }
 
     /// Ends the connection; nothing is told any more.
-    func close(_ finished: (() -> Void)? = nil) {
+    /// - Parameters:
+    ///   - seconds: how long the server may take to answer the stream's end; nil ends the connection alone.
+    ///   - finished: called from the loop at the end, with whether a stream's end was answered.
+    func close(endingStreamWithin seconds: Double? = nil, _ finished: ((Bool) -> Void)? = nil) {
         let connection = connection
         self.connection = nil
         forgetPlans()
         inbox.clear()
-        connection?.close(finished)
+        guard let seconds, let connection else {
+            connection?.close(finished.map { finished in { finished(false) } })
+            return
+        }
+        connection.send(StreamManagement.end)
+        connection.isReading = true
+        ending = StreamEnd(parser, on: loop, within: seconds) { [self] isAnswered in
+            ending = nil
+            connection.close { finished?(isAnswered) }
+        }
     }
 
     // MARK: Receiving
 
     private func handle(_ event: ConnectionEvent) {
+        if let ending { return ending.handle(event) }
         switch event {
-        case .connected(_, let tls): onEvent(.connected(secured: tls != nil))
-        case .secured: onEvent(.secured)
+        case .connected(let endpoint, let tls):
+            tls?.times.map { meter.secured($0) }
+            onEvent(.connected(endpoint, tls))
+        case .secured(let tls):
+            tls.times.map { meter.secured($0) }
+            onEvent(.secured(tls))
+        case .ticket(let ticket): onEvent(.ticket(ticket))
         case .received(let bytes): receive(bytes)
         case .drained: onEvent(.drained)
         case .failed(let failure): end(.failed(failure))
@@ -80,11 +114,15 @@ final class Line {
 
     private func receive(_ bytes: UnsafeRawBufferPointer) {
         do {
+            if isFresh, bytes.starts(with: "HTTP/".utf8) { throw StreamFailure.http }
+            isFresh = false
             try parser.feed(bytes) { inbox.append($0) }
         } catch {
             inbox.fail(error)
         }
         let turn = isInSession ? inbox.turn(gathers: page > 0) : .now
+        if !isInSession { answered() }
+        meter.arrived(bytes.count, isMoreExpected: turn == .withPage, at: loop.now)
         switch turn {
         case .now: deliver()
         case _ where isPlanned: break
@@ -112,31 +150,38 @@ final class Line {
         gathering = nil
     }
 
-    /// So many of the events in the inbox are handled.
-    func take(_ number: Int = 1) { inbox.removeFirst(number) }
-
-    /// So many of the events in the inbox are to be handled one by one.
-    func handleAlone(_ number: Int) { inbox.handleAlone(number) }
-
     /// Whether anything is read.
     var isReading: Bool {
         get { connection?.isReading ?? true }
         set { connection?.isReading = newValue }
     }
 
-    // MARK: Negotiating
+    // MARK: Measuring
 
-    /// Whether the connection would end between `<resume/>` and its answer.
-    var isResumePending: Bool { negotiation.isResumePending }
+    /// A question leaves whose answer stands behind everything that the server sends before.
+    func asked() { meter.asked(at: loop.now) }
+
+    /// The answer has come, or is not expected any more.
+    func answered() {
+        meter.answered(at: loop.now)
+        meter.noticed(connection?.roundTrip)
+    }
+
+    // MARK: Negotiating
 
     /// Gives the negotiation an event. Actions about bytes are done here, other actions are the owner's.
     func negotiate(_ event: Negotiation.Event, _ perform: (Negotiation.Action) throws -> Void) throws {
         for action in try negotiation.handle(event) {
             switch action {
-            case .send(let bytes): send(bytes)
+            case .send(let bytes):
+                meter.asked(at: loop.now)
+                send(bytes)
             case .startTLS: connection?.startTLS()
-            case .restartParser:
+            case .restartParser(let keepingRest):
+                // After SASL the parser has begun the new stream by itself.
+                guard !keepingRest else { continue }
                 parser = StreamParser()
+                parser.expectNextStream()
                 inbox.clear()
             default: try perform(action)
             }
@@ -154,6 +199,13 @@ final class Line {
     func send(_ bytes: [UInt8]) { connection?.send(bytes) }
 }
 
+extension StreamParser {
+    /// After SASL a new stream begins.
+    fileprivate func expectNextStream() {
+        expectRestart(after: Negotiation.lastElement.name, Negotiation.lastElement.namespace)
+    }
+}
+
 extension Negotiation.Event {
     /// The negotiation's event for an event of the stream.
     init(_ event: StreamParserEvent) throws(StreamFailure) {
@@ -167,15 +219,38 @@ extension Negotiation.Event {
     }
 }
 
+extension ChannelBindings {
+    /// What the TLS connection gives to bind a login to.
+    init(_ tls: TLSInfo) {
+        var data: [Kind: [UInt8]] = [:]
+        data[.tlsExporter] = tls.tlsExporter
+        data[.tlsServerEndPoint] = tls.serverEndPoint
+        self.init(data)
+    }
+}
+
 extension Negotiation.Configuration {
-    init(_ account: Account, _ credentials: Credentials) {
-        self.init(account.jid, credentials, weakest: account.mechanism)
+    init(_ account: Account, _ credentials: Credentials, _ approach: Approach, now: Int64) {
+        self.init(account.jid, credentials, pins: approach.pins)
+        (userAgent, tokens, self.now) = (approach.userAgent, approach.tokens, now)
     }
 
-    /// - Parameter weakest: the mechanism of an earlier login; nil before the first login.
-    init(_ jid: JID, _ credentials: Credentials, weakest: SASLMechanism? = nil) {
+    /// - Parameter pins: what the login does not fall below; empty before the first login.
+    init(_ jid: JID, _ credentials: Credentials, pins: LoginPins = LoginPins()) {
         self.init(
-            account: jid.bare, credentials: credentials, nonce: UUID().uuidString + UUID().uuidString,
-            weakestMechanism: weakest)
+            account: jid.bare, credentials: credentials, nonce: Self.nonce(), pins: pins)
     }
+}
+
+extension Negotiation.Configuration {
+    /// 144 random bits. SCRAM says the nonce three times, in base64 of base64: each byte costs five on a slow line.
+    private static func nonce() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return Data((0..<18).map { _ in UInt8.random(in: .min ... .max, using: &generator) }).base64EncodedString()
+    }
+}
+
+/// The name of a directory's client for a server (XEP-0388 section 2.2).
+enum UserAgent {
+    static func new() -> String { UUID().uuidString.lowercased() }
 }

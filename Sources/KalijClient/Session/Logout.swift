@@ -70,10 +70,18 @@ final class Logout {
         driver.logout = nil
         driver.alarms.cancel(.logout)
         driver.attempt {
+            let logins = LoginSteps(runner: driver.context.runner, account: driver.account)
+            // Counted before the tokens are deleted here.
+            let approach = problem == nil ? try? logins.approach() : nil
             let effects = try steps(driver).logOut(removing: isRemoving)
             driver.context.emit(effects.events)
             driver.context.settled(effects.settled)
-            driver.letGo(endingSession: true) { [finished] in finished(problem) }
+            driver.letGo(endingSessionWithin: driver.context.timing.logout) { [finished, driver] isUnanswered in
+                let problem = problem ?? (isUnanswered ? "the server did not answer the session's end" : nil)
+                let (account, context) = (driver.account, driver.context)
+                guard let approach, let end = TokenEnd(account, approach, context) else { return finished(problem) }
+                end.run(account, approach, context, within: context.timing.logout) { finished(problem) }
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ final class OnlineSession {
     private let line: Line
     private let context: DriverContext
     private let steps: SessionSteps
-    private(set) var acknowledging: Acknowledging
+    var acknowledging: Acknowledging
     /// The counters; nil on a stream without stream management.
     private(set) var management: StreamManagement?
     private var tail = ArchiveTail()
@@ -21,7 +21,8 @@ final class OnlineSession {
         (self.driver, self.line, self.management) = (driver, line, management)
         (context, steps) = (driver.context, driver.steps)
         acknowledging = Acknowledging(
-            isManaged: management != nil, longest: driver.context.timing.acknowledgement)
+            isManaged: management != nil, longestSilence: driver.context.timing.acknowledgement,
+            handled: management?.handled ?? .zero)
     }
 
     /// Whether the stream has something to send, or waits for an acknowledgement.
@@ -32,9 +33,8 @@ final class OnlineSession {
     /// Handles the inbox's first event, or with the first event all that share its transaction.
     func handleNext(_ event: StreamParserEvent) throws {
         if try handleTogether() { return }
-        acknowledging.heard()
         try handle(event)
-        line.take()
+        line.inbox.removeFirst()
     }
 
     /// Handles the stanzas at the inbox's beginning in one transaction.
@@ -47,16 +47,15 @@ final class OnlineSession {
         else { return false }
         do {
             let effects = try steps.handle(&batch)
-            acknowledging.heard()
             self.management = batch.management
             acknowledging.requested(batch.requests)
-            line.take(batch.taken)
+            line.inbox.removeFirst(batch.taken)
             effects.forEach(release)
             return true
         } catch {
             // Not even the first step was begun.
             guard batch.taken > 0 else { throw error }
-            line.handleAlone(batch.taken)
+            line.inbox.handleAlone(batch.taken)
             return false
         }
     }
@@ -98,7 +97,8 @@ final class OnlineSession {
             if newly > 0 { driver?.due.acknowledged() }
             context.mayHaveEnded()
         case .streamError(let error): throw StreamFailure.stream(error)
-        case .nonza: break
+        // After a login by SASL2 the features follow the session.
+        case .nonza: try StreamFeatures(element).map(steps.note)
         }
     }
 
@@ -117,31 +117,55 @@ final class OnlineSession {
     private func release(_ effects: Step.Effects) {
         driver?.release(effects)
         let isCaughtUp = effects.events.contains { $0.content is CaughtUp }
-        guard tail.grew(by: effects.tail, isCaughtUp: isCaughtUp) else { return }
-        context.loop.enqueue { [weak driver] in driver?.due.readArchive() }
+        perform(tail.grew(by: effects.tail, isCaughtUp: isCaughtUp, isSlow: pace.isSlow))
+    }
+
+    /// The session was resumed. Over a slow link the reading of the tail was put off (`CatchUp.resume`).
+    func resumed() { perform(tail.grew(by: 0, waits: pace.isSlow, isCaughtUp: false, isSlow: pace.isSlow)) }
+
+    private func perform(_ action: ArchiveTail.Action) {
+        switch action {
+        case .none: break
+        case .read:
+            driver?.alarms.cancel(.tail)
+            context.loop.enqueue { [weak driver] in driver?.due.readArchive() }
+        case .wait(let seconds):
+            driver?.alarms.set(.tail, after: seconds) { [weak self] in
+                if let self, tail.quietEnded() { driver?.due.readArchive() }
+            }
+        }
     }
 
     // MARK: Acknowledging
 
-    /// Answers the requests for an acknowledgement, once the acknowledged stanzas are on the disk.
+    /// Sends the owed acknowledgements, once the acknowledged stanzas are on the disk.
     func acknowledge() throws {
-        guard acknowledging.owed > 0, let management else { return }
+        guard let management else { return }
+        acknowledging.handled(management.handled, at: context.loop.now)
+        guard acknowledging.owed > 0 else { return }
         try context.runner.raiseBarrier()
         for _ in 0..<acknowledging.owed { line.send(StreamManagement.acknowledgement(management.handled)) }
         acknowledging.paid()
     }
 
-    /// Wants an acknowledgement within so many seconds of silence.
-    func request(within seconds: Double) { perform(acknowledging.request(within: seconds)) }
+    private var pace: Pace {
+        let quality = context.runner.isBrief ? nil : context.runner.links[steps.account.id]
+        return Pace(line, quality, longest: context.timing.acknowledgement)
+    }
+
+    /// Wants an acknowledgement within so many seconds of silence, or more over a slow link.
+    func request(within seconds: Double? = nil) {
+        perform(acknowledging.request(within: seconds.map(pace.atLeast) ?? pace.patience))
+    }
 
     /// Finds out whether the connection still lives.
-    func networkChanged() { perform(acknowledging.networkChanged(within: context.timing.networkCheck)) }
+    func networkChanged() { perform(acknowledging.networkChanged(within: pace.atLeast(context.timing.networkCheck))) }
 
     /// Sends a sign of life after each long silence.
     func keepAlive() {
         driver?.alarms.set(.keepalive, after: context.timing.keepalive) { [weak self] in
             guard let self else { return }
-            perform(acknowledging.keepAlive())
+            perform(acknowledging.keepAlive(within: pace.patience))
             keepAlive()
         }
     }
@@ -149,7 +173,15 @@ final class OnlineSession {
     private func perform(_ actions: [Acknowledging.Action]) {
         for action in actions {
             switch action {
-            case .request: line.send(StreamManagement.request)
+            case .request:
+                driver?.alarms.cancel(.request)
+                line.asked()
+                line.send(StreamManagement.request)
+            case .later(let seconds):
+                driver?.alarms.set(.request, after: seconds) { [weak self] in
+                    guard let self else { return }
+                    perform(acknowledging.pauseEnded(within: pace.patience))
+                }
             case .whiteSpace: line.send([0x20])
             case .wait(let seconds):
                 driver?.alarms.set(.answer, after: seconds) { [weak self] in
@@ -157,6 +189,7 @@ final class OnlineSession {
                     perform(acknowledging.silence(isBlocked: driver.storage.isWaiting))
                 }
             case .answered:
+                line.answered()
                 driver?.alarms.cancel(.answer)
                 driver?.redelivery.passed()
                 driver?.reconnecting.acknowledged()
@@ -175,7 +208,7 @@ final class OnlineSession {
     /// Writes the queue as far as the connection has room, and asks for acknowledgements.
     func flush() throws {
         if acknowledging.writer.mayHaveMore { try writeQueue() }
-        perform(acknowledging.flushed())
+        perform(acknowledging.flushed(within: pace.patience, isSlow: pace.isSlow, at: context.loop.now))
     }
 
     private func writeQueue() throws {

@@ -7,6 +7,10 @@ struct Reconnecting {
     private var unansweredResumes = 0
     /// Consecutive sessions in which the server acknowledged nothing.
     private var silentSessions = 0
+    /// Consecutive connections without a session that were followed by another one at once.
+    private var hasty = 0
+    /// A login has fewer letters; a server that changes its features each time would be connected to for ever.
+    private static let mostHasty = 8
     /// Which of two passwords the next login uses.
     var choice = LoginChoice()
     /// Whether the session has lasted long enough to trust the way to the server.
@@ -24,8 +28,17 @@ struct Reconnecting {
 
     /// There is a session.
     mutating func established() {
-        unansweredResumes = 0
+        (unansweredResumes, hasty) = (0, 0)
         choice.accepted()
+    }
+
+    /// A letter has failed.
+    /// - Returns: whether the next connection is made at once.
+    mutating func letterFailed() -> Bool {
+        hasty += 1
+        // From here on a letter's failure counts as an unanswered <resume/>: without a session to resume, the login goes by steps.
+        if hasty > Self.mostHasty { unansweredResumes += 1 }
+        return hasty <= Self.mostHasty
     }
 
     /// The server has acknowledged something, or nothing new.
@@ -53,5 +66,8 @@ struct Reconnecting {
     mutating func delay(random: Double) -> Double { backoff.next(random: random) }
 
     /// The network has changed: earlier failures say nothing of the new network.
-    mutating func networkChanged() { backoff.reset() }
+    mutating func networkChanged() {
+        backoff.reset()
+        hasty = 0
+    }
 }

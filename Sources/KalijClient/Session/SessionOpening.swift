@@ -1,3 +1,4 @@
+import KalijAddress
 import KalijSteps
 import KalijStream
 
@@ -9,15 +10,16 @@ struct SessionOpening {
         case commit(Step.Effects)
         /// There is a session under the address `jid`.
         case online(StreamManagement?, jid: String, isResumed: Bool)
+        /// The session is lost, and its stream with it.
+        case connectAgain
         /// The session that the logout wanted to end is not there.
         case giveUpLogout
         case fail(any Error)
     }
 
     private let steps: SessionSteps
+    private var logins: LoginSteps { LoginSteps(runner: steps.runner, account: steps.account) }
     private let withNewPassword: Bool
-    /// Whether the server offers stream management.
-    private var managesStream = false
 
     /// - Parameter withNewPassword: whether the login uses a new password of which the server has not told that it counts.
     init(_ steps: SessionSteps, withNewPassword: Bool) { (self.steps, self.withNewPassword) = (steps, withNewPassword) }
@@ -27,43 +29,58 @@ struct SessionOpening {
         _ action: Negotiation.Action, _ reconnecting: inout Reconnecting, isLeaving: Bool
     ) throws -> [Action] {
         switch action {
-        case .choose(let features): return try choose(features, &reconnecting, isLeaving: isLeaving)
+        case .plan: return try plan(&reconnecting, isLeaving: isLeaving)
+        case .offered(let features):
+            try steps.note(features)
+            return []
         case .resumed(let count): return try resumed(count)
-        case .resumeFailed(let count, _):
-            return [.commit(try steps.resumeFailed(count)), isLeaving ? .giveUpLogout : bind]
-        case .bound(let jid):
-            let enable = Action.negotiate(.enableStreamManagement(resumable: true, maximum: nil))
-            return [.commit(try steps.bound(jid))] + (managesStream ? [enable] : [])
+        case .resumeFailed(let count, _): return [.commit(try steps.resumeFailed(count))]
+        case .connectAgain: return [isLeaving ? .giveUpLogout : .connectAgain]
+        case .bound(let jid, let carbons): return [.commit(try steps.bound(jid, carbons: carbons))]
         case .stanza(let stanza): return [.commit(try steps.handle(stanza, count: nil))]
         case .enabled(let id, _, _): return try established(StreamManagement(), resumeID: id)
         case .established: return try established(nil, resumeID: nil)
-        case .authenticated(_, let keys):
-            return try steps.loggedIn(withNewPassword: withNewPassword, keys).map { [.commit($0)] } ?? []
+        case .authenticated(let login):
+            return try steps.loggedIn(withNewPassword: withNewPassword, login).map { [.commit($0)] } ?? []
+        case .token(let token):
+            try logins.store(token)
+            return []
+        case .tokenRefused(let token):
+            try logins.refused(token)
+            return []
         case .unauthenticated, .enableFailed: return []
         case .send, .startTLS, .restartParser: return []  // the line's
+        case .learned: return []  // the approach's
         }
     }
 
-    private var bind: Action { .negotiate(.bind(resource: steps.account.resource)) }
+    /// With the name of the directory's client the tag decides the resource. Never to be changed: Prosody 13 ends the session before
+    /// only for the same tag (XEP-0386 section 3.2).
+    private static let tag = "kalij"
 
     /// Resumes a session that can be resumed; else binds. After two resumptions without an answer a session counts as lost.
-    private mutating func choose(
-        _ features: StreamFeatures, _ reconnecting: inout Reconnecting, isLeaving: Bool
-    ) throws -> [Action] {
+    private func plan(_ reconnecting: inout Reconnecting, isLeaving: Bool) throws -> [Action] {
         // A process that was frozen meanwhile would take the session from the process that drives now.
         try steps.runner.checkFence()
-        managesStream = features.offersStreamManagement
-        try steps.note(features)
         let session = try steps.load()
-        // Only a session that can be resumed is there to be ended.
-        if isLeaving, !managesStream || reconnecting.givesUpSession { return [.giveUpLogout] }
-        guard let id = session.resumeID, managesStream else { return [bind] }
-        guard !reconnecting.givesUpSession else {
-            reconnecting.gaveUpSession()
-            return [.commit(try steps.resumeFailed(nil)), bind]
+        // A server ends the session before for the same resource, be the resource given by us or, by Bind 2, by the server.
+        let resource = session.jid.flatMap { JID.received($0).resource } ?? steps.account.resource
+        let bind = isLeaving ? nil : SessionPlan.Bind(resource: resource, tag: Self.tag, carbons: true)
+        guard let id = session.resumeID, !reconnecting.givesUpSession else {
+            // Only a session that can be resumed is there to be ended.
+            if isLeaving { return [.giveUpLogout] }
+            var actions: [Action] = []
+            if session.resumeID != nil {
+                reconnecting.gaveUpSession()
+                actions.append(.commit(try steps.resumeFailed(nil)))
+            }
+            // The counts of tokens are not to be used again after a power failure.
+            try steps.runner.raiseBarrier()
+            return actions + [.negotiate(.planned(SessionPlan(bind: bind)))]
         }
         try steps.runner.raiseBarrier()
-        return [.negotiate(.resume(id: id, handled: session.handled))]
+        let resume = SessionPlan.Resume(id: id, handled: session.handled)
+        return [.negotiate(.planned(SessionPlan(resume: resume, bind: bind)))]
     }
 
     private func resumed(_ count: HandledCount) throws -> [Action] {

@@ -10,16 +10,22 @@ extension SessionSteps {
     }
 
     /// The server has accepted a login.
-    /// - Parameter keys: the keys of the login; nil for a mechanism that needs the password.
     /// - Returns: nil if nothing has to be noted: most often the stored keys are the keys of the login.
-    func loggedIn(withNewPassword isNew: Bool, _ keys: SCRAMKeys?) throws -> Step.Effects? {
+    func loggedIn(withNewPassword isNew: Bool, _ login: SuccessfulAuthentication) throws -> Step.Effects? {
         let logins = try logins()
-        let newKeys = if case .password = logins.stored { keys } else { isNew ? keys : nil }
-        guard logins.new != nil || logins.isUnregistering || newKeys != nil else { return nil }
+        let newKeys = if case .password = logins.stored { login.keys } else { isNew ? login.keys : nil }
+        let arePinsNew = try AccountTable(runner.database).pins(of: account.id) != login.pins
+        guard logins.new != nil || logins.isUnregistering || newKeys != nil || arePinsNew || login.usedToken != nil
+        else {
+            return nil
+        }
         return try runner.run("login", for: account) { step in
+            let accounts = AccountTable(step.database)
             try step.loggedIn(withNewPassword: isNew)
             if logins.isUnregistering { try step.accountIsThere() }
-            if let newKeys { try AccountTable(step.database).store(newKeys, of: account.id) }
+            if let newKeys { try accounts.store(newKeys, of: account.id) }
+            try accounts.set(login.pins, of: account.id)
+            if let token = login.usedToken { try LoginTokens(step.database, of: account.id).worked(token) }
         }
     }
 

@@ -60,12 +60,14 @@ struct SessionSteps {
 
     /// A new session begins under the address `jid`. Messages of the session before are looked for in the archive, and sent again
     /// if not found. Where no archive can tell, a message stays `sent` and is reported.
-    func bound(_ jid: JID) throws -> Step.Effects {
+    /// - Parameter carbons: whether the server copies already what other clients send and get (XEP-0386 section 3.3).
+    func bound(_ jid: JID, carbons: Bool = false) throws -> Step.Effects {
         try runner.run("bound", for: account) { step in
             for feature in step.features.all { try feature.sessionLost(in: step) }
             try holdOrReport(step)
             try forgetSession(step)
             try SessionRow.begin(jid, of: account.id, in: step.database)
+            if carbons { try SessionRow.set(carbons: true, of: account.id, in: step.database) }
             // Last: stanzas sent by the handlers belong to the new session.
             try Requests(step: step).sessionLost()
         }

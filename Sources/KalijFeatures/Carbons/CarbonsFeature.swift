@@ -11,6 +11,8 @@ enum CarbonsFeature: Feature {
 
     static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
         guard entity == .server, case .known(let info) = answer, info.supports(CarbonCopy.namespace) else { return }
+        // A login by Bind 2 has enabled them.
+        guard try !SessionRow.hasCarbons(step.account.id, in: step.database) else { return }
         try step.carbons.enable(attempt: 1)
     }
 }

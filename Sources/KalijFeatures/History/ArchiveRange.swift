@@ -14,6 +14,8 @@ package struct ArchiveRange {
     /// The message where reading onwards begins: a few messages before the last, because some servers archive messages
     /// a little late, at an earlier place (measured: ejabberd 23.01).
     let againID: String
+    /// The order number of ``againID``, if it was known.
+    let againPosition: Int64?
     /// Whether the archive has nothing between this range and the range before.
     package let isBottom: Bool
 
@@ -26,6 +28,7 @@ package struct ArchiveRange {
         lastPosition = row.integer("last_position")
         lastAt = row.optionalInteger("last_at")
         againID = row.text("again_id")
+        againPosition = row.optionalInteger("again_position")
         isBottom = row.bool("bottom")
     }
 }
@@ -51,7 +54,8 @@ package struct ArchiveRanges {
     package func all() throws -> [ArchiveRange] {
         try database.statement(
             """
-            SELECT id, first_id, first_position, first_at, before_id, last_position, last_at, again_id, bottom
+            SELECT id, first_id, first_position, first_at, before_id, last_position, last_at, again_id,
+                again_position, bottom
             FROM archive_range WHERE account = ? AND archive = ? ORDER BY last_position DESC
             """
         ).all(values, ArchiveRange.init)
@@ -70,7 +74,8 @@ package struct ArchiveRanges {
     package func newest() throws -> ArchiveRange? {
         try database.statement(
             """
-            SELECT id, first_id, first_position, first_at, before_id, last_position, last_at, again_id, bottom
+            SELECT id, first_id, first_position, first_at, before_id, last_position, last_at, again_id,
+                again_position, bottom
             FROM archive_range WHERE account = ? AND archive = ? ORDER BY last_position DESC LIMIT 1
             """
         ).first(values, ArchiveRange.init)
@@ -79,7 +84,8 @@ package struct ArchiveRanges {
     package func range(_ id: Int64) throws -> ArchiveRange? {
         try database.statement(
             """
-            SELECT id, first_id, first_position, first_at, before_id, last_position, last_at, again_id, bottom
+            SELECT id, first_id, first_position, first_at, before_id, last_position, last_at, again_id,
+                again_position, bottom
             FROM archive_range WHERE id = ?
             """
         ).first([.integer(id)], ArchiveRange.init)
@@ -89,7 +95,8 @@ package struct ArchiveRanges {
     package func range(holding position: Int64) throws -> ArchiveRange? {
         try database.statement(
             """
-            SELECT id, first_id, first_position, first_at, before_id, last_position, last_at, again_id, bottom
+            SELECT id, first_id, first_position, first_at, before_id, last_position, last_at, again_id,
+                again_position, bottom
             FROM archive_range WHERE account = ?1 AND archive = ?2 AND last_position >= ?3 AND first_position <= ?3
             ORDER BY last_position LIMIT 1
             """
@@ -115,17 +122,20 @@ package struct ArchiveRanges {
         package let at: Int64?
         /// The message where reading beyond this end begins.
         package let from: String
+        /// The order number of ``from``, if it is known.
+        var fromPosition: Int64?
     }
 
     func add(first: End, last: End, isBottom: Bool) throws -> Int64 {
         try database.run(
             """
             INSERT INTO archive_range(account, archive, first_id, first_position, first_at, before_id, last_id,
-                last_position, last_at, again_id, bottom) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                last_position, last_at, again_id, again_position, bottom) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             values + [
                 .text(first.id), .integer(first.position), .optional(first.at), .text(first.from), .text(last.id),
-                .integer(last.position), .optional(last.at), .text(last.from), .integer(isBottom ? 1 : 0),
+                .integer(last.position), .optional(last.at), .text(last.from),
+                .optional(last.fromPosition), .integer(isBottom ? 1 : 0),
             ])
         return database.lastInsertedRow
     }
@@ -134,10 +144,14 @@ package struct ArchiveRanges {
     func extend(_ id: Int64, to last: End) throws {
         try database.run(
             """
-            UPDATE archive_range SET last_id = ?2, last_position = ?3, last_at = coalesce(?4, last_at), again_id = ?5
+            UPDATE archive_range SET last_id = ?2, last_position = ?3, last_at = coalesce(?4, last_at), again_id = ?5,
+                again_position = ?6
             WHERE id = ?1 AND last_position <= ?3
             """,
-            [.integer(id), .text(last.id), .integer(last.position), .optional(last.at), .text(last.from)])
+            [
+                .integer(id), .text(last.id), .integer(last.position), .optional(last.at), .text(last.from),
+                .optional(last.fromPosition),
+            ])
     }
 
     /// Moves the beginning of the range `id` backwards.
@@ -170,8 +184,8 @@ package struct ArchiveRanges {
     func merge(_ newer: ArchiveRange, into older: ArchiveRange) throws {
         try database.run(
             """
-            UPDATE archive_range SET (last_id, last_position, last_at, again_id) =
-                (SELECT last_id, last_position, last_at, again_id FROM archive_range WHERE id = ?2) WHERE id = ?1
+            UPDATE archive_range SET (last_id, last_position, last_at, again_id, again_position) =
+                (SELECT last_id, last_position, last_at, again_id, again_position FROM archive_range WHERE id = ?2) WHERE id = ?1
             """, [.integer(older.id), .integer(newer.id)])
         try database.run(
             """

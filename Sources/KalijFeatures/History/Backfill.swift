@@ -76,7 +76,10 @@ struct Backfill {
         let cursor = stop == nil ? cursor ?? range?.beforeID : nil
         // Messages older than the range before the gap must not come between the two ranges.
         let start = older?.lastAt.map { max($0 - 5 * 60 * 1000, older?.firstAt ?? $0) }
-        let question = ArchiveQuery(archive: archive, place: .before(cursor), start: start, end: stop)
+        let bytes = try Round.load(archive, of: step.account.id, from: database)?.resultBytes
+        let question = ArchiveQuery(
+            archive: archive, place: .before(cursor), start: start, end: stop,
+            size: PageSize.results(over: step.link, of: bytes))
         let request = try step.send(
             question.element, then: PageFilled(query: question.id, room: archive.isOwn ? nil : archive.key),
             within: Limits.archivePatience)

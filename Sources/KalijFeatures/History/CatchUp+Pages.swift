@@ -53,7 +53,7 @@ extension CatchUp {
             return round.placed = place.position - 1
         }
         (round.range, round.isBottom, round.changedBehind) = (nil, true, range.lastPosition)
-        (round.againID, round.againNext, round.againAt) = (nil, nil, nil)
+        round.again.forget()
         round.placed = try step.skipPositions(ArchiveRanges.room)
     }
 
@@ -62,6 +62,10 @@ extension CatchUp {
         guard var round = try round(), round.phase != .done, round.queryID == queryID else { return }
         guard let page = ArchivePage(iq) else { return try failed(iq, round) }
         let last = page.last ?? (page.isComplete ? round.lastID : nil)
+        if page.isComplete {
+            round.again.complete(round.end)
+            try round.save(archive, of: step.account.id, in: database)
+        }
         if let last { try extend(&round, to: last) }
         let cursor = last.map { page.isComplete ? $0 : round.next(behind: $0) }
         try database.run(
@@ -80,10 +84,11 @@ extension CatchUp {
     }
 
     private func extend(_ round: inout Round, to last: String) throws {
-        guard let first = round.first else { return }
         let end = ArchiveRanges.End(
-            id: last, position: round.placed, at: round.lastAt, from: round.againID ?? last)
+            id: last, position: round.placed, at: round.lastAt, from: round.again.id ?? last,
+            fromPosition: round.again.position)
         if let range = round.range { return try ranges.extend(range, to: end) }
+        guard let first = round.first else { return }
         let range = try ranges.add(
             first: .init(id: first.id, position: first.position, at: first.at, from: first.id), last: end,
             isBottom: round.isBottom)

@@ -61,6 +61,10 @@ package struct CatchUp {
         try forgetQuestions()
         guard let round = try round() else { return try serverTimeSettled() }
         guard try !ServerFeatures(step: step).isAwaited, try hasArchive else { return }
+        if round.phase == .done, step.link.isSlow, !step.link.isBrief, try queue.holding() == .none {
+            // The messages sent again are live messages: the tail waits until they are here (`ArchiveTail`).
+            return
+        }
         if round.phase == .done { try newRound(.afterPresence) } else { try rewind(round) }
         try askPage()
     }
@@ -144,20 +148,21 @@ package struct CatchUp {
         try database.run(
             """
             INSERT INTO catchup(account, archive, number, phase, since, range, cursor, start, placed, again_id, again_next,
-                changed_behind)
-            VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, coalesce(?8, CASE WHEN ?6 IS NULL THEN ?4 END), ?7, ?6, ?6, ?9)
+                changed_behind, again_position, quiet_until)
+            VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, coalesce(?8, CASE WHEN ?6 IS NULL THEN ?4 END), ?7, ?6, ?6, ?9,
+                iif(?6 IS NULL, NULL, ?7), ?10)
             ON CONFLICT (account, archive) DO UPDATE SET number = number + (?9 IS NULL), phase = excluded.phase,
                 range = excluded.range, bottom = excluded.range IS NULL AND since = 0, query_id = NULL,
                 cursor = excluded.cursor, start = coalesce(?8, CASE WHEN excluded.cursor IS NULL THEN nullif(since, 0) END),
                 reached = NULL, placed = excluded.placed,
                 changed_behind = excluded.changed_behind, seen = 0, shown = 0, first_id = NULL, last_id = NULL,
                 last_at = NULL, previous_id = NULL, again_id = excluded.again_id, again_next = excluded.again_next, again_at = NULL,
-                again_seen = 0, problem = NULL
+                again_seen = 0, again_position = excluded.again_position, quiet_until = excluded.quiet_until, problem = NULL
             """,
             key + [
                 .state(phase), .integer(try since), .optional(range?.id),
                 .optional(begin?.id), .integer(begin?.position ?? 0), .optional(begin?.start),
-                .optional(unfinished?.changedBehind),
+                .optional(unfinished?.changedBehind), .optional(try Quiet.until(archive, range, in: step)),
             ])
     }
 
@@ -189,7 +194,7 @@ package struct CatchUp {
         guard cursor.id == range.firstID, range.isBottom, let first = range.firstAt else {
             return (cursor.id, cursor.position, nil)
         }
-        return (nil, range.firstPosition - 1, max(first - Round.lateness, min(first, try since)))
+        return (nil, range.firstPosition - 1, max(first - Overlap.lateness, min(first, try since)))
     }
 
     private typealias Cursor = (id: String, position: Int64)
@@ -201,12 +206,13 @@ package struct CatchUp {
         _ range: ArchiveRange, _ unfinished: (cursor: String?, changedBehind: Int64)?, _ anchor: String?
     ) throws -> Cursor {
         let id = unfinished?.cursor ?? range.againID
-        let begin = (id: id, position: try ranges.place(of: id)?.position ?? range.lastPosition)
+        let known = id == range.againID ? range.againPosition : nil
+        let begin = (id: id, position: try ranges.place(of: id)?.position ?? known ?? range.lastPosition)
         guard let anchor = try anchor ?? ownAnchor(), let place = try ranges.place(of: anchor),
             // Messages shown by the unfinished round have their places already.
             try place.position <= unfinished?.changedBehind ?? .max || place.catchup == round()?.number,
-            // A room's anchor is to be shown again: that proves that the room has not forgotten what came later.
-            place.position < begin.position + (archive.isOwn ? 0 : 1), place.position >= range.firstPosition
+            // The anchor is to be shown again: that proves that the archive has not forgotten what came later.
+            place.position <= begin.position, place.position >= range.firstPosition
         else { return begin }
         // The archive may have lost the anchor.
         return try ranges.place(before: anchor, in: range) ?? (anchor, place.position)
@@ -222,13 +228,17 @@ package struct CatchUp {
     private func rewind(_ round: Round) throws {
         var (round, placed) = (round, Int64(0))
         if let cursor = round.cursor {
-            placed = try ranges.place(of: cursor)?.position ?? round.placed
+            let place = try ranges.place(of: cursor)
+            let known = cursor == round.again.id ? round.again.position : nil
+            placed = place?.position ?? known ?? round.placed
+            (round.lastID, round.lastAt) = (nil, place?.at)
         } else {
             placed = round.isBottom ? (round.first?.position ?? 1) - 1 : 0
             (round.seen, round.first) = (0, nil)
+            (round.lastID, round.lastAt) = (nil, nil)
         }
         round.placed = min(placed, round.placed)
-        round.pin()
+        round.again.pin(round.end)
         try round.save(archive, of: step.account.id, in: database)
     }
 
@@ -241,7 +251,8 @@ package struct CatchUp {
         let start = end.map { max($0, range?.firstAt ?? $0) }
         try database.run(
             """
-            UPDATE catchup SET cursor = NULL, start = coalesce(?3, since), reached = NULL, seen = 0, first_id = NULL
+            UPDATE catchup SET cursor = NULL, start = coalesce(?3, since), reached = NULL, seen = 0, first_id = NULL,
+                last_id = NULL, last_at = NULL
             WHERE account = ?1 AND archive = ?2
             """, key + [.optional(start)])
         try askPage()
@@ -252,7 +263,8 @@ package struct CatchUp {
         // One question at a time: the answer to another question would move the cursor over messages not stored.
         if let request = round.request { try Requests(step: step).forget(id: request) }
         let question = ArchiveQuery(
-            archive: archive, place: .after(round.cursor), start: round.cursor == nil ? round.start : nil)
+            archive: archive, place: .after(round.cursor), start: round.cursor == nil ? round.start : nil,
+            size: PageSize.results(over: step.link, of: round.resultBytes))
         let request = try step.send(
             question.element, then: PageRead(query: question.id, room: archive.isOwn ? nil : archive.key),
             within: Limits.archivePatience)
@@ -316,9 +328,10 @@ package struct CatchUp {
     private func finish(problem: String?) throws {
         try database.run(
             """
-            UPDATE catchup SET phase = ?3, query_id = NULL, request = NULL, problem = ?4
+            UPDATE catchup SET phase = ?3, query_id = NULL, request = NULL, problem = ?4,
+                read_at = iif(?4 IS NULL, ?5, read_at)
             WHERE account = ?1 AND archive = ?2
-            """, key + [.state(Round.Phase.done), .optional(problem)])
+            """, key + [.state(Round.Phase.done), .optional(problem), .integer(step.steady.now)])
         if archive.isOwn { try step.announcePresence() }
         tell(problem: problem)
         if archive.isOwn { try release(problem: problem) }

@@ -102,6 +102,16 @@ enum HistoryFeature: Feature {
             UPDATE session SET available = 1
                 WHERE account IN (SELECT account FROM catchup WHERE archive = '' AND phase <> 'before-presence');
             """),
+        Migration(
+            "history/4",
+            """
+            ALTER TABLE archive_range ADD COLUMN again_position INTEGER; -- the order number of `again_id`, if known
+            ALTER TABLE catchup ADD COLUMN again_position INTEGER;
+            -- Up to this stamp nothing comes between the shown messages any more; NULL: unknown, or the round is past it.
+            ALTER TABLE catchup ADD COLUMN quiet_until INTEGER;
+            ALTER TABLE catchup ADD COLUMN read_at INTEGER; -- when the last reading came to the end, in the steady time
+            """),
+        Migration("history/5", "ALTER TABLE catchup ADD COLUMN result_bytes INTEGER; -- the mean of a result"),
     ]
 
     /// The handlers of backfill and server time share the prefix of catch-up.

@@ -1,5 +1,6 @@
 import KalijSteps
 import KalijStore
+import KalijXML
 
 /// The stored state of catch-up. A round reads from a few messages before the newest range's end to the end of the
 /// archive.
@@ -36,29 +37,17 @@ package struct Round {
     var lastID: String?
     package var lastAt: Int64?
     var previousID: String?
-    /// Messages at a distance from the last message; the next round begins after the first of the two.
-    var againID: String?
-    var againNext: String?
-    /// The archive's stamp of ``againNext``; nil if unknown. And how many messages the round had shown by then. A
-    /// negative number n means that the two messages are pinned since the round had shown -n - 1 messages.
-    var againAt: Int64?
-    var againSeen: Int64
-
-    /// How far a round begins before the end of the last round, at least: so many messages, and so many milliseconds by
-    /// the archive's own stamps; or the larger number of messages, in a busy archive. (Measured: ejabberd 23.01 on a
-    /// busy machine archived messages up to 1.1 s and 91 messages too late.)
-    private static let overlap: Int64 = 20
-    static let lateness: Int64 = 2000
-    private static let longestOverlap: Int64 = 140
-    /// A round forgets its interruption after so many more messages.
-    private static let longestPin: Int64 = 300
+    /// The mean bytes of the archive's results; nil if none has come.
+    var resultBytes: Int64?
+    /// Where the next round begins.
+    var again: Overlap
 
     package static func load(_ archive: Archive, of account: Int64, from database: Database) throws -> Round? {
         try database.statement(
             """
             SELECT number, phase, range, bottom, query_id, request, cursor, start, reached, placed, changed_behind, seen,
                 shown, first_id, first_position, first_at, last_id, last_at, previous_id, again_id, again_next,
-                again_at, again_seen
+                again_at, again_seen, again_position, quiet_until, result_bytes
             FROM catchup WHERE account = ? AND archive = ?
             """
         ).first([.integer(account), .text(archive.key)], Round.init)
@@ -84,15 +73,15 @@ package struct Round {
         lastID = row.optionalText("last_id")
         lastAt = row.optionalInteger("last_at")
         previousID = row.optionalText("previous_id")
-        againID = row.optionalText("again_id")
-        againNext = row.optionalText("again_next")
-        againAt = row.optionalInteger("again_at")
-        againSeen = row.integer("again_seen")
+        resultBytes = row.optionalInteger("result_bytes")
+        again = Overlap(row)
     }
 
     /// The archive has shown `archived`, which now has this order number; nil if the message is not kept.
     mutating func show(_ archived: ArchivedMessage, position: Int64?, isMoved: Bool) {
+        again.complete(end, before: archived)
         shown &+= 1
+        resultBytes = PageSize.mean(resultBytes, with: TreeSize.bytes(around: archived.message))
         if archived.id != lastID { (previousID, lastID) = (lastID, archived.id) }
         lastAt = archived.at ?? lastAt
         guard let position else { return }
@@ -100,41 +89,28 @@ package struct Round {
         placed = position
         if first == nil { first = (archived.id, position, archived.at) }
         seen &+= 1
-        if againNext == nil || (seen % Self.overlap == 0 && isFarFromNext) {
-            (againID, againNext) = ((isPinned ? againID : againNext) ?? archived.id, archived.id)
-            (againAt, againSeen) = (lastAt, seen)
-        }
+        again.show(archived.id, end)
     }
 
-    private var isPinned: Bool { againSeen < 0 }
-
-    /// The round was interrupted. The round goes on at its cursor. Messages archived late, before the cursor, are found
-    /// by the next round, because that round begins as if this round had ended here.
-    mutating func pin() {
-        if !isPinned, againNext != nil { againSeen = -1 &- seen }
-    }
-
-    /// Whether no further message can have a place before ``againNext``.
-    private var isFarFromNext: Bool {
-        if isPinned { return seen &+ againSeen &+ 1 >= Self.longestPin }
-        guard let againAt, let lastAt, seen &- againSeen < Self.longestOverlap else { return true }
-        return lastAt.subtractingReportingOverflow(againAt).partialValue >= Self.lateness
-    }
+    /// How far the round has come.
+    var end: Overlap.End { Overlap.End(id: lastID, at: lastAt, position: placed, seen: seen) }
 
     func save(_ archive: Archive, of account: Int64, in database: Database) throws {
         try database.run(
             """
             UPDATE catchup SET range = ?, bottom = ?, placed = ?, changed_behind = ?, seen = ?, shown = ?, first_id = ?,
                 first_position = ?, first_at = ?, last_id = ?, last_at = ?, previous_id = ?, again_id = ?, again_next = ?,
-                again_at = ?, again_seen = ?
+                again_at = ?, again_seen = ?, again_position = ?, quiet_until = ?, result_bytes = ?
             WHERE account = ? AND archive = ?
             """,
             [
                 .optional(range), .integer(isBottom ? 1 : 0), .integer(placed), .optional(changedBehind),
                 .integer(seen),
                 .integer(shown), .optional(first?.id), .optional(first?.position), .optional(first?.at),
-                .optional(lastID), .optional(lastAt), .optional(previousID), .optional(againID), .optional(againNext),
-                .optional(againAt), .integer(againSeen), .integer(account), .text(archive.key),
+                .optional(lastID), .optional(lastAt), .optional(previousID), .optional(again.id), .optional(again.next),
+                .optional(again.at), .integer(again.seen), .optional(again.position), .optional(again.quietUntil),
+                .optional(resultBytes),
+                .integer(account), .text(archive.key),
             ])
     }
 

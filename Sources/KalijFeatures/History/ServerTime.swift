@@ -71,12 +71,15 @@ struct ServerTime {
     }
 
     /// The server's time, or somewhat earlier.
-    package var now: Int64 {
+    package var now: Int64 { get throws { try known ?? SteadyTime.sum(step.steady.now, -Self.error) } }
+
+    /// The same, as far as the server has told it; nil if it has not, since the machine was started.
+    var known: Int64? {
         get throws {
             let ahead =
                 try step.database.statement("SELECT ahead FROM server_time WHERE account = ? AND base = ?")
                 .first([account, .integer(step.steady.base)]) { $0.optionalInteger() } ?? nil
-            return SteadyTime.sum(step.steady.now, ahead ?? -Self.error)
+            return ahead.map { SteadyTime.sum(step.steady.now, $0) }
         }
     }
 

@@ -98,7 +98,7 @@ final class HTTPConnection {
         case .closed(let error):
             let isInOrder = error == nil && session.isGoingAway
             end(isInOrder ? nil : HTTPFailure(.connectionLost, error?.description ?? "the server has closed it"))
-        case .secured: break
+        case .secured, .ticket: break
         }
     }
 

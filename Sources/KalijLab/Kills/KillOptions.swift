@@ -22,12 +22,16 @@ public struct KillOptions: Sendable {
     public var failedResumes = 0.0
     /// The share of connections cut by a proxy between Kalij and the server, at a random point.
     public var cuts = 0.0
+    /// Makes the way to the server, and gives the port of 127.0.0.1 where Kalij enters; nil for the server's own port. Not with ``cuts``.
+    public var way: (@Sendable (any XMPPServer) async throws -> Int)?
     /// New accounts are taken after so many messages in one direction: growing archives slow servers down.
     public var messagesPerAccount = 5000
     /// Which messages the server's archives keep. Where some are not kept, the archives are not asked: received
     /// messages are compared with the other side's, and the server is never ended, because nobody could tell which
     /// messages were lost with the server.
     public var archive = ArchivePolicy.always
+    /// Whether the server's certificate is as large as a usual authority's (``ServerOptions/largeCertificate``).
+    public var largeCertificate = false
     /// The run gives up after so many seconds; nil for an hour, or five seconds a kill if longer.
     public var limit: Double?
 
@@ -42,6 +46,7 @@ public struct KillOptions: Sendable {
     var serverOptions: ServerOptions {
         var options = failedResumes > 0 ? ServerOptions(resumeSeconds: 4, queueLimit: 250) : ServerOptions()
         options.archive = archive
+        options.largeCertificate = largeCertificate
         return options
     }
 }

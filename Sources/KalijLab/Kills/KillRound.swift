@@ -29,10 +29,11 @@ public struct KillRound: Sendable {
     /// Creates both accounts and logs Kalij in.
     /// - Parameters:
     ///   - number: from 1; decides the accounts' names and the moments of the kills.
-    ///   - proxy: the port for Kalij to connect to, if not the server's.
+    ///   - port: for Kalij to connect to, if not the server's.
     static func prepare(
         _ options: KillOptions, number: Int, deadline: ContinuousClock.Instant, laboratory: Laboratory,
-        server: any XMPPServer, proxy: CuttingProxy?, progress: @escaping @Sendable (KillProgress) -> Double
+        server: any XMPPServer, proxy: CuttingProxy?, port: Int?,
+        progress: @escaping @Sendable (KillProgress) -> Double
     ) async throws -> KillRound {
         let suffix = number == 1 ? "" : "\(number)"
         let users = ["alice" + suffix, "bob" + suffix]
@@ -47,7 +48,7 @@ public struct KillRound: Sendable {
             deadline: deadline, progress: progress)
         round.report(.accounts, incoming: 0)
         for user in users { try await server.register(user, password: password) }
-        try await kalij.login(peers[0].address, password: password, server: server, port: proxy?.port)
+        try await kalij.login(peers[0].address, password: password, server: server, port: port)
         return round
     }
 

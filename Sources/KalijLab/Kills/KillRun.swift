@@ -8,16 +8,19 @@ public struct KillRun: Sendable {
     private let laboratory: Laboratory
     private let server: any XMPPServer
     private let proxy: CuttingProxy?
+    /// The port for Kalij to connect to, if not the server's.
+    private let port: Int?
     private let progress: @Sendable (KillProgress) -> Void
 
     private init(
-        _ options: KillOptions, laboratory: Laboratory, server: any XMPPServer, proxy: CuttingProxy?,
+        _ options: KillOptions, laboratory: Laboratory, server: any XMPPServer, proxy: CuttingProxy?, port: Int?,
         progress: @escaping @Sendable (KillProgress) -> Void
     ) {
         self.options = options
         self.laboratory = laboratory
         self.server = server
         self.proxy = proxy
+        self.port = port
         self.progress = progress
     }
 
@@ -37,7 +40,9 @@ public struct KillRun: Sendable {
             options.cuts > 0
             ? try CuttingProxy(to: server.port, share: options.cuts, seed: options.seed ^ 0xc075) : nil
         if let proxy { step("kalij reaches it through a proxy on port \(proxy.port), which cuts connections") }
-        return KillRun(options, laboratory: laboratory, server: server, proxy: proxy, progress: progress)
+        let way = try await options.way?(server)
+        return KillRun(
+            options, laboratory: laboratory, server: server, proxy: proxy, port: way ?? proxy?.port, progress: progress)
     }
 
     /// Carries out the whole run, and ends the server.
@@ -52,7 +57,7 @@ public struct KillRun: Sendable {
             let done = sum
             let round = try await KillRound.prepare(
                 options, number: outcomes.count + 1, deadline: deadline, laboratory: laboratory, server: server,
-                proxy: proxy
+                proxy: proxy, port: port
             ) { report(done, $0) }
             let outcome = try await round.run()
             sum += outcome.result

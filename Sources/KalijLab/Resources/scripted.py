@@ -203,6 +203,9 @@ def acknowledge_forever(client):
                         b"xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>")
         if b"<r " in piece:
             client.send(b"<a xmlns='urn:xmpp:sm:3' h='%d'/>" % handled)
+        if b"</stream:stream>" in piece:
+            client.send(b"</stream:stream>")
+            raise Closed
 
 
 def acknowledge_unasked(client):

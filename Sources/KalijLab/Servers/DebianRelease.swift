@@ -12,6 +12,15 @@ public enum DebianRelease: Sendable, Hashable {
         [.installed] + (getenv("KALIJ_DEBIAN13").map { [.debian13(folder: String(cString: $0))] } ?? [])
     }
 
+    /// Debian 13's servers for tests that need both releases at once: `KALIJ_DEBIAN13`, or `KALIJ_LINKS_DEBIAN13`, which changes nothing for
+    /// other tests. Nil where the folder is not there: not every machine may unpack device files.
+    public static var newer: DebianRelease? {
+        guard let folder = (getenv("KALIJ_DEBIAN13") ?? getenv("KALIJ_LINKS_DEBIAN13")).map({ String(cString: $0) }),
+            access(folder + "/root/usr", F_OK) == 0
+        else { return nil }
+        return .debian13(folder: folder)
+    }
+
     /// The release of a server without another choice: with `KALIJ_SERVERS=debian13` that of `KALIJ_DEBIAN13`.
     static var standard: DebianRelease {
         let isNewer = getenv("KALIJ_SERVERS").map { String(cString: $0) == "debian13" } ?? false

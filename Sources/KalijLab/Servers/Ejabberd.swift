@@ -40,7 +40,7 @@ public final class Ejabberd: XMPPServer {
         try makeDirectory(folder)
         try makeDirectory(folder + "/log")
         let certificate = try await Certificate.make(
-            in: folder + "/certs", laboratory: laboratory, member: options.member)
+            in: folder + "/certs", laboratory: laboratory, member: options.member, isLarge: options.largeCertificate)
         certificateAuthority = certificate.authority
         try writeText(
             readText(of: certificate.key) + readText(of: certificate.certificate), to: folder + "/localhost.pem")
@@ -63,6 +63,9 @@ public final class Ejabberd: XMPPServer {
                     hosts: {push.localhost: {password: component-key}}
                 """
             configuration = configuration.replacing("listen:", with: listener)
+        }
+        if options.oneFlight, release != .installed {
+            configuration = configuration.replacing("modules:\n", with: "modules:\n  mod_auth_fast: {}\n")
         }
         if options.archive != .always {
             configuration = configuration.replacing("modules:\n", with: "modules:\n  mod_offline: {}\n")

@@ -30,7 +30,7 @@ public final class Prosody: XMPPServer {
         try makeDirectory(folder)
         try makeDirectory(folder + "/data")
         let certificate = try await Certificate.make(
-            in: folder + "/certs", laboratory: laboratory, member: options.member)
+            in: folder + "/certs", laboratory: laboratory, member: options.member, isLarge: options.largeCertificate)
         certificateAuthority = certificate.authority
         try makeDirectory(folder + "/plugins")
         try writeText(resourceText(PackageResources.mod_lab_names_lua), to: folder + "/plugins/mod_lab_names.lua")
@@ -46,6 +46,9 @@ public final class Prosody: XMPPServer {
         if let port = options.uploads.namedPort { values["UPLOAD_PORT"] = "\(port)" }
         values["REGISTRATION"] = options.registration.rawValue
         values["ARCHIVE_POLICY"] = options.archive.rawValue
+        // Debian 12 has a module of the same name, with which no login of Prosody 0.12 succeeds.
+        if options.oneFlight, options.release != .installed { values["ONE_FLIGHT"] = "1" }
+        if options.tickets { values["TLS_TICKETS"] = "1" }
         if let port = options.componentPort { values["COMPONENT_PORT"] = "\(port)" }
         if let member = options.member {
             values["DOMAIN"] = domain

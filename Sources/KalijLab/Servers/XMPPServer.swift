@@ -36,6 +36,13 @@ public struct ServerOptions: Sendable {
     public var registration = RegistrationPolicy.nobody
     /// Whose server runs.
     public var release = DebianRelease.standard
+    /// Whether Debian 13's servers offer what Debian leaves off: Prosody's modules for SASL2, Bind 2, resuming inside the login, FAST and
+    /// XEP-0474, and ejabberd's for FAST. Debian 12's servers have none of them.
+    public var oneFlight = false
+    /// Whether Prosody takes the TLS tickets that it sends; as installed, neither server takes any.
+    public var tickets = false
+    /// Whether the certificate takes 2.3 kB, as that of a usual authority does with its intermediate one, and not 0.6 kB.
+    public var largeCertificate = false
     /// What the upload service takes (XEP-0363).
     public var uploads = UploadLimits()
     /// The server's part in a federation; nil for a server alone.
@@ -151,7 +158,7 @@ func waitForLine(
     _ wanted: String, in log: String, after offset: Int, of process: Subprocess, failure: String, console: String
 ) async throws {
     var tail = LogTail(path: log, from: offset)
-    let deadline = ContinuousClock.now + .seconds(30)
+    let deadline = ContinuousClock.now + .seconds(60)
     while ContinuousClock.now < deadline {
         let lines = tail.newLines()
         if let line = lines.first(where: { $0.contains(failure) }) {
@@ -164,5 +171,5 @@ func waitForLine(
         }
         try await Task.sleep(for: .milliseconds(10))
     }
-    throw LaboratoryError("\(process.name) was not ready after 30 s: \(readText(of: log).suffix(800))")
+    throw LaboratoryError("\(process.name) was not ready after 60 s: \(readText(of: log).suffix(800))")
 }

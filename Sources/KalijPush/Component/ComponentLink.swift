@@ -111,7 +111,7 @@ final class ComponentLink {
         case .connected: advance(.connected)
         case .received(let bytes): receive(bytes)
         case .drained: applyReading()
-        case .secured: break
+        case .secured, .ticket: break
         case .failed(let failure): lose("\(failure)")
         case .closed(let error): lose(error?.description ?? "the server has closed the connection")
         }

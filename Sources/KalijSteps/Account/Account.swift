@@ -11,8 +11,8 @@ public struct Account: Sendable {
     public let resource: String
     /// How the server is reached and trusted.
     public let server: ServerSettings
-    /// The SASL mechanism of the login; nothing weaker is accepted later.
-    public let mechanism: SASLMechanism
+    /// What a login has used, and no later login falls below.
+    public let pins: LoginPins
     package let credentials: Credentials
     /// Whether the account is in use.
     public let state: State

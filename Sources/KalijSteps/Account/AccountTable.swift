@@ -16,7 +16,7 @@ public struct AccountTable {
     public func all() throws -> [Account] {
         try database.prepare(
             """
-            SELECT id, jid, resource, server, direct_tls, ca_file, mechanism, keys, password, state,
+            SELECT id, jid, resource, server, direct_tls, ca_file, mechanism, binding, sasl2, keys, password, state,
                 history_days
             FROM account
             ORDER BY id
@@ -27,7 +27,7 @@ public struct AccountTable {
                 server: ServerSettings(
                     override: row.optionalText("server").flatMap(HostAndPort.init), directTLS: row.bool("direct_tls"),
                     caFile: row.optionalText("ca_file")),
-                mechanism: try Self.mechanism(row.text("mechanism")),
+                pins: try Self.pins(row),
                 credentials: try Self.credentials(keys: row.optionalBlob("keys"), password: row.text("password")),
                 state: Account.State(rawValue: row.text("state")) ?? .active,
                 historyDays: min(max(0, row.integer("history_days")), Self.longestHistory))
@@ -53,17 +53,20 @@ public struct AccountTable {
             let steady = try SteadyTime(in: database, clock)
             try database.run(
                 """
-                INSERT INTO account(jid, resource, server, direct_tls, ca_file, mechanism, keys, password, created_at, state)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO account(jid, resource, server, direct_tls, ca_file, mechanism, keys, password, created_at, state,
+                    binding, sasl2)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (jid) DO UPDATE SET server = excluded.server, direct_tls = excluded.direct_tls,
                     ca_file = excluded.ca_file, mechanism = excluded.mechanism, keys = excluded.keys,
-                    password = excluded.password, state = excluded.state, new_password = NULL, unregistering = 0
+                    password = excluded.password, state = excluded.state, new_password = NULL, unregistering = 0,
+                    binding = excluded.binding, sasl2 = excluded.sasl2
                 """,
                 [
                     .text(jid.bare.description), .text(resource), .optional(server.override?.description),
                     .integer(server.directTLS ? 1 : 0), .optional(server.caFile), .text(login.mechanism.rawValue),
                     .optional(keys), keys == nil ? .text(login.password) : .null,
-                    .integer(steady.now), .state(Account.State.active),
+                    .integer(steady.now), .state(Account.State.active), .optional(login.pins.binding?.rawValue),
+                    .integer(login.pins.isSASL2 ? 1 : 0),
                 ])
             if let historyDays {
                 try database.run(
@@ -97,8 +100,39 @@ public struct AccountTable {
     /// The account is logged out: it stays, without what is needed to log in.
     package func forgetLogin(of account: Account) throws {
         try database.run(
-            "UPDATE account SET state = ?, keys = NULL, password = NULL, new_password = NULL WHERE id = ?",
-            [.state(Account.State.out), .integer(account.id)])
+            """
+            UPDATE account SET state = ?, keys = NULL, password = NULL, new_password = NULL, user_agent = NULL
+            WHERE id = ?
+            """, [.state(Account.State.out), .integer(account.id)])
+        try LoginTokens(database, of: account.id).removeAll()
+        try TicketRow(database, of: account.id).remove()
+    }
+
+    /// A login was accepted: what no later login falls below.
+    package func set(_ pins: LoginPins, of account: Int64) throws {
+        guard let mechanism = pins.mechanism else { return }
+        try database.run(
+            "UPDATE account SET mechanism = ?, binding = ?, sasl2 = ? WHERE id = ?",
+            [
+                .text(mechanism.rawValue), .optional(pins.binding?.rawValue), .integer(pins.isSASL2 ? 1 : 0),
+                .integer(account),
+            ])
+    }
+
+    /// What the account's logins do not fall below.
+    package func pins(of account: Int64) throws -> LoginPins? {
+        try database.prepare("SELECT mechanism, binding, sasl2 FROM account WHERE id = ?")
+            .first([.integer(account)], Self.pins)
+    }
+
+    /// The name under which a server knows this directory's client (XEP-0388 section 2.2); nil if none was given yet.
+    package func userAgent(of account: Int64) throws -> String? {
+        try database.prepare("SELECT user_agent FROM account WHERE id = ?")
+            .first([.integer(account)]) { $0.optionalText("user_agent") } ?? nil
+    }
+
+    package func set(userAgent: String, of account: Int64) throws {
+        try database.run("UPDATE account SET user_agent = ? WHERE id = ?", [.text(userAgent), .integer(account)])
     }
 
     /// Removes an account, and all rows of all tables that refer to it.
@@ -118,11 +152,17 @@ public struct AccountTable {
             .first([.integer(account)]) { $0.integer() }
     }
 
-    private static func mechanism(_ name: String) throws -> SASLMechanism {
+    private static func pins(_ row: Row) throws -> LoginPins {
+        let (name, kind) = (row.text("mechanism"), row.optionalText("binding"))
         guard let mechanism = SASLMechanism(rawValue: name) else {
             throw StoreError(.other, "an account is stored with the unknown SASL mechanism \(name)")
         }
-        return mechanism
+        let binding = kind.flatMap(ChannelBindings.Kind.init(rawValue:))
+        // Without the pin a login would be accepted that is not bound.
+        if let kind, binding == nil {
+            throw StoreError(.other, "an account is stored with the unknown channel binding \(kind)")
+        }
+        return LoginPins(mechanism: mechanism, binding: binding, isSASL2: row.bool("sasl2"))
     }
 
     static func credentials(keys: [UInt8]?, password: String) throws -> Credentials {
@@ -140,12 +180,16 @@ public struct SuccessfulLogin: Sendable {
     public let mechanism: SASLMechanism
     /// The keys stored in the password's place; nil for a mechanism that needs the password itself.
     public let keys: SCRAMKeys?
+    /// What no later login falls below.
+    package let pins: LoginPins
     package let password: String
 
     /// A login with `password`; the password is stored only if `keys` is nil.
-    public init(mechanism: SASLMechanism, keys: SCRAMKeys?, password: String) {
+    /// - Parameter pins: what no later login falls below; nil: the mechanism alone.
+    public init(mechanism: SASLMechanism, keys: SCRAMKeys?, password: String, pins: LoginPins? = nil) {
         self.mechanism = mechanism
         self.keys = keys
+        self.pins = pins ?? LoginPins(mechanism: mechanism)
         self.password = password
     }
 }

@@ -30,5 +30,14 @@ package enum AccountTables {
             -- Why the server refused the last change of the password or the removal.
             ALTER TABLE account ADD COLUMN problem TEXT;
             """),
+        Migration(
+            "account/3",
+            """
+            -- Beside the mechanism: what no later login falls below.
+            ALTER TABLE account ADD COLUMN binding TEXT;         -- the kind of channel binding; NULL: none
+            ALTER TABLE account ADD COLUMN sasl2 INTEGER NOT NULL DEFAULT 0;
+            -- A UUID of this directory's client (XEP-0388 section 2.2); NULL: not needed yet.
+            ALTER TABLE account ADD COLUMN user_agent TEXT;
+            """),
     ]
 }

@@ -90,6 +90,12 @@ extension SessionRow {
             "UPDATE session SET carbons = ? WHERE account = ?", [.integer(carbons ? 1 : 0), .integer(account)])
     }
 
+    /// Whether the server copies in this session what other clients of the account send and get (XEP-0280).
+    package static func hasCarbons(_ account: Int64, in database: Database) throws -> Bool {
+        try database.statement("SELECT carbons FROM session WHERE account = ?")
+            .first([.integer(account)]) { $0.bool() } ?? false
+    }
+
     /// Whether the server archives the account's messages (XEP-0313), and whether the account's stanza-ids are trusted (XEP-0359).
     package static func set(archive: Bool, stamps: Bool, of account: Int64, in database: Database) throws {
         try database.run(

@@ -23,6 +23,8 @@ public final class Step {
     package let mark: CallMark?
     /// Whether new messages cause notifications.
     package let notifies: Bool
+    /// What is known of the way to the server.
+    package let link: LinkQuality
     package private(set) var effects = Effects()
     /// Promises whose waiting handlers are called before the commit.
     private var delivering: [Int64] = []
@@ -50,8 +52,9 @@ public final class Step {
 
     package init(
         database: Database, account: Account, now: Int64, steady: SteadyTime, features: Features,
-        mark: CallMark? = nil, notifies: Bool = false
+        mark: CallMark? = nil, notifies: Bool = false, link: LinkQuality = LinkQuality()
     ) {
+        self.link = link
         self.steady = steady
         self.mark = mark
         self.notifies = notifies

@@ -13,6 +13,10 @@ package final class StepRunner {
     package let features: Features
     private let mark: CallMark?
     private let notifies: Bool
+    /// What is known of the way to the server, for each account; the accounts' drivers keep it up to date.
+    package var links: [Int64: LinkQuality] = [:]
+    /// Whether the process runs for a short while: then nothing is put off, however slow the link.
+    package var isBrief = false
     /// Whether a power failure could still undo a commit.
     private var isDirty: Bool
 
@@ -87,9 +91,11 @@ package final class StepRunner {
     }
 
     private func step(for account: Account) -> Step {
-        Step(
+        var link = links[account.id] ?? LinkQuality()
+        link.isBrief = isBrief
+        return Step(
             database: database, account: account, now: clock.now(), steady: steady, features: features, mark: mark,
-            notifies: notifies)
+            notifies: notifies, link: link)
     }
 
     /// What a step of the kind `kind` has to say that began at `start`.

@@ -14,17 +14,17 @@ extension StreamManagement {
     /// `</stream:stream>`: ends the session, not only the connection (XEP-0198, 7).
     public static let end: [UInt8] = Array("</stream:stream>".utf8)
 
-    static func resume(id: String, handled: HandledCount) -> [UInt8] {
+    /// `<resume/>`, sent by steps or together with a login.
+    static func resume(_ plan: SessionPlan.Resume) -> Element {
         Element(
-            "resume", xmlns: Namespace.streamManagement, attributes: ["h": "\(handled)", "previd": id]
-        ).bytes(in: Namespace.client)
+            "resume", xmlns: Namespace.streamManagement, attributes: ["h": "\(plan.handled)", "previd": plan.id])
     }
 
-    static func enable(resumable: Bool, maximum: Int?) -> [UInt8] {
-        var attributes: [String: String] = [:]
-        if resumable { attributes["resume"] = "true" }
+    /// `<enable/>` for a session that can be resumed; `maximum` is the preferred time in seconds for which the server keeps
+    /// the session of a lost connection.
+    static func enable(maximum: Int?) -> Element {
+        var attributes = ["resume": "true"]
         if let maximum { attributes["max"] = "\(maximum)" }
         return Element("enable", xmlns: Namespace.streamManagement, attributes: attributes)
-            .bytes(in: Namespace.client)
     }
 }

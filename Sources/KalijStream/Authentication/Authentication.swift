@@ -1,46 +1,97 @@
 import KalijXML
 
-/// A SASL exchange in XMPP (RFC 6120, 6.4). Runs only inside TLS: `Negotiation` makes sure.
+/// A SASL exchange, by RFC 6120, 6.4, or by XEP-0388. Runs only inside TLS: `Negotiation` makes sure.
 struct Authentication: Sendable {
     private enum Method: Sendable {
-        case plain
+        case plain(String)
         case scram(SCRAM, hasAnswered: Bool)
+        case token(HashedToken)
     }
 
-    let mechanism: SASLMechanism
-    /// `<auth/>` with the initial response.
-    let request: [UInt8]
+    /// The name of the mechanism for the server.
+    let name: String
     private var method: Method
+    /// The error if the server does not prove that its lists are genuine.
+    private let descent: AuthenticationError?
 
-    init(_ configuration: Negotiation.Configuration, offered: [String]) throws(AuthenticationError) {
+    /// How many characters of Base64 a message of the server may have.
+    private static let mostCharacters = 65_536
+
+    /// An exchange with the credentials.
+    init(
+        _ choice: LoginChoice, _ configuration: Negotiation.Configuration, _ bindings: ChannelBindings
+    ) throws(AuthenticationError) {
         let username = configuration.account.local ?? ""
-        mechanism = try .strongest(
-            of: offered, credentials: configuration.credentials, pinned: configuration.weakestMechanism)
-        let response: String
-        if mechanism == .plain {
+        (name, descent) = (choice.name, choice.descent)
+        if choice.mechanism == .plain {
             guard case .password(let password) = configuration.credentials else {
                 throw .passwordNeeded(.mechanismNotOffered)
             }
             // RFC 4616: authorization identity (none), user name and password, with zeros between.
-            response = "\0\(try Preparation.username(username))\0\(try Preparation.password(password))"
-            method = .plain
-        } else {
-            let scram = try SCRAM(
-                mechanism: mechanism, username: username, credentials: configuration.credentials,
-                nonce: configuration.nonce)
-            response = scram.firstMessage
-            method = .scram(scram, hasAnswered: false)
+            method = .plain("\0\(try Preparation.username(username))\0\(try Preparation.password(password))")
+            return
         }
-        request = Element(
-            "auth", xmlns: Namespace.sasl, attributes: ["mechanism": mechanism.rawValue],
-            text: Base64.encode(response.utf8)
-        ).bytes(in: Namespace.client)
+        let binding: SCRAM.Binding
+        if let kind = choice.binding {
+            guard let data = bindings[kind] else { throw .bindingMissing(kind) }
+            binding = .bound(kind, data)
+        } else {
+            binding = choice.flag == .unoffered ? .unoffered : .unsupported
+        }
+        let scram = try SCRAM(
+            mechanism: choice.mechanism, username: username, credentials: configuration.credentials,
+            nonce: configuration.nonce, binding: binding)
+        method = .scram(scram, hasAnswered: false)
     }
 
-    /// Answers `<challenge/>` with `<response/>`.
-    mutating func answer(_ challenge: String) throws(AuthenticationError) -> [UInt8] {
+    /// An exchange with a token (XEP-0484).
+    init(_ token: HashedToken) {
+        (name, method, descent) = (token.token.mechanism, .token(token), nil)
+    }
+
+    /// The token of the exchange.
+    var token: FASTToken? {
+        if case .token(let hashed) = method { hashed.token } else { nil }
+    }
+
+    /// Whether the exchange is a SCRAM exchange.
+    var isSCRAM: Bool {
+        if case .scram = method { true } else { false }
+    }
+
+    /// Whether the proof has been made.
+    var hasAnswered: Bool {
+        if case .scram(_, let hasAnswered) = method { hasAnswered } else { true }
+    }
+
+    /// The keys to be stored, after the end.
+    var keys: SCRAMKeys? {
+        if case .scram(let scram, _) = method { scram.keys } else { nil }
+    }
+
+    /// Whether the server has proven that its lists are genuine (XEP-0474).
+    var isListGenuine: Bool {
+        if case .scram(let scram, _) = method { scram.keys != nil && scram.isListGenuine } else { false }
+    }
+
+    /// The first message, in Base64.
+    func firstMessage() throws(AuthenticationError) -> String {
+        switch method {
+        case .plain(let message): Base64.encode(message.utf8)
+        case .scram(let scram, _): Base64.encode(scram.firstMessage.utf8)
+        case .token(let hashed): Base64.encode(try hashed.firstMessage())
+        }
+    }
+
+    /// Answers a challenge. The proof is made only if the offer is not below the pins.
+    ///
+    /// - Parameters:
+    ///   - challenge: the challenge in Base64.
+    ///   - lists: the server's lists, in the form that XEP-0474 hashes.
+    /// - Returns: the response in Base64.
+    mutating func answer(_ challenge: String, lists: [UInt8]) throws(AuthenticationError) -> String {
         guard case .scram(var scram, let hasAnswered) = method else {
-            throw .invalidMessage("a challenge that \(mechanism) does not have")
+            throw .invalidMessage("a challenge that \(name) does not have")
         }
         let message = try decode(challenge)
         var answer = ""
@@ -48,27 +99,51 @@ struct Authentication: Sendable {
             // The server may send its final message here, and an empty <success/> afterwards.
             try scram.verify(message)
         } else {
-            answer = try scram.respond(to: message)
+            answer = try scram.respond(to: message, lists: lists)
+            if let descent, !scram.isListGenuine { throw descent }
         }
         method = .scram(scram, hasAnswered: true)
-        return Element("response", xmlns: Namespace.sasl, text: Base64.encode(answer.utf8)).bytes(in: Namespace.client)
+        return Base64.encode(answer.utf8)
     }
 
-    /// Takes `<success/>`; returns the keys to be stored.
-    mutating func finish(_ data: String) throws(AuthenticationError) -> SCRAMKeys? {
-        guard case .scram(var scram, _) = method else { return nil }
-        if scram.keys == nil {
-            // RFC 6120, 6.4.6: "=" stands for data of no length.
-            guard !data.isEmpty, data != "=" else { throw .missingServerSignature }
-            try scram.verify(try decode(data))
+    /// Takes the data of a success, in Base64; checks whether the server knows the password, or the token.
+    mutating func finish(_ data: String) throws(AuthenticationError) {
+        switch method {
+        case .plain: break
+        case .token(let hashed): try hashed.verify(try bytes(data))
+        case .scram(var scram, let hasAnswered):
+            if scram.keys == nil {
+                // RFC 6120, 6.4.6: "=" stands for data of no length.
+                guard !data.isEmpty, data != "=" else { throw .missingServerSignature }
+                try scram.verify(try decode(data))
+                method = .scram(scram, hasAnswered: hasAnswered)
+            }
         }
-        return scram.keys
     }
 
     private func decode(_ text: String) throws(AuthenticationError) -> String {
-        guard let bytes = Base64.decode(text), let message = String(validating: bytes, as: UTF8.self) else {
+        guard let message = String(validating: try bytes(text), as: UTF8.self) else {
             throw .invalidMessage("it is no text in Base64")
         }
         return message
     }
+
+    private func bytes(_ text: String) throws(AuthenticationError) -> [UInt8] {
+        guard text.utf8.count <= Self.mostCharacters, let bytes = Base64.decode(Trimmed.text(text)) else {
+            throw .invalidMessage("it is no text in Base64")
+        }
+        return bytes
+    }
+}
+
+/// Text of an element without the white space around, which examples of XEP-0388 have.
+enum Trimmed {
+    static func text(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        guard let first = bytes.firstIndex(where: { !isBlank($0) }), let last = bytes.lastIndex(where: { !isBlank($0) })
+        else { return "" }
+        return String(decoding: bytes[first...last], as: UTF8.self)
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 }

@@ -1,6 +1,6 @@
 import KalijAddress
 
-/// The client's side of a SCRAM authentication (RFC 5802, RFC 7677), without channel binding.
+/// The client's side of a SCRAM authentication (RFC 5802, RFC 7677), with or without channel binding.
 ///
 /// ```swift
 /// var scram = try SCRAM(mechanism: .scramSHA256, username: "user", credentials: .password("pencil"), nonce: nonce)
@@ -24,10 +24,34 @@ public struct SCRAM: Sendable {
     private let credentials: Credentials
     private let nonce: String
     private let firstBare: String
+    private let binding: Binding
     private var state = State.first
+    /// Whether the server's hash of its lists was right (XEP-0474).
+    private(set) var isListGenuine = false
 
-    /// GS2 header: no channel binding, no authorization identity (RFC 5802, 7).
-    private static let header = "n,,"
+    /// The channel binding of an exchange (RFC 5802, 6).
+    public enum Binding: Hashable, Sendable {
+        /// We cannot bind.
+        case unsupported
+        /// We could bind, and the server does not offer binding.
+        case unoffered
+        /// The exchange is bound to the connection.
+        case bound(ChannelBindings.Kind, [UInt8])
+
+        /// GS2 header, without an authorization identity (RFC 5802, 7).
+        var header: String {
+            switch self {
+            case .unsupported: "n,,"
+            case .unoffered: "y,,"
+            case .bound(let kind, _): "p=\(kind.rawValue),,"
+            }
+        }
+
+        /// `cbind-input`
+        var input: [UInt8] {
+            if case .bound(_, let data) = self { Array(header.utf8) + data } else { Array(header.utf8) }
+        }
+    }
 
     /// Starts an authentication.
     ///
@@ -36,10 +60,12 @@ public struct SCRAM: Sendable {
     ///   - username: the local part of the account, prepared here with SASLprep.
     ///   - credentials: keys have to be of the same mechanism.
     ///   - nonce: at least 16 random bytes as printable ASCII without commas, never used before.
+    ///   - binding: the channel binding; without an argument none.
     /// - Throws: `AuthenticationError`, if the user name cannot be prepared, the nonce has other characters, or
     ///   mechanism and credentials do not belong together.
     public init(
-        mechanism: SASLMechanism, username: String, credentials: Credentials, nonce: String
+        mechanism: SASLMechanism, username: String, credentials: Credentials, nonce: String,
+        binding: Binding = .unsupported
     ) throws(AuthenticationError) {
         guard let digest = mechanism.digest else { throw .noMechanism(offered: [mechanism.rawValue]) }
         guard !nonce.isEmpty, nonce.utf8.allSatisfy(SCRAMMessage.isNonceByte) else { throw .invalidNonce }
@@ -50,11 +76,12 @@ public struct SCRAM: Sendable {
         self.digest = digest
         self.credentials = credentials
         self.nonce = nonce
+        self.binding = binding
         self.firstBare = "n=\(SCRAMMessage.escape(try Preparation.username(username))),r=\(nonce)"
     }
 
     /// The client's first message.
-    public var firstMessage: String { Self.header + firstBare }
+    public var firstMessage: String { binding.header + firstBare }
 
     /// The keys to be stored; nil until the server's signature was verified.
     public var keys: SCRAMKeys? {
@@ -68,13 +95,24 @@ public struct SCRAM: Sendable {
     /// - Throws: `AuthenticationError.invalidMessage` if the message breaks RFC 5802, 7, the nonce does not continue
     ///   ours or the iteration count is out of bounds, `.passwordNeeded` if stored keys no longer fit.
     public mutating func respond(to serverFirst: String) throws(AuthenticationError) -> String {
+        try respond(to: serverFirst, lists: nil)
+    }
+
+    /// As ``respond(to:)``; before, the server's hash of its lists is checked, if the server sends a hash (XEP-0474).
+    ///
+    /// - Parameter lists: the lists that we got, in the form that is hashed.
+    mutating func respond(to serverFirst: String, lists: [UInt8]?) throws(AuthenticationError) -> String {
         guard case .first = state else { throw .invalidMessage("a second first message of the server") }
         let first = try SCRAMMessage.First(serverFirst)
         guard first.nonce.utf8.starts(with: nonce.utf8), first.nonce.utf8.count > nonce.utf8.count else {
             throw .invalidMessage("the server's nonce does not continue ours")
         }
+        if let lists, let hash = first.hash {
+            guard Base64.decode(hash) == (try digest.hash(lists)) else { throw .tamperedOffer }
+            isListGenuine = true
+        }
         let keys = try self.keys(for: first)
-        let withoutProof = "c=\(Base64.encode(Self.header.utf8)),r=\(first.nonce)"
+        let withoutProof = "c=\(Base64.encode(binding.input)),r=\(first.nonce)"
         let message = Array("\(firstBare),\(serverFirst),\(withoutProof)".utf8)
         let signature = try digest.authenticate(message, key: try digest.hash(keys.clientKey))
         let proof = zip(keys.clientKey, signature).map { $0 ^ $1 }

@@ -5,6 +5,8 @@ enum SCRAMMessage {
         let nonce: String
         let salt: [UInt8]
         let iterations: Int
+        /// The hash of the server's lists (XEP-0474).
+        let hash: String?
 
         init(_ message: String) throws(AuthenticationError) {
             let fields = message.split(separator: ",", omittingEmptySubsequences: false)
@@ -24,6 +26,7 @@ enum SCRAMMessage {
             self.nonce = String(nonce)
             self.salt = salt
             self.iterations = iterations
+            hash = fields[3...].lazy.compactMap { value(of: "h", in: $0) }.first.map(String.init)
         }
     }
 

@@ -18,6 +18,21 @@ public enum AuthenticationError: Error, Hashable, Sendable {
     case noMechanism(offered: [String])
     /// All offered mechanisms are weaker than the mechanism used before: the list may have been tampered with.
     case onlyWeakerMechanisms(offered: [String], pinned: SASLMechanism)
+    /// The server offers no channel binding as strong as before, or this connection has none: somebody may be in between.
+    /// Nil if the server has no kind that we have (XEP-0440 section 5).
+    case bindingMissing(ChannelBindings.Kind?)
+    /// The server no longer offers XEP-0388, used before.
+    case profileMissing
+    /// The server offers mechanisms with channel binding and no kinds, or kinds and no mechanisms (XEP-0440 section 5).
+    case contradictoryOffer
+    /// The server sent other lists of mechanisms and bindings than we got (XEP-0474): somebody is in between.
+    case tamperedOffer
+    /// The server offers something else than at the last login, by which this login began: to be begun again by steps.
+    case offerChanged
+    /// The server wants more than the password (XEP-0388 section 2.6.3), which is not supported.
+    case furtherTasks
+    /// The server logged in another account.
+    case otherIdentity
     /// The stored keys do not fit any more: ask for the password.
     case passwordNeeded(KeyProblem)
     /// The user name cannot be prepared (RFC 4013).
@@ -47,6 +62,15 @@ extension AuthenticationError: CustomStringConvertible {
             "the server offers no login mechanism known here (\(Self.list(offered)))"
         case .onlyWeakerMechanisms(let offered, let pinned):
             "the server offers only login mechanisms weaker than \(pinned), used before (\(Self.list(offered)))"
+        case .bindingMissing(let kind?):
+            "the login cannot be bound to the connection by \(kind.rawValue), as before: somebody may be in between"
+        case .bindingMissing(nil): "the server offers no channel binding known here: somebody may be in between"
+        case .profileMissing: "the server no longer offers SASL2, used before: somebody may be in between"
+        case .contradictoryOffer: "the server's offers of channel binding contradict each other"
+        case .tamperedOffer: "somebody in between has changed the server's list of login mechanisms"
+        case .offerChanged: "the server offers other logins than before"
+        case .furtherTasks: "the server asks for more than the password, which is not supported"
+        case .otherIdentity: "the server logged in another account"
         case .passwordNeeded(.mechanismNotOffered):
             "the password is needed: the server no longer offers the mechanism of the stored keys"
         case .passwordNeeded(.serverChangedSalt):
@@ -64,6 +88,11 @@ extension AuthenticationError: CustomStringConvertible {
         case .refusedByServer(let reason): "the server refused the login: \(reason)"
         case .cryptography: "OpenSSL cannot carry out a hash function"
         }
+    }
+
+    /// Whether only the pin stands against the offer.
+    var isDescent: Bool {
+        if case .onlyWeakerMechanisms = self { true } else { false }
     }
 
     /// The server's words, cut to fit a line.

@@ -39,12 +39,13 @@ public struct SASLError: Error, Hashable, Sendable {
         self.text = text
     }
 
-    /// Reads `<failure/>`; nil for another element.
+    /// Reads `<failure/>` of RFC 6120 or of XEP-0388; nil for another element.
     public init?(_ element: Element) {
-        guard element.isNamed("failure", Namespace.sasl) else { return nil }
-        let conditions = element.children.lazy.filter { $0.namespace == Namespace.sasl }
-        self.init(
-            conditions.compactMap { Condition(rawValue: $0.name) }.first, text: ErrorText.of(element, Namespace.sasl))
+        let namespaces = [Namespace.sasl, Namespace.sasl2]
+        guard element.name == "failure", let own = element.namespace, namespaces.contains(own) else { return nil }
+        // XEP-0388 has the conditions in the namespace of RFC 6120; Prosody has some in its own.
+        let conditions = element.children.lazy.filter { $0.namespace == Namespace.sasl || $0.namespace == own }
+        self.init(conditions.compactMap { Condition(rawValue: $0.name) }.first, text: ErrorText.of(element, own))
     }
 
     /// Whether user name, password or account are refused: trying again without a change is of no use.

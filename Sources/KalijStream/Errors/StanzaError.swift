@@ -101,7 +101,8 @@ public struct StanzaError: Error, Hashable, Sendable {
         }
     }
 
-    private init(error: Element) {
+    /// Reads `<error/>` in any namespace: Bind 2 has its own.
+    init(error: Element) {
         var condition: Condition?
         var newAddress: String?
         var application: String?

@@ -1,47 +1,20 @@
 import KalijAddress
 import KalijXML
 
-/// The way from a connection to a session: RFC 6120 (STARTTLS, SASL, binding) and XEP-0198 (resuming, enabling).
+/// The way from a connection to a session: RFC 6120 (STARTTLS, SASL, binding) and XEP-0198 (resuming, enabling), or with
+/// fewer round trips XEP-0388 (SASL2), XEP-0386 (Bind 2) and XEP-0484 (FAST).
 ///
 /// A value without socket, clock and disk. The owner passes events in and carries out the returned actions:
 ///
 /// ```swift
 /// var negotiation = Negotiation(configuration)
-/// for action in try negotiation.handle(.connected(secured: true)) { ... }
+/// for action in try negotiation.handle(.connected(secured: bindings, known: known)) { ... }
 /// ```
 ///
-/// Outside TLS nothing is said about the account, and nobody is authenticated. After an error every further event is an
-/// error, too.
+/// At a known server steps leave before the server asks (``Letter``); what the server then says is checked as if it had
+/// been waited for. Outside TLS nothing is said about the account, and nobody is authenticated. After an error every
+/// further event is an error, too.
 public struct Negotiation: Sendable {
-    /// The starting point of a negotiation.
-    public struct Configuration: Sendable {
-        /// The account; a resource is ignored.
-        public var account: JID
-        /// Password or stored keys.
-        public var credentials: Credentials
-        /// At least 16 random bytes as printable ASCII without commas (Base64, say), new for each negotiation.
-        public var nonce: String
-        /// The mechanism of an earlier login: no weaker mechanism is accepted. Nil before the first login.
-        public var weakestMechanism: SASLMechanism?
-        /// The language for the server's messages to people (RFC 5646).
-        public var language: String
-        /// Whether to authenticate. If not, the stream is the owner's once the stream is encrypted: to register an account
-        /// (XEP-0077 section 3.1).
-        public var authenticates = true
-
-        /// Makes a configuration.
-        public init(
-            account: JID, credentials: Credentials, nonce: String, weakestMechanism: SASLMechanism? = nil,
-            language: String = "en"
-        ) {
-            self.account = account
-            self.credentials = credentials
-            self.nonce = nonce
-            self.weakestMechanism = weakestMechanism
-            self.language = language
-        }
-    }
-
     /// The security of a stream so far.
     enum Phase: Sendable {
         case plain, secured, authenticated
@@ -54,27 +27,62 @@ public struct Negotiation: Sendable {
         case requestingTLS
         case securing
         case unauthenticated
-        case authenticating(Authentication)
-        case choosing(StreamFeatures, mayResume: Bool)
-        case resuming(id: String, StreamFeatures)
-        case binding(StreamFeatures)
-        case bound
+        /// The plan is awaited.
+        case planning(Planning)
+        case authenticating(Attempt)
+        case resuming(SessionPlan.Resume, StreamFeatures)
+        case binding(StreamFeatures, SessionPlan.Bind)
+        /// A resource is bound together with the login; whether streams are managed is told by the features to come.
+        case bound(SessionPlan.Bind)
         case enabling
+        /// No session is wanted.
+        case unwanted
         case established
         case over
+    }
+
+    /// What the plan is for.
+    enum Planning: Sendable {
+        /// The login itself.
+        case login(Attempt)
+        /// The response to the server's challenge.
+        case response(Attempt, [UInt8])
+        /// The stream after the login.
+        case stream
+        /// The session, by steps.
+        case session(StreamFeatures)
     }
 
     let configuration: Configuration
     var stage = Stage.new
     /// A fault of the server's header, kept back because a following stream error would explain more.
     private var headerProblem: NegotiationError?
-    /// Whether `<resume/>` was sent and not answered. Still valid after an error: a connection that ends in between
-    /// counts as a failed attempt to resume.
+    /// Whether `<resume/>` was sent and not answered, and an unasked letter is not to blame. Still valid after an error: a
+    /// connection that ends in between counts as a failed attempt to resume.
     public internal(set) var isResumePending = false
+    /// The letter that left unasked and is not answered yet as it should be. Still valid after an error: then the letter
+    /// is to be turned off (``KnownServer/turningOff(_:)``). Nil if the login itself was refused.
+    public internal(set) var suspect: Letter?
+    /// What the owner knows of the server.
+    var known = KnownServer()
+    var bindings = ChannelBindings([:])
+    /// Whether `<starttls/>` was sent.
+    var hasAskedForTLS = false
+    /// The login that left with the header.
+    var flight: Attempt?
+    /// What left with the response to the challenge.
+    var resumeInFlight: SessionPlan.Resume?
+    /// Whether no attempt to resume has failed yet.
+    var mayResume = true
+    /// The tokens that were not tried yet.
+    var tokens: [FASTToken]
+    /// Whether a token was refused on this connection.
+    var hasTriedToken = false
 
     /// Makes a negotiation for a new connection.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
+        tokens = configuration.tokens
     }
 
     /// Takes an event.
@@ -84,50 +92,51 @@ public struct Negotiation: Sendable {
     public mutating func handle(_ event: Event) throws(NegotiationError) -> [Action] {
         do { return try take(event) } catch {
             stage = .over
+            if error.isOfLogin, suspect != .login || !error.mayBeOfHaste { suspect = nil }
             throw error
         }
     }
 
     private mutating func take(_ event: Event) throws(NegotiationError) -> [Action] {
         switch event {
-        case .connected(let secured): return try connect(secured: secured)
-        case .secured:
+        case .connected(let secured, let known): return try connect(secured, known)
+        case .secured(let bindings):
             guard case .securing = stage else { throw misuse("TLS was not asked for") }
-            return [.restartParser, open(.secured)]
+            return [.restartParser(keepingRest: false)] + (try beginSecured(bindings))
         case .opened(let header): return try opened(header)
         case .element(let element): return try received(element)
         case .closed:
             if let headerProblem { throw headerProblem }
             throw .closed(during: stage.description)
-        case .resume(let id, let handled): return try resume(id: id, handled: handled)
-        case .bind(let resource): return try bind(resource: resource)
-        case .enableStreamManagement(let resumable, let maximum):
-            return try enable(resumable: resumable, maximum: maximum)
-        case .withoutStreamManagement:
-            guard case .bound = stage else { throw misuse("there is no new session") }
-            stage = .established
-            return [.established]
+        case .planned(let plan): return try planned(plan)
+        case .silent: return try rescue()
         }
     }
 
     // MARK: - Streams
 
-    private mutating func connect(secured: Bool) throws(NegotiationError) -> [Action] {
+    private mutating func connect(
+        _ secured: ChannelBindings?, _ known: KnownServer
+    ) throws(NegotiationError) -> [Action] {
         guard case .new = stage else { throw misuse("connected twice") }
         guard configuration.account.isPrepared, configuration.account.local != nil else {
             throw .misuse("the account needs a valid address with a local part")
         }
         guard StreamHeader.isLanguage(configuration.language) else { throw .misuse("the language is no language tag") }
-        return [open(secured ? .secured : .plain)]
+        self.known = known
+        if let secured { return try beginSecured(secured) }
+        guard known.offersTLS, !known.off.contains(.startTLS) else { return [.send(open(.plain))] }
+        hasAskedForTLS = true
+        suspect = .startTLS
+        return [.send(open(.plain, isDeclared: false) + Self.startTLS)]
     }
 
-    /// Sends our header.
-    mutating func open(_ phase: Phase) -> Action {
+    /// Our header, to be sent.
+    mutating func open(_ phase: Phase, isDeclared: Bool = true) -> [UInt8] {
         stage = .header(phase)
-        let header = StreamHeader.bytes(
+        return StreamHeader.bytes(
             account: configuration.account, isSecured: phase != .plain && configuration.authenticates,
-            language: configuration.language)
-        return .send(header)
+            language: configuration.language, isDeclared: isDeclared)
     }
 
     private mutating func opened(_ header: Element) throws(NegotiationError) -> [Action] {
@@ -137,6 +146,8 @@ public struct Negotiation: Sendable {
             guard header.isNamed("stream", Namespace.stream) else { throw .invalidHeader(problem) }
         }
         stage = .features(phase)
+        // The new stream was begun: from here on the answer to <resume/> is missing, not the letter's.
+        if resumeInFlight != nil { isResumePending = true }
         return []
     }
 
@@ -151,16 +162,27 @@ public struct Negotiation: Sendable {
         if let headerProblem { throw headerProblem }
         switch stage {
         case .features(.plain): return try secure(element)
-        case .features(.secured): return configuration.authenticates ? try authenticate(element) : try stay(element)
+        case .features(.secured): return configuration.authenticates ? try chooseLogin(element) : try stay(element)
         case .unauthenticated: return [.stanza(element)]
-        case .features(.authenticated): return try choose(element)
+        case .features(.authenticated): return try chooseSession(element)
         case .requestingTLS: return try answeredTLS(element)
-        case .authenticating(let authentication): return try authenticating(authentication, element)
-        case .resuming(let id, let features): return try answeredResume(element, id: id, features)
-        case .binding(let features): return try answeredBind(element, features)
+        case .authenticating(let attempt): return try authenticating(attempt, element)
+        case .resuming(let resume, let features): return try answeredResume(element, resume, features)
+        case .binding(let features, let bind): return try answeredBind(element, features, bind)
+        case .bound(let bind) where !StreamManagement.isStanza(element): return try manage(element, bind)
         case .bound, .enabling: return try uncounted(element)
+        case .unwanted: return []
         default: throw unexpected(element)
         }
+    }
+
+    // MARK: - Learning
+
+    /// Changes what is known; tells the owner if there is anything new.
+    mutating func learn(_ change: (inout KnownServer) -> Void) -> [Action] {
+        let before = known
+        change(&known)
+        return known == before ? [] : [.learned(known)]
     }
 
     // MARK: - Errors
@@ -186,11 +208,12 @@ extension Negotiation.Stage: CustomStringConvertible {
         case .securing: "setting up encryption"
         case .authenticating: "logging in"
         case .unauthenticated: "registering an account"
-        case .choosing: "choosing a session"
+        case .planning: "choosing a session"
         case .resuming: "resuming a session"
         case .binding: "binding a resource"
         case .bound: "about to enable stream management"
         case .enabling: "enabling stream management"
+        case .unwanted: "done without a session"
         case .established: "done with the negotiation"
         case .over: "done after an error"
         }

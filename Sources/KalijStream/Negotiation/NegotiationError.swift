@@ -4,6 +4,8 @@ import KalijAddress
 public enum NegotiationError: Error, Hashable, Sendable {
     /// The server closed the stream or the connection while we waited for something.
     case closed(during: String)
+    /// Nothing has come from the server for long.
+    case silent(during: String)
     /// The server ended the stream with an error.
     case stream(StreamError)
     /// The server's stream header is of no use to us.
@@ -38,6 +40,19 @@ public enum NegotiationError: Error, Hashable, Sendable {
         }
     }
 
+    /// Whether the login itself failed, whatever it began with.
+    var isOfLogin: Bool {
+        switch self {
+        case .sasl(let error): error.isRefusal || error.isTemporary
+        case .authentication(let error): error != .offerChanged
+        default: false
+        }
+    }
+
+    /// Whether a login that left with the header may have been refused for that alone, before any proof (measured: ejabberd 24.12,
+    /// to a header without `from`).
+    var mayBeOfHaste: Bool { if case .sasl(let error) = self { error.condition == .notAuthorized } else { false } }
+
     /// Whether the stored keys are of no use any more and the password would help.
     public var needsPassword: Bool {
         if case .authentication(.passwordNeeded) = self { true } else { false }
@@ -48,6 +63,7 @@ extension NegotiationError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .closed(let stage): "the server closed the connection while we were \(stage)"
+        case .silent(let stage): "nothing came from the server for too long while we were \(stage)"
         case .stream(let error): "\(error)"
         case .invalidHeader(let problem): "the server's stream header cannot be accepted: \(problem)"
         case .tlsNotOffered: "the server offers no encryption (STARTTLS), or somebody removed the offer"

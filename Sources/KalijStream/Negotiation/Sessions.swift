@@ -3,36 +3,103 @@ import KalijXML
 
 /// A former session resumed (XEP-0198, 5), or a new session bound (RFC 6120, 7) and enabled (XEP-0198, 3).
 extension Negotiation {
-    mutating func choose(_ element: Element) throws(NegotiationError) -> [Action] {
+    mutating func chooseSession(_ element: Element) throws(NegotiationError) -> [Action] {
         guard let features = StreamFeatures(element) else { throw unexpected(element) }
-        stage = .choosing(features, mayResume: true)
-        return [.choose(features)]
+        if let resume = resumeInFlight {
+            stage = .resuming(resume, features)
+            return [.offered(features)]
+        }
+        stage = .planning(.session(features))
+        return [.offered(features), .plan]
+    }
+
+    // MARK: - Plans
+
+    mutating func planned(_ plan: SessionPlan) throws(NegotiationError) -> [Action] {
+        guard case .planning(let planning) = stage else { throw misuse("no plan was asked for") }
+        switch planning {
+        case .login(var attempt):
+            attempt.take(plan)
+            return try sendLogin(attempt)
+        case .response(let attempt, let response):
+            guard let resume = plan.resume else {
+                stage = .authenticating(attempt)
+                return [.send(response)]
+            }
+            resumeInFlight = resume
+            suspect = .resume
+            // A second XML declaration would be an error in the stream that the server still reads.
+            let header = open(.authenticated, isDeclared: false)
+            stage = .authenticating(attempt)
+            let tried = known.worked.contains(.resume) ? [] : learn { $0.trials += 1 }
+            return tried + [.send(response + header + StreamManagement.resume(resume).bytes(in: Namespace.client))]
+        case .stream:
+            guard let resume = plan.resume else { return [.send(open(.authenticated))] }
+            resumeInFlight = resume
+            suspect = .session
+            return [
+                .send(
+                    open(.authenticated, isDeclared: false)
+                        + StreamManagement.resume(resume).bytes(in: Namespace.client))
+            ]
+        case .session(let features):
+            if let resume = plan.resume { return try self.resume(resume, features) }
+            guard let bind = plan.bind else {
+                stage = .unwanted
+                return []
+            }
+            return try self.bind(bind, features)
+        }
     }
 
     // MARK: - Resuming
 
-    mutating func resume(id: String, handled: HandledCount) throws(NegotiationError) -> [Action] {
-        guard case .choosing(let features, mayResume: true) = stage else { throw misuse("a session cannot be resumed") }
+    private mutating func resume(
+        _ resume: SessionPlan.Resume, _ features: StreamFeatures
+    ) throws(NegotiationError) -> [Action] {
+        guard mayResume else { throw misuse("a session cannot be resumed") }
+        mayResume = false
         guard features.offersStreamManagement else {
-            stage = .choosing(features, mayResume: false)
-            return [.resumeFailed(handled: nil, condition: StanzaError.Condition.featureNotImplemented.rawValue)]
+            stage = .planning(.session(features))
+            return [
+                .resumeFailed(handled: nil, condition: StanzaError.Condition.featureNotImplemented.rawValue), .plan,
+            ]
         }
-        stage = .resuming(id: id, features)
+        stage = .resuming(resume, features)
         isResumePending = true
-        return [.send(StreamManagement.resume(id: id, handled: handled))]
+        return [.send(StreamManagement.resume(resume).bytes(in: Namespace.client))]
     }
 
     mutating func answeredResume(
-        _ element: Element, id: String, _ features: StreamFeatures
+        _ element: Element, _ resume: SessionPlan.Resume, _ features: StreamFeatures
     ) throws(NegotiationError) -> [Action] {
         if element.isNamed("failed", Namespace.streamManagement) {
-            isResumePending = false
-            stage = .choosing(features, mayResume: false)
-            let handled = element["h"].flatMap(HandledCount.init(attribute:))
-            return [.resumeFailed(handled: handled, condition: condition(in: element))]
+            // Only what left with the response was read by the parser of the stream before.
+            let isSpent = suspect == .resume
+            let learned = letterHasWorked()
+            (isResumePending, mayResume) = (false, false)
+            guard !isSpent else {
+                stage = .over
+                return learned + [resumeFailed(element), .connectAgain]
+            }
+            stage = .planning(.session(features))
+            return learned + [resumeFailed(element), .plan]
         }
         guard element.isNamed("resumed", Namespace.streamManagement) else { throw unexpected(element) }
-        guard element["previd"] == id else { throw .invalidAnswer("another session was resumed") }
+        let learned = letterHasWorked()
+        return learned + (try resumed(element, resume))
+    }
+
+    /// The server has read what left with the response.
+    private mutating func letterHasWorked() -> [Action] {
+        guard resumeInFlight != nil, let letter = suspect else { return [] }
+        resumeInFlight = nil
+        suspect = nil
+        return learn { $0.worked.insert(letter) }
+    }
+
+    mutating func resumed(_ element: Element, _ resume: SessionPlan.Resume) throws(NegotiationError) -> [Action] {
+        guard element["previd"] == resume.id else { throw .invalidAnswer("another session was resumed") }
         guard let handled = element["h"].flatMap(HandledCount.init(attribute:)) else {
             throw .invalidAnswer("<resumed/> has no count of stanzas")
         }
@@ -41,23 +108,33 @@ extension Negotiation {
         return [.resumed(handled: handled), .established]
     }
 
+    /// - Parameter failed: the server's answer; nil without.
+    func resumeFailed(_ failed: Element?) -> Action {
+        .resumeFailed(
+            handled: failed?["h"].flatMap(HandledCount.init(attribute:)),
+            condition: failed.map(condition) ?? StanzaError.Condition.undefinedCondition.rawValue)
+    }
+
     // MARK: - Binding
 
     /// The only iq of a negotiation; no other can be on the stream yet.
     private static let bindID = "bind"
 
-    mutating func bind(resource: String?) throws(NegotiationError) -> [Action] {
-        guard case .choosing(let features, _) = stage else { throw misuse("a resource cannot be bound") }
+    private mutating func bind(_ plan: SessionPlan.Bind, _ features: StreamFeatures) throws(NegotiationError)
+        -> [Action]
+    {
         guard features.offersBinding else { throw .invalidAnswer("the server offers no resource binding") }
         let bind = Element("bind", xmlns: Namespace.bind)
-        if let resource { bind.add(Element("resource", xmlns: Namespace.bind, text: resource)) }
+        if let resource = plan.resource { bind.add(Element("resource", xmlns: Namespace.bind, text: resource)) }
         let request = Element(
             "iq", xmlns: Namespace.client, attributes: ["type": "set", "id": Self.bindID], children: [bind])
-        stage = .binding(features)
+        stage = .binding(features, plan)
         return [.send(request.bytes(in: Namespace.client))]
     }
 
-    mutating func answeredBind(_ element: Element, _ features: StreamFeatures) throws(NegotiationError) -> [Action] {
+    mutating func answeredBind(
+        _ element: Element, _ features: StreamFeatures, _ bind: SessionPlan.Bind
+    ) throws(NegotiationError) -> [Action] {
         guard element.isNamed("iq", Namespace.client), element["id"] == Self.bindID else { throw unexpected(element) }
         if let error = StanzaError(element) { throw .bind(error) }
         guard element["type"] == "result" else { throw unexpected(element) }
@@ -67,31 +144,36 @@ extension Negotiation {
         let jid = JID.received(text)
         guard !jid.isBare else { throw .invalidAnswer("the address that was bound has no resource") }
         guard jid.bare == configuration.account.bare else { throw .boundElsewhere(jid) }
-        if features.offersStreamManagement {
-            stage = .bound
-            return [.bound(jid)]
-        }
-        stage = .established
-        return [.bound(jid), .established]
+        return [.bound(jid, carbons: false)] + enable(features, bind)
     }
 
     // MARK: - Enabling
 
-    mutating func enable(resumable: Bool, maximum: Int?) throws(NegotiationError) -> [Action] {
-        guard case .bound = stage else { throw misuse("stream management cannot be enabled") }
+    /// Stream management for the new session, if the server has it.
+    mutating func enable(_ features: StreamFeatures, _ bind: SessionPlan.Bind) -> [Action] {
+        guard features.offersStreamManagement else {
+            stage = .established
+            return [.established]
+        }
         stage = .enabling
-        return [.send(StreamManagement.enable(resumable: resumable, maximum: maximum))]
+        return [.send(StreamManagement.enable(maximum: bind.maximum).bytes(in: Namespace.client))]
     }
 
     /// Stanzas may arrive as soon as a resource is bound; stanzas before `<enabled/>` are not counted (XEP-0198, 4).
     mutating func uncounted(_ element: Element) throws(NegotiationError) -> [Action] {
         if StreamManagement.isStanza(element) { return [.stanza(element)] }
         guard case .enabling = stage else { throw unexpected(element) }
+        guard let actions = try answeredEnable(element) else { throw unexpected(element) }
+        return actions
+    }
+
+    /// Nil if the element is no answer to `<enable/>`.
+    mutating func answeredEnable(_ element: Element) throws(NegotiationError) -> [Action]? {
         if element.isNamed("failed", Namespace.streamManagement) {
             stage = .established
             return [.enableFailed(condition: condition(in: element)), .established]
         }
-        guard element.isNamed("enabled", Namespace.streamManagement) else { throw unexpected(element) }
+        guard element.isNamed("enabled", Namespace.streamManagement) else { return nil }
         stage = .established
         let resumes = element["resume"] == "true" || element["resume"] == "1"
         let id = element["id"].flatMap { $0.isEmpty ? nil : $0 }
@@ -99,8 +181,10 @@ extension Negotiation {
         return [.enabled(id: resumes ? id : nil, maximum: maximum, location: element["location"]), .established]
     }
 
+    /// The condition of a failure; Prosody's modules for XEP-0388 wrap it in `<error/>`.
     private func condition(in failed: Element) -> String {
-        let known = failed.children.first { $0.namespace == Namespace.stanzaErrors && $0.name != "text" }
+        let places = failed.children + (failed.child("error")?.children ?? [])
+        let known = places.first { $0.namespace == Namespace.stanzaErrors && $0.name != "text" }
         return known.map { String($0.name.prefix(60)) } ?? StanzaError.Condition.undefinedCondition.rawValue
     }
 }

@@ -8,8 +8,10 @@ public struct StreamFeatures: Hashable, Sendable {
     }
 
     private let features: Set<Feature>
+    /// What is offered for a login.
+    let login: SASLOffer
     /// The names of the SASL mechanisms, as written by the server (RFC 6120, 6.3.3).
-    public let mechanisms: [String]
+    public var mechanisms: [String] { login.mechanisms }
     /// The server's limit for a stanza in bytes (XEP-0478, 2.1); nil if the server does not say. At least 10,000, as
     /// RFC 6120, 13.12 demands of every server.
     public let largestStanza: Int?
@@ -20,7 +22,7 @@ public struct StreamFeatures: Hashable, Sendable {
         features = Set(element.children.map { Feature(name: $0.name, namespace: $0.namespace) })
         largestStanza = element.child("limits", Namespace.limits)?.child("max-bytes", Namespace.limits)
             .flatMap { Int($0.text) }.map { max(10_000, $0) }
-        mechanisms = element.child("mechanisms", Namespace.sasl)?.children("mechanism").map(\.text) ?? []
+        login = SASLOffer(element)
     }
 
     /// Whether the feature of this element name is offered.

@@ -6,8 +6,11 @@ enum StreamHeader {
     /// Our header. `account` is named inside TLS alone (4.7.1: to protect the identity).
     ///
     /// Prepared addresses hold no character that XML would have to escape; `language` is checked by `isLanguage`.
-    static func bytes(account: JID, isSecured: Bool, language: String) -> [UInt8] {
-        var header = "<?xml version='1.0'?><stream:stream xmlns='\(Namespace.client)' "
+    /// - Parameter isDeclared: whether the XML declaration comes before (11.5: it should). What leaves unasked does without, at a
+    ///   server that has let us in before: 21 bytes.
+    static func bytes(account: JID, isSecured: Bool, language: String, isDeclared: Bool = true) -> [UInt8] {
+        var header = isDeclared ? "<?xml version='1.0'?>" : ""
+        header += "<stream:stream xmlns='\(Namespace.client)' "
         header += "xmlns:stream='\(Namespace.stream)' version='1.0' xml:lang='\(language)' to='\(account.domain)'"
         if isSecured { header += " from='\(account.bare)'" }
         return Array((header + ">").utf8)

@@ -4,7 +4,8 @@ public enum DirectTLS: Sendable, Hashable {
     case never
     /// Only direct TLS: `_xmpps-client` records; without any, port 5223.
     case only
-    /// Both kinds of records, mixed in the order of their priorities and weights; without any, STARTTLS on port 5222.
+    /// Both kinds of records, in the order of their priorities, and direct TLS first within a priority; without any,
+    /// STARTTLS on port 5222.
     /// With an override, STARTTLS: nothing says that the port begins with TLS.
     case preferred
 }
@@ -16,13 +17,40 @@ public struct ConnectionTarget: Sendable {
     /// A host and port to connect to, instead of the DNS answer for the domain.
     public var override: (host: String, port: UInt16)?
     public var directTLS: DirectTLS
+    /// The address that worked last: tried at once, while the DNS is asked. The DNS's answers join the race when this
+    /// address has failed, or has not answered within the stagger. Not used where `override` or `directTLS` do not
+    /// allow the address any more.
+    public var remembered: Endpoint?
 
     public init(
-        domain: String, override: (host: String, port: UInt16)? = nil, directTLS: DirectTLS = .preferred
+        domain: String, override: (host: String, port: UInt16)? = nil, directTLS: DirectTLS = .preferred,
+        remembered: Endpoint? = nil
     ) {
         self.domain = domain
         self.override = override
         self.directTLS = directTLS
+        self.remembered = remembered
+    }
+}
+
+extension ConnectionTarget {
+    /// The remembered address and its route; nil where the target does not allow them any more, or where there is no
+    /// DNS to wait for.
+    var rememberedRoute: (route: Route, address: SocketAddress)? {
+        guard let remembered, !SocketAddress.isLiteral(override?.host ?? domain),
+            let address = SocketAddress(literal: remembered.address, port: remembered.port)
+        else { return nil }
+        let route = Route(host: remembered.host, port: remembered.port, directTLS: remembered.directTLS)
+        let isAllowed =
+            if let overridden { route == overridden } else {
+                directTLS == .preferred || route.directTLS == (directTLS == .only)
+            }
+        return isAllowed ? (route, address) : nil
+    }
+
+    /// The route of the override.
+    var overridden: Route? {
+        override.map { Route(host: $0.host, port: $0.port, directTLS: directTLS == .only) }
     }
 }
 
@@ -57,8 +85,10 @@ public struct ConnectionLimits: Sendable {
     public var names = 20.0
     /// For a TCP connection.
     public var tcp = 10.0
-    /// For a TLS handshake.
+    /// For the next bytes of a TLS handshake: a slow link may take longer for all of them.
     public var tls = 15.0
+    /// For a whole TLS handshake, so that a peer who sends a byte at a time does not hold us for ever.
+    public var wholeTLS = 60.0
     /// Before the next address is tried beside an address that has not answered (RFC 8305 5).
     public var stagger = 0.25
     /// For IPv6 addresses when the IPv4 addresses are known (RFC 8305 3).

@@ -1,6 +1,7 @@
 import Glibc
 
-/// Reaches a target: names, addresses, TCP, and TLS if the route begins with TLS; one route after the other.
+/// Reaches a target: names, addresses, TCP, and TLS if the route begins with TLS; one route after the other. The address
+/// that worked last does not wait for the names: the addresses of the first route join its race.
 final class Dialer {
     struct Reached {
         let channel: any Channel
@@ -11,6 +12,14 @@ final class Dialer {
         let attempts: [ConnectFailure.Attempt]
     }
 
+    /// A route in its turn, and what the DNS says about its host.
+    private struct Turn {
+        let route: Route
+        var questions: [Resolver.Question] = []
+        var hasAddresses = false
+        var failures: [NameFailure] = []
+    }
+
     private let loop: EventLoop
     private let target: ConnectionTarget
     private let tls: TLSSettings
@@ -19,11 +28,14 @@ final class Dialer {
     private let resolver: Resolver
     private var finish: ((Result<Reached, ConnectFailure>) -> Void)?
 
-    private var questions: [Resolver.Question] = []
-    private var starttls: Route.Services?
-    private var direct: Route.Services?
-    private var routes: [Route] = []
-    private var nameFailures: [NameFailure] = []
+    /// Until another address has won its race.
+    private var remembered: (route: Route, address: SocketAddress)?
+
+    private var services: ServiceLookup?
+    /// The routes left; nil while the DNS is asked for them.
+    private var routes: [Route]?
+
+    private var turn: Turn?
     private var race: Race?
     private var handshake: Handshake?
     private var attempts: [ConnectFailure.Attempt] = []
@@ -40,6 +52,7 @@ final class Dialer {
         self.limits = limits
         self.resolver = resolver
         self.finish = finish
+        remembered = target.rememberedRoute
     }
 
     deinit { cancel() }
@@ -51,8 +64,8 @@ final class Dialer {
     /// Gives up, without a word.
     func cancel() {
         finish = nil
-        for question in questions { question.cancel() }
-        questions = []
+        services?.cancel()
+        endQuestions()
         race?.cancel()
         handshake?.cancel()
     }
@@ -67,103 +80,114 @@ final class Dialer {
 
     private func findRoutes() {
         guard finish != nil else { return }
-        if let override = target.override {
-            routes = [Route(host: override.host, port: override.port, directTLS: target.directTLS == .only)]
-            tryNextRoute()
+        if let remembered { beginRace().begin(with: remembered.address) }
+        if let route = target.overridden {
+            take([route])
         } else if SocketAddress.isLiteral(target.domain) {
-            routes = [.fallback(target.domain, directTLS: target.directTLS == .only)]
-            tryNextRoute()
+            take([.fallback(target.domain, directTLS: target.directTLS == .only)])
         } else {
-            askForServices()
-        }
-    }
-
-    private func askForServices() {
-        let asksStartTLS = target.directTLS != .only
-        let asksDirect = target.directTLS != .never
-        if asksStartTLS {
-            ask("_xmpp-client._tcp.") { dialer, result in
-                dialer.starttls = result
-                if !asksDirect || dialer.direct != nil { dialer.plan() }
-            }
-        }
-        if asksDirect {
-            ask("_xmpps-client._tcp.") { dialer, result in
-                dialer.direct = result
-                if !asksStartTLS || dialer.starttls != nil { dialer.plan() }
+            services = ServiceLookup(target: target, resolver: resolver, limit: limits.names) { [weak self] in
+                self?.planned($0)
             }
         }
     }
 
-    private func ask(_ prefix: String, _ finish: @escaping (Dialer, Route.Services) -> Void) {
-        let question = resolver.services(prefix + target.domain, limit: limits.names) { [weak self] result in
-            if let self { finish(self, result) }
-        }
-        questions.append(question)
+    /// The remembered address may stand already: then the routes are for the case that its handshake fails.
+    private func take(_ routes: [Route]) {
+        self.routes = routes
+        if handshake == nil { tryNextRoute() }
     }
 
-    private func plan() {
-        questions = []
-        var generator = SystemRandomNumberGenerator()
-        let plan = Route.plan(domain: target.domain, starttls: starttls, direct: direct, using: &generator)
-        if plan.isEmpty { fail(target.domain, at: nil, nil, .noService, "says that it offers no such service") }
-        routes = Array(plan.prefix(limits.alternatives))
-        tryNextRoute()
+    private func planned(_ plan: [Route]) {
+        if plan.isEmpty { fail(target.domain, at: nil, .noService, "says that it offers no such service") }
+        take(Array(plan.prefix(limits.alternatives)))
     }
 
     private func fail(
-        _ host: String, at address: SocketAddress?, _ port: UInt16?, _ kind: ConnectFailure.Kind,
-        _ reason: String
+        _ host: String, at address: SocketAddress?, _ kind: ConnectFailure.Kind, _ reason: String
     ) {
-        attempts.append(.init(host: host, address: address?.text, port: port, kind: kind, reason: reason))
+        attempts.append(.init(host: host, address: address?.text, port: address?.port, kind: kind, reason: reason))
     }
 
     // MARK: A route
 
     private func tryNextRoute() {
-        guard !routes.isEmpty else { return end(.failure(ConnectFailure(attempts))) }
-        let route = routes.removeFirst()
-        nameFailures = []
-        let literal = SocketAddress(literal: route.host, port: route.port)
-        let awaited: Set<Int32> = literal.map { [$0.family] } ?? [AF_INET6, AF_INET]
-        let race = Race(loop: loop, limits: limits, awaited: awaited) { [weak self] winner in
-            self?.raceEnded(route, winner)
+        guard var left = routes else { return }  // the DNS's answer will go on
+        guard !left.isEmpty else { return end(.failure(ConnectFailure(attempts))) }
+        let route = left.removeFirst()
+        routes = left
+        turn = Turn(route: route)
+        let race = race ?? beginRace()
+        if let literal = SocketAddress(literal: route.host, port: route.port) {
+            race.add([], of: literal.family == AF_INET ? AF_INET6 : AF_INET)
+            return addressesCame(.success([literal]), literal.family)
         }
-        self.race = race
-        if let literal { return race.add([literal], of: literal.family) }
-        questions = [AF_INET6, AF_INET].map { family in
+        turn?.questions = [AF_INET6, AF_INET].map { family in
             resolver.addresses(route.host, family, port: route.port, limit: limits.names) { [weak self] result in
                 self?.addressesCame(result, family)
             }
         }
     }
 
+    private func beginRace() -> Race {
+        let race = Race(loop: loop, limits: limits, awaited: [AF_INET6, AF_INET]) { [weak self] winner in
+            self?.raceEnded(winner)
+        }
+        self.race = race
+        return race
+    }
+
     private func addressesCame(_ result: Result<[SocketAddress], NameFailure>, _ family: Int32) {
         switch result {
-        case .success(let addresses): race?.add(addresses, of: family)
+        case .success(let addresses):
+            if !addresses.isEmpty { turn?.hasAddresses = true }
+            race?.add(addresses.filter { !isRemembered($0) }, of: family)
         case .failure(let failure):
-            nameFailures.append(failure)
+            turn?.failures.append(failure)
             race?.add([], of: family)
         }
     }
 
-    private func raceEnded(_ route: Route, _ winner: Race.Winner?) {
+    /// An address is tried once, unless the kind of TLS is another.
+    private func isRemembered(_ address: SocketAddress) -> Bool {
+        guard let remembered else { return false }
+        return remembered.address == address && remembered.route.directTLS == turn?.route.directTLS
+    }
+
+    private func endQuestions() {
+        for question in turn?.questions ?? [] { question.cancel() }
+        turn?.questions = []
+    }
+
+    private func raceEnded(_ winner: Race.Winner?) {
         let losses = race?.losses ?? []
         race = nil
-        for question in questions { question.cancel() }
-        questions = []
-        for loss in losses { fail(route.host, at: loss.address, route.port, .unreachable, loss.reason) }
-        if let winner { return proceed(route, winner) }
-        if losses.isEmpty {
+        endQuestions()
+        for loss in losses {
+            if let route = loss.isRemembered ? remembered?.route : turn?.route {
+                fail(route.host, at: loss.address, .unreachable, loss.reason)
+            }
+        }
+        if let winner, winner.isRemembered, let remembered {
+            // The route has not had its turn.
+            if let route = turn?.route { routes?.insert(route, at: 0) }
+            return proceed(remembered.route, winner)
+        }
+        guard let turn else { return }
+        if let winner {
+            if !losses.contains(where: \.isRemembered) { remembered = nil }
+            return proceed(turn.route, winner)
+        }
+        if !turn.hasAddresses {
             // "No answer" for one family says more than "no addresses" for the other.
-            let failure = nameFailures.first { $0.kind == .noAnswer } ?? nameFailures.first ?? .noRecords
-            fail(route.host, at: nil, nil, failure.kind, failure.reason)
+            let failure = turn.failures.first { $0.kind == .noAnswer } ?? turn.failures.first ?? .noRecords
+            fail(turn.route.host, at: nil, failure.kind, failure.reason)
         }
         tryNextRoute()
     }
 
     private func proceed(_ route: Route, _ winner: Race.Winner) {
-        let socket = SocketIO(winner.descriptor)
+        let socket = SocketIO(winner.descriptor, connectTime: winner.seconds)
         let endpoint = Endpoint(
             host: route.host, address: winner.address.text, port: route.port, directTLS: route.directTLS)
         guard route.directTLS else {
@@ -171,13 +195,12 @@ final class Dialer {
             return end(.success(Reached(channel: channel, endpoint: endpoint, info: nil, attempts: attempts)))
         }
         do throws(TLSProblem) {
-            let channel = try TLSChannel(
-                socket: socket, context: context, serverName: tls.serverName, alpn: tls.alpn)
-            handshake = Handshake(loop: loop, channel: channel, limit: limits.tls) { [weak self] result in
+            let channel = try TLSChannel(socket: socket, context: context, settings: tls, isDirect: true)
+            handshake = Handshake(loop: loop, channel: channel, limits: limits) { [weak self] result in
                 self?.handshakeEnded(route, winner.address, channel, endpoint, result)
             }
         } catch {
-            fail(route.host, at: winner.address, route.port, error.kind, error.reason)
+            fail(route.host, at: winner.address, error.kind, error.reason)
             tryNextRoute()
         }
     }
@@ -191,7 +214,7 @@ final class Dialer {
         case .success(let info):
             end(.success(Reached(channel: channel, endpoint: endpoint, info: info, attempts: attempts)))
         case .failure(let problem):
-            fail(route.host, at: address, route.port, problem.kind, problem.reason)
+            fail(route.host, at: address, problem.kind, problem.reason)
             channel.socket.close()
             tryNextRoute()
         }

@@ -10,22 +10,31 @@ final class Race {
     struct Winner {
         let descriptor: Int32
         let address: SocketAddress
+        /// From the first SYN to this address.
+        let seconds: Double
+        /// The address was not of the names, but of ``Race/begin(with:)``.
+        let isRemembered: Bool
     }
 
     struct Loss: Error {
         let address: SocketAddress
         let reason: String
+        let isRemembered: Bool
     }
 
     private final class Runner {
         let address: SocketAddress
         let descriptor: Int32
+        let begun: Double
+        let isRemembered: Bool
         var watch: Watch?
         var deadline: Timer?
 
-        init(address: SocketAddress, descriptor: Int32) {
+        init(address: SocketAddress, descriptor: Int32, begun: Double, isRemembered: Bool) {
             self.address = address
             self.descriptor = descriptor
+            self.begun = begun
+            self.isRemembered = isRemembered
         }
 
         func forget() {
@@ -62,6 +71,12 @@ final class Race {
     }
 
     deinit { stop() }
+
+    /// Tries an address before those of the names are known. The first of the names is the first for the rest.
+    func begin(with remembered: SocketAddress) {
+        start(remembered, isRemembered: true)
+        started = 0
+    }
 
     /// Adds the addresses of a family; an empty list says that the family has none.
     func add(_ addresses: [SocketAddress], of family: Int32) {
@@ -122,24 +137,26 @@ final class Race {
         return six.removeFirst()
     }
 
-    private func start(_ address: SocketAddress) {
+    private func start(_ address: SocketAddress, isRemembered: Bool = false) {
         started += 1
         let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.family, type, Int32(IPPROTO_TCP))
-        guard descriptor >= 0 else { return lose(address, SystemError("socket").reason) }
+        guard descriptor >= 0 else { return lose(address, SystemError("socket").reason, isRemembered) }
         Self.configure(descriptor)
+        let begun = loop.now
         if address.connect(descriptor) != 0, errno != EINPROGRESS {
             let reason = SystemError("connect").reason
             close(descriptor)
-            return lose(address, reason)
+            return lose(address, reason, isRemembered)
         }
-        let runner = Runner(address: address, descriptor: descriptor)
+        let runner = Runner(
+            address: address, descriptor: descriptor, begun: begun, isRemembered: isRemembered)
         do throws(SystemError) {
             // traps: never, the watch ends with the runner, its owner
             runner.watch = try loop.watch(descriptor, .write) { [weak self, unowned runner] _ in self?.settle(runner) }
         } catch {
             close(descriptor)
-            return lose(address, error.reason)
+            return lose(address, error.reason, isRemembered)
         }
         // traps: never, the timer ends with the runner, its owner
         runner.deadline = loop.schedule(after: limits.tcp) { [weak self, unowned runner] in
@@ -168,19 +185,23 @@ final class Race {
         if error != 0 { return drop(runner, SystemError("connect", code: error).reason) }
         runner.forget()
         runners.removeAll { $0 === runner }
-        end(Winner(descriptor: runner.descriptor, address: runner.address))
+        let seconds = loop.now - runner.begun
+        end(
+            Winner(
+                descriptor: runner.descriptor, address: runner.address, seconds: seconds,
+                isRemembered: runner.isRemembered))
     }
 
     private func drop(_ runner: Runner, _ reason: String) {
         runner.forget()
         close(runner.descriptor)
         runners.removeAll { $0 === runner }
-        lose(runner.address, reason)
+        lose(runner.address, reason, runner.isRemembered)
         advance()
     }
 
-    private func lose(_ address: SocketAddress, _ reason: String) {
-        losses.append(Loss(address: address, reason: reason))
+    private func lose(_ address: SocketAddress, _ reason: String, _ isRemembered: Bool) {
+        losses.append(Loss(address: address, reason: reason, isRemembered: isRemembered))
         // The next address need not wait.
         stagger?.cancel()
         stagger = nil

@@ -1,7 +1,7 @@
 import Glibc
 
 /// An address and a port, in the system's form.
-struct SocketAddress {
+struct SocketAddress: Equatable {
     private var storage = sockaddr_storage()
     private var length: socklen_t = 0
 
@@ -57,12 +57,21 @@ struct SocketAddress {
 
     var family: Int32 { Int32(storage.ss_family) }  // fits: 16 bits
 
+    var port: UInt16 {
+        // The port stands in the same place for both families.
+        withUnsafeBytes(of: storage) { UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self)) }
+    }
+
     /// The address without the port: "127.0.0.1", "::1".
     var text: String {
         withUnsafeBytes(of: storage) { bytes in
             family == AF_INET
                 ? Self.text(of: Array(bytes[4..<8])) ?? "" : Self.text(of: Array(bytes[8..<24])) ?? ""
         }
+    }
+
+    static func == (one: Self, other: Self) -> Bool {
+        withUnsafeBytes(of: one.storage) { one in withUnsafeBytes(of: other.storage) { one.elementsEqual($0) } }
     }
 
     /// The result of `connect`.

@@ -5,6 +5,8 @@ enum ReadOutcome {
     case bytes(Int)
     /// The bytes read were not data for the user; there may be more.
     case again
+    /// The server has given a ticket; there may be more to read.
+    case ticket([UInt8])
     case blocked(on: Interest)
     /// The peer has ended its side in order.
     case ended

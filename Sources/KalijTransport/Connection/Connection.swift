@@ -10,7 +10,7 @@
 ///     case .connected(let endpoint, _): print("reached", endpoint)
 ///     case .received(let bytes): print(bytes.count, "bytes")
 ///     case .failed(let failure): print(failure)
-///     case .secured, .drained, .closed: break
+///     case .secured, .ticket, .drained, .closed: break
 ///     }
 /// }
 /// connection.open()
@@ -25,6 +25,19 @@ public final class Connection {
         case over
     }
 
+    /// What was reached: outlives the end, for the last numbers.
+    private struct Reached {
+        let endpoint: Endpoint
+        let socket: SocketIO
+        let attempts: [ConnectFailure.Attempt]
+    }
+
+    /// The needs of reading and writing; TLS may have to write before reading, and the reverse.
+    private struct Needs {
+        var read = Interest.read
+        var write: Interest?
+    }
+
     private let loop: EventLoop
     private let target: ConnectionTarget
     private let tls: TLSSettings
@@ -33,16 +46,13 @@ public final class Connection {
     private var events: ((ConnectionEvent) -> Void)?
     private var state = State.new
     private var context: TLSContext?
-    private var endpoint: Endpoint?
-    private var attempts: [ConnectFailure.Attempt] = []
+    private var reached: Reached?
 
     private var watch: Watch?
     private var queue = SendQueue()
     private var isFlushPlanned = false
     private var isReadPlanned = false
-    // The needs of reading and writing; TLS may have to write before reading, and the reverse.
-    private var readNeeds = Interest.read
-    private var writeNeeds: Interest?
+    private var needs = Needs()
     private var writeError: TransportError?
 
     /// - Parameters:
@@ -70,7 +80,7 @@ public final class Connection {
     public func open() {
         guard case .new = state else { return }
         do throws(TLSProblem) {
-            let context = try TLSContext(caFile: tls.caFile, identity: tls.identity)
+            let context = try TLSContext(tls)
             self.context = context
             let dialer = Dialer(
                 loop: loop, target: target, tls: tls, context: context, limits: limits, resolver: resolver
@@ -91,9 +101,8 @@ public final class Connection {
         watch = nil
         queue.removeAll()
         do throws(TLSProblem) {
-            let channel = try TLSChannel(
-                socket: plain.socket, context: context, serverName: tls.serverName, alpn: [])
-            let handshake = Handshake(loop: loop, channel: channel, limit: limits.tls) { [weak self] in
+            let channel = try TLSChannel(socket: plain.socket, context: context, settings: tls, isDirect: false)
+            let handshake = Handshake(loop: loop, channel: channel, limits: limits) { [weak self] in
                 self?.handshakeEnded(channel, $0)
             }
             state = .securing(channel, handshake)
@@ -114,6 +123,12 @@ public final class Connection {
 
     /// How many bytes the kernel has not taken yet.
     public var unsent: Int { queue.count }
+
+    /// The bytes on the socket since the connection stood; none before.
+    public var traffic: Traffic { reached?.socket.traffic ?? Traffic() }
+
+    /// The round trip as the kernel knows it at the moment; nil without a standing connection.
+    public var roundTrip: RoundTrip? { reached.flatMap { RoundTrip(of: $0.socket.descriptor) } }
 
     /// Whether bytes are read. While false, TCP holds the peer back, and the connection does not notice an end that
     /// only reading shows.
@@ -173,8 +188,8 @@ public final class Connection {
         switch result {
         case .failure(let failure): fail(failure)
         case .success(let reached):
-            endpoint = reached.endpoint
-            attempts = reached.attempts
+            self.reached = Reached(
+                endpoint: reached.endpoint, socket: reached.channel.socket, attempts: reached.attempts)
             begin(reached.channel) { .connected(reached.endpoint, reached.info) }
         }
     }
@@ -190,15 +205,14 @@ public final class Connection {
 
     private func handshakeFailed(_ problem: TLSProblem) {
         let attempt = ConnectFailure.Attempt(
-            host: endpoint?.host ?? target.domain, address: endpoint?.address, port: endpoint?.port,
-            kind: problem.kind, reason: problem.reason)
-        fail(ConnectFailure(attempts + [attempt]))
+            host: reached?.endpoint.host ?? target.domain, address: reached?.endpoint.address,
+            port: reached?.endpoint.port, kind: problem.kind, reason: problem.reason)
+        fail(ConnectFailure((reached?.attempts ?? []) + [attempt]))
     }
 
     private func begin(_ channel: any Channel, _ event: () -> ConnectionEvent) {
         state = .open(channel)
-        readNeeds = .read
-        writeNeeds = nil
+        needs = Needs()
         do throws(SystemError) {
             let interest: Interest = isReading ? .read : []
             watch = try loop.watch(channel.socket.descriptor, interest) { [weak self] in self?.ready($0) }
@@ -209,6 +223,7 @@ public final class Connection {
         // A handshake may have read bytes after its own.
         planRead()
         planFlush()
+        loop.enqueue { channel.socket.hold(false) }
     }
 
     private func fail(_ failure: ConnectFailure) {
@@ -233,8 +248,8 @@ public final class Connection {
 extension Connection {
     private func ready(_ readiness: Readiness) {
         let isHungUp = readiness.contains(.hangup)
-        if !queue.isEmpty, isHungUp || readiness.meets(writeNeeds ?? .write) { flush() }
-        if isHungUp || readiness.meets(readNeeds) { read() }
+        if !queue.isEmpty, isHungUp || readiness.meets(needs.write ?? .write) { flush() }
+        if isHungUp || readiness.meets(needs.read) { read() }
     }
 
     private func planRead() {
@@ -265,9 +280,10 @@ extension Connection {
             switch channel.read(into: loop.scratch) {
             case .bytes(let count):
                 events?(.received(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count])))
+            case .ticket(let ticket): events?(.ticket(ticket))
             case .again: continue
             case .blocked(let interest):
-                readNeeds = interest
+                needs.read = interest
                 return updateInterest()
             case .ended: return end(writeError)
             case .failed(let error): return end(writeError ?? error)
@@ -279,17 +295,17 @@ extension Connection {
     /// Writes queued bytes, at most 1 MiB a turn.
     private func flush() {
         guard case .open(let channel) = state, !queue.isEmpty else { return }
-        writeNeeds = .write
+        needs.write = .write
         attempt: for _ in 0..<64 where !queue.isEmpty {
             switch queue.withNext(channel.write) {
             case .wrote(let count): queue.drop(count)
             case .blocked(let interest):
-                writeNeeds = interest
+                needs.write = interest
                 break attempt
             case .failed(let error): return writingFailed(error)
             }
         }
-        if queue.isEmpty { writeNeeds = nil }
+        if queue.isEmpty { needs.write = nil }
         updateInterest()
         if queue.isEmpty { events?(.drained) }
     }
@@ -298,7 +314,7 @@ extension Connection {
     private func writingFailed(_ error: TransportError) {
         if error.code == .tls { return end(error) }
         writeError = error
-        writeNeeds = nil
+        needs.write = nil
         queue.removeAll()
         updateInterest()
         planRead()
@@ -306,7 +322,7 @@ extension Connection {
 
     private func updateInterest() {
         guard case .open = state else { return }
-        watch?.interest = (isReading ? readNeeds : []).union(writeNeeds ?? [])
+        watch?.interest = (isReading ? needs.read : []).union(needs.write ?? [])
     }
 }
 

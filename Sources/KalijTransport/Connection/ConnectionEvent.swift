@@ -7,6 +7,10 @@ public enum ConnectionEvent {
     case secured(TLSInfo)
     /// Up to 16 KiB. The bytes are lent for the call.
     case received(UnsafeRawBufferPointer)
+    /// The server has given a ticket, for ``TLSSettings/ticket`` of a later connection. Only if
+    /// ``TLSSettings/wantsTickets`` is set, in TLS 1.3; at most two, of 16 KiB each at most. Servers give tickets
+    /// with their first bytes after the handshake, or later.
+    case ticket([UInt8])
     /// The kernel has taken all sent bytes.
     case drained
     /// Nothing could be reached, or STARTTLS failed: all attempts, with the reasons.

@@ -10,6 +10,13 @@ final class SocketIO {
     private(set) var lastError: Int32 = 0
     /// The peer has ended its side, and everything was read.
     private(set) var isAtEnd = false
+    /// The bytes that came and went.
+    private(set) var traffic = Traffic()
+    /// Whether the peer's first bytes to OpenSSL were those of HTTP: a network's sign-in page answers in place of the
+    /// server.
+    private(set) var answersInHTTP: Bool?
+    /// Seconds that the TCP connection took.
+    let connectTime: Double
     /// There was less to read than asked for: the next read would only hear `EAGAIN`.
     private var isStarved = false
     /// How many readings are still acknowledged at once.
@@ -18,7 +25,10 @@ final class SocketIO {
     private static let promptAnswers = 64
 
     /// Takes over a connected, non-blocking socket.
-    init(_ descriptor: Int32) { self.descriptor = descriptor }
+    init(_ descriptor: Int32, connectTime: Double = 0) {
+        self.descriptor = descriptor
+        self.connectTime = connectTime
+    }
 
     deinit { close() }
 
@@ -41,6 +51,12 @@ final class SocketIO {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
+    /// Has the kernel hold back a segment that is not full, at most 200 ms: what is written next leaves with it.
+    func hold(_ holds: Bool) {
+        var on: Int32 = holds ? 1 : 0
+        setsockopt(descriptor, SOL_TCP, TCP_CORK, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
+
     /// The last read or write found nothing to read, or no room.
     var wouldBlock: Bool { lastError == EAGAIN }
 
@@ -60,7 +76,10 @@ final class SocketIO {
         var result: Int
         repeat { result = recv(descriptor, buffer, count, 0) } while result < 0 && errno == EINTR
         if result < 0 { lastError = errno }
-        if result > 0 { acknowledge() }
+        if result > 0 {
+            traffic.received += result
+            acknowledge()
+        }
         isAtEnd = result == 0
         isStarved = result > 0 && result < count
         return result
@@ -85,7 +104,12 @@ final class SocketIO {
         repeat {
             result = Glibc.send(descriptor, buffer, count, Int32(MSG_NOSIGNAL))
         } while result < 0 && errno == EINTR
-        if result < 0 { lastError = errno } else { promptReadings = Self.promptAnswers }
+        if result < 0 {
+            lastError = errno
+        } else {
+            traffic.sent += result
+            promptReadings = Self.promptAnswers
+        }
         return result
     }
 }
@@ -105,6 +129,7 @@ extension SocketIO {
             guard let bio, let buffer, let socket = SocketIO.of(bio) else { return -1 }
             kalij_bio_clear_retry(bio)
             let result = socket.read(buffer, Int(count))
+            if result > 0 { socket.noteAnswer(UnsafeRawBufferPointer(start: buffer, count: result)) }
             if result < 0, socket.lastError == EAGAIN { kalij_bio_retry_read(bio) }
             return Int32(result)  // fits: at most `count`, an Int32
         }
@@ -131,6 +156,10 @@ extension SocketIO {
         // lives: the TLS session owns the BIO and the socket
         BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
         return bio
+    }
+
+    private func noteAnswer(_ bytes: UnsafeRawBufferPointer) {
+        if answersInHTTP == nil { answersInHTTP = bytes.starts(with: Array("HTTP/".utf8)) }
     }
 
     // The pointer comes from makeBIO, and the TLS session owns the BIO and the socket.

@@ -13,23 +13,29 @@ final class TLSChannel: Channel {
     let socket: SocketIO
     private let ssl: OpaquePointer
     private let serverName: String
+    /// Filled by OpenSSL's callback while reading.
+    private var tickets: TicketUse
     /// Set by the verification callback during ``handshake()``.
     private var certificateProblem: CertificateProblem?
     private var hasEndedWriting = false
 
-    /// Offers the protocols of `alpn`; there are none after STARTTLS.
+    /// Offers the protocols of the settings, but none after STARTTLS.
     ///
     /// - Throws: ``TLSProblem`` if the server name is not a valid name.
-    init(socket: SocketIO, context: TLSContext, serverName: String, alpn: [String]) throws(TLSProblem) {
+    init(
+        socket: SocketIO, context: TLSContext, settings: TLSSettings, isDirect: Bool
+    ) throws(TLSProblem) {
         guard let ssl = SSL_new(context.pointer) else { throw TLSProblem(.tls, "out of memory") }
         self.socket = socket
         self.ssl = ssl
-        self.serverName = serverName
+        serverName = settings.serverName
+        tickets = TicketUse(serverName: settings.serverName)
         guard let bio = socket.makeBIO() else { throw TLSProblem(.tls, "out of memory") }
         SSL_set_bio(ssl, bio, bio)
         SSL_set_connect_state(ssl)
         try expect(serverName)
-        try offer(alpn)
+        if isDirect { try offer(settings.alpn) }
+        if let ticket = settings.ticket { tickets.offer(ticket, in: ssl) }
         // lives: the session is freed in our deinit
         SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
         SSL_set_verify(ssl, SSL_VERIFY_PEER) { verified, context in
@@ -95,7 +101,8 @@ final class TLSChannel: Channel {
         }
         switch ERR_GET_REASON(ERR_peek_last_error()) {
         case SSL_R_WRONG_VERSION_NUMBER, SSL_R_PACKET_LENGTH_TOO_LONG, SSL_R_HTTP_REQUEST:
-            return TLSProblem(.tls, "the peer does not speak TLS")
+            let hint = socket.answersInHTTP == true ? " (a network's sign-in page?)" : ""
+            return TLSProblem(.tls, "the peer does not speak TLS" + hint)
         case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
             return TLSProblem(.tls, "the server speaks no TLS version of 1.2 or newer")
         case SSL_R_UNEXPECTED_EOF_WHILE_READING:
@@ -108,8 +115,21 @@ final class TLSChannel: Channel {
     // The pointer was set in init; OpenSSL calls back only from within our own calls, while we live.
     private static func of(_ context: OpaquePointer) -> TLSChannel? {
         X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx())
-            .flatMap { SSL_get_ex_data(OpaquePointer($0), 0) }
-            .map { Unmanaged<TLSChannel>.fromOpaque($0).takeUnretainedValue() }
+            .flatMap { TLSChannel.of(ssl: OpaquePointer($0)) }
+    }
+
+    // The same.
+    private static func of(ssl: OpaquePointer) -> TLSChannel? {
+        SSL_get_ex_data(ssl, 0).map { Unmanaged<TLSChannel>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Has the channels of a context keep the tickets that their servers give.
+    static func keepTickets(of context: OpaquePointer) {
+        kalij_ssl_ctx_hand_out_sessions(context) { ssl, session in
+            if let ssl, let session { TLSChannel.of(ssl: ssl)?.tickets.keep(session, of: ssl) }
+            // OpenSSL's session is not kept.
+            return 0
+        }
     }
 
     fileprivate func noteProblem(_ context: OpaquePointer) {
@@ -127,12 +147,34 @@ final class TLSChannel: Channel {
             if made == 1 { exporter = bytes }
         }
         var fields = tm()
-        let time = SSL_get0_peer_certificate(ssl).flatMap { X509_get0_notAfter($0) }
+        // After a resumed handshake the certificate is the session's.
+        let certificate = SSL_get0_peer_certificate(ssl)
+        let time = certificate.flatMap { X509_get0_notAfter($0) }
         let hasTime = time.map { ASN1_TIME_to_tm($0, &fields) == 1 } ?? false
         return TLSInfo(
             version: String(cString: SSL_get_version(ssl)),
             cipher: String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(ssl))),
-            notAfter: hasTime ? Int64(timegm(&fields)) : nil, tlsExporter: exporter, alpn: chosenProtocol())
+            notAfter: hasTime ? Int64(timegm(&fields)) : nil, tlsExporter: exporter,
+            serverEndPoint: certificate.flatMap(Self.endPoint), alpn: chosenProtocol(),
+            hasOfferedTicket: tickets.isOffered, isResumed: SSL_session_reused(ssl) == 1)
+    }
+
+    /// RFC 5929 4.1: the hash of the certificate by the hash of its signature, by SHA-256 instead of MD5 and SHA-1.
+    private static func endPoint(of certificate: OpaquePointer) -> [UInt8]? {
+        var used: OpaquePointer?
+        var isFallback: Int32 = 0
+        let digest = X509_digest_sig(certificate, &used, &isFallback)
+        defer {
+            ASN1_OCTET_STRING_free(digest)
+            EVP_MD_free(used)
+        }
+        // The binding is not defined for a signature without a hash of its own.
+        guard digest != nil, let used, isFallback == 0 else { return nil }
+        let isOld = EVP_MD_is_a(used, "MD5") == 1 || EVP_MD_is_a(used, "SHA1") == 1
+        var bytes = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var count: UInt32 = 0
+        guard X509_digest(certificate, isOld ? EVP_sha256() : used, &bytes, &count) == 1 else { return nil }
+        return Array(bytes.prefix(Int(count)))
     }
 
     private func chosenProtocol() -> String? {
@@ -151,7 +193,9 @@ extension TLSChannel {
         let result = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
         if result == 1 { return .bytes(count) }
         switch SSL_get_error(ssl, result) {
-        case SSL_ERROR_WANT_READ: return socket.wouldBlock ? .blocked(on: .read) : .again
+        case SSL_ERROR_WANT_READ:
+            if let ticket = tickets.next() { return .ticket(ticket) }
+            return socket.wouldBlock ? .blocked(on: .read) : .again
         case SSL_ERROR_WANT_WRITE: return .blocked(on: .write)
         case SSL_ERROR_ZERO_RETURN: return .ended
         default: return .failed(failure())

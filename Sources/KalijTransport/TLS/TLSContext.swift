@@ -6,12 +6,13 @@ final class TLSContext {
     let pointer: OpaquePointer
 
     /// - Throws: ``TLSProblem`` if the CA file cannot be read, with the reason.
-    init(caFile: String?, identity: TLSIdentity? = nil) throws(TLSProblem) {
+    init(_ settings: TLSSettings) throws(TLSProblem) {
         ERR_clear_error()
         guard let pointer = SSL_CTX_new(TLS_client_method()) else { throw TLSProblem(.tls, "OpenSSL cannot start") }
         self.pointer = pointer
         kalij_ssl_ctx_prepare(pointer)
-        if let caFile {
+        if settings.wantsTickets { TLSChannel.keepTickets(of: pointer) }
+        if let caFile = settings.caFile {
             guard access(caFile, R_OK) == 0 else {
                 throw TLSProblem(.configuration, "cannot read CA file \(caFile): \(SystemError("access").reason)")
             }
@@ -22,7 +23,7 @@ final class TLSContext {
         } else {
             loadSystemStore()
         }
-        if let identity, !identity.use(in: pointer) {
+        if let identity = settings.identity, !identity.use(in: pointer) {
             throw TLSProblem(.configuration, "the client certificate cannot be used: \(TLSProblem.lastError() ?? "")")
         }
     }

@@ -74,17 +74,11 @@ public final class TLSIdentity: @unchecked Sendable {
     }
 
     private static func copy(certificate bytes: [UInt8]) -> OpaquePointer? {
-        bytes.withUnsafeBufferPointer { buffer in
-            var start = buffer.baseAddress
-            return d2i_X509(nil, &start, buffer.count)
-        }
+        DER.decode(bytes) { d2i_X509(nil, $0, $1) }
     }
 
     private static func copy(key bytes: [UInt8]) -> OpaquePointer? {
-        bytes.withUnsafeBufferPointer { buffer in
-            var start = buffer.baseAddress
-            return d2i_AutoPrivateKey(nil, &start, buffer.count)
-        }
+        DER.decode(bytes) { d2i_AutoPrivateKey(nil, $0, $1) }
     }
 }
 
@@ -113,7 +107,7 @@ private final class LegacyReader {
         // The default of this thread alone, until the end of this reading.
         let usual = OSSL_LIB_CTX_set0_default(library)
         defer { OSSL_LIB_CTX_set0_default(usual) }
-        guard let file = Self.decode(bytes) else { throw .malformed }
+        guard let file = DER.decode(bytes, { d2i_PKCS12(nil, $0, $1) }) else { throw .malformed }
         defer { PKCS12_free(file) }
         guard
             PKCS12_verify_mac(file, password, -1) == 1
@@ -132,15 +126,8 @@ private final class LegacyReader {
         let others = Self.takeAll(chain)
         guard let key, let certificate else { throw .incomplete }
         return Parts(
-            certificate: Self.encode { i2d_X509(certificate, $0) }, key: Self.encode { i2d_PrivateKey(key, $0) },
+            certificate: DER.encode { i2d_X509(certificate, $0) }, key: DER.encode { i2d_PrivateKey(key, $0) },
             chain: others)
-    }
-
-    private static func decode(_ bytes: [UInt8]) -> OpaquePointer? {
-        bytes.withUnsafeBufferPointer { buffer in
-            var start = buffer.baseAddress
-            return d2i_PKCS12(nil, &start, buffer.count)
-        }
     }
 
     /// The encodings of a stack of certificates. Frees the stack.
@@ -150,20 +137,10 @@ private final class LegacyReader {
         while let one = OPENSSL_sk_pop(stack) {
             // The stack's X509s are ours from here on.
             let certificate = OpaquePointer(one)
-            all.insert(encode { i2d_X509(certificate, $0) }, at: 0)
+            all.insert(DER.encode { i2d_X509(certificate, $0) }, at: 0)
             X509_free(certificate)
         }
         OPENSSL_sk_free(stack)
         return all
-    }
-
-    /// The bytes from one of OpenSSL's `i2d` functions.
-    private static func encode(_ i2d: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
-        var start: UnsafeMutablePointer<UInt8>?
-        let count = Int(i2d(&start))
-        guard count > 0, let start else { return [] }
-        // OpenSSL has allocated `count` bytes, copied and freed here.
-        defer { CRYPTO_free(start, "", 0) }
-        return Array(UnsafeBufferPointer(start: start, count: count))
     }
 }

@@ -9,35 +9,23 @@ public struct TLSSettings: Sendable {
     public var alpn: [String]
     /// The identity for a server that asks for a certificate; nil for none.
     public var identity: TLSIdentity?
+    /// The bytes of a ``ConnectionEvent/ticket(_:)``, for a handshake without the server's certificate. Use a ticket
+    /// once (RFC 8446 C.4), and keep it as secret as a password. Ignored if damaged, too old, for another server name,
+    /// or if the certificates of the handshake that it comes from would not be accepted today. A server may refuse a
+    /// ticket; the handshake is then the usual one.
+    public var ticket: [UInt8]?
+    /// Whether tickets of the server are told.
+    public var wantsTickets: Bool
 
     public init(
-        serverName: String, caFile: String? = nil, alpn: [String] = ["xmpp-client"], identity: TLSIdentity? = nil
+        serverName: String, caFile: String? = nil, alpn: [String] = ["xmpp-client"], identity: TLSIdentity? = nil,
+        ticket: [UInt8]? = nil, wantsTickets: Bool = false
     ) {
         self.caFile = caFile
         self.serverName = serverName
         self.alpn = alpn
         self.identity = identity
-    }
-}
-
-/// The result of a TLS handshake.
-public struct TLSInfo: Sendable, Equatable {
-    /// "TLSv1.3" or "TLSv1.2".
-    public let version: String
-    /// The cipher suite, for example "TLS_AES_256_GCM_SHA384".
-    public let cipher: String
-    /// When the server's certificate ends, in seconds since 1970.
-    public let notAfter: Int64?
-    /// The data of the channel binding `tls-exporter` (RFC 9266), 32 bytes; nil before TLS 1.3.
-    public let tlsExporter: [UInt8]?
-    /// The protocol chosen by the server among the offered (RFC 7301); nil for none.
-    public let alpn: String?
-
-    public init(version: String, cipher: String, notAfter: Int64?, tlsExporter: [UInt8]?, alpn: String? = nil) {
-        self.alpn = alpn
-        self.version = version
-        self.cipher = cipher
-        self.notAfter = notAfter
-        self.tlsExporter = tlsExporter
+        self.ticket = ticket
+        self.wantsTickets = wantsTickets
     }
 }

@@ -58,6 +58,10 @@ struct ParserState {
         var header: [UInt8] = []
         /// The context is being led through the header once more.
         var isReplaying = false
+        /// The name and the namespace of the element after which another stream begins, if there is such an element.
+        var lastElement: (name: String, namespace: String)?
+        /// That element has come: the bytes after it that libxml2 had already.
+        var rest: [UInt8]?
     }
 
     struct Renewal {
@@ -226,8 +230,14 @@ extension ParserState {
         if skipping != nil {
             deliverSkipped(end)
         } else {
-            events.append(.element(Element(tree: builder.take(), index: 0)))
+            let element = Element(tree: builder.take(), index: 0)
+            if let last = origin.lastElement, element.isNamed(last.name, last.namespace) {
+                origin.rest = unread(context)
+                stop(context)
+            }
+            events.append(.element(element))
         }
+        if origin.rest != nil { return }
         if earlier.count > 0 { earlier.reset(keep: 8_192) }
         previousEnd = end
         if let dictionary = context.pointee.dict, xmlDictGetUsage(dictionary) > ParserState.dictionaryBytes, outer > 0 {

@@ -55,7 +55,9 @@ extension StreamParser {
 
     /// Checks the bytes waiting in libxml2, and the length of the open top-level element.
     func enforceLimits() {
-        guard let context = state.pointee.context, state.pointee.failure == nil else { return }
+        guard let context = state.pointee.context, state.pointee.failure == nil, state.pointee.origin.rest == nil else {
+            return
+        }
         let position = state.pointee.position(context)
         let received = state.pointee.fed + state.pointee.held.count + state.pointee.leftOut
         if received - position > StreamParser.waitingBytes { judgeWaiting(context) }

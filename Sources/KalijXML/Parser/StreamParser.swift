@@ -65,7 +65,14 @@ public final class StreamParser {
             enforceLimits()
             try deliver(body)
             if state.pointee.restarts != beganWith { return }
+            if let began = state.pointee.origin.rest { return try beginStream(began + state.pointee.held + rest, body) }
         }
+    }
+
+    /// The next stream begins with these bytes. White space before belongs to neither stream.
+    private func beginStream(_ bytes: [UInt8], _ body: (sending StreamParserEvent) throws -> Void) throws {
+        restart()
+        try feed(Array(bytes.drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }), body)
     }
 
     /// Reads a chunk, see ``feed(_:_:)-(UnsafeRawBufferPointer,_)``.
@@ -107,6 +114,16 @@ public final class StreamParser {
         state.pointee.release()
         state.pointee = ParserState(limits: limits, outer: outer)
         state.pointee.restarts = restarts &+ 1
+    }
+
+    /// A new stream begins after the next top-level element of this name, as after SASL: the bytes that follow, in the same
+    /// chunk or later, are a new stream. Counts once, and for the present stream alone.
+    ///
+    /// - Parameters:
+    ///   - name: The local name of the element.
+    ///   - namespace: Its namespace.
+    public func expectRestart(after name: String, _ namespace: String) {
+        state.pointee.origin.lastElement = (name, namespace)
     }
 
     /// How many bytes libxml2 gets at once: a bound for the parts gathered before delivery.
@@ -158,13 +175,18 @@ extension StreamParser {
     }
 
     private func push(_ bytes: UnsafeRawBufferPointer) {
-        guard let context = state.pointee.context, state.pointee.failure == nil, !bytes.isEmpty else { return }
+        guard let context = state.pointee.context, state.pointee.failure == nil, state.pointee.origin.rest == nil,
+            !bytes.isEmpty
+        else { return }
         let start = bytes.bindMemory(to: CChar.self).baseAddress
         let warnings = kalij_xml_exchange_warnings(0)
         // fits: a piece, a header or the held part of a tag: less than the hard limit of at most 1 GiB
         let code = xmlParseChunk(context, start, Int32(bytes.count), 0)
         _ = kalij_xml_exchange_warnings(warnings)
-        guard code != 0, state.pointee.failure == nil, state.pointee.renewal == nil else { return }
+        guard code != 0, state.pointee.failure == nil, state.pointee.renewal == nil, state.pointee.origin.rest == nil
+        else {
+            return
+        }
         if context.pointee.wellFormed == 0 || context.pointee.disableSAX != 0 {
             state.pointee.fail(context, "not-well-formed", "malformed XML (libxml2 error \(code))")
         }

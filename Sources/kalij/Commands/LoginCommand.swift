@@ -16,7 +16,7 @@ enum LoginCommand: Command {
         The first time online, the last 14 days of the archive are fetched, or the days of --history-days; `kalij history
         --older` fetches more at any time.
 
-        After the first login no weaker mechanism is accepted from the server.
+        After a login no weaker one is accepted from the server: by mechanism, by binding to TLS, or without SASL2.
 
         example:
           kalij login juliet@example.org

@@ -10,6 +10,8 @@ enum StatusCommand: Command {
         queued and of unknown outcome, messages waiting in the mailbox for a driving process, and the gaps in the history;
         then the stanzas set aside unprocessed, and the stored callbacks that could not be called. Only reads; a running
         process is not disturbed.
+        With -v also the link of each account: the server's address, the round trip and the rate as measured, the cost of the
+        last login in bytes and seconds, and what was learned of the server. With --json the link is always there.
         Exit status 78 if no account is stored.
         """
     static let options: [Arguments.Option] = []
@@ -25,7 +27,7 @@ enum StatusCommand: Command {
         if shared.json {
             Output.line(try JSONLine.of(record))
         } else {
-            record.lines.forEach { Output.line($0) }
+            record.lines(verbose: shared.verbose).forEach { Output.line($0) }
         }
         return .done
     }

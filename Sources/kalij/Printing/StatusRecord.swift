@@ -38,12 +38,13 @@ struct StatusRecord: Encodable {
         let catchUpProblem: String?
         let stored, queued, inMailbox, sent, unsettled, failed, queuedStanzas, notifications: Int
         let gaps: [GapRecord]
+        let link: LinkRecord?
         let features: EventRecord
         let words: [PrintedText]
 
         private enum CodingKeys: String, CodingKey {
             case account, state, jid, resumable, carbons, archive, stored, queued, sent, unsettled, failed
-            case notifications, gaps, features
+            case notifications, gaps, link, features
             case lastOnline = "last_online"
             case catchUp = "catch_up"
             case catchUpProblem = "catch_up_problem"
@@ -79,7 +80,8 @@ struct StatusRecord: Encodable {
                 failed: status.failedMessages,
                 queuedStanzas: status.queuedStanzas, notifications: status.pendingNotifications,
                 gaps: status.gaps.map { GapRecord($0, account: status.account.jid.description) },
-                features: EventRecord(status.features), words: status.features.compactMap(Self.words))
+                link: status.link.map(LinkRecord.init), features: EventRecord(status.features),
+                words: status.features.compactMap(Self.words))
         }
         self.quarantine = quarantine.map { QuarantineRecord($0) }
         self.deadLetters = deadLetters.map {
@@ -91,12 +93,16 @@ struct StatusRecord: Encodable {
     }
 
     /// For a person.
-    var lines: [PrintedText] {
+    /// - Parameter verbose: whether the links are told, too.
+    func lines(verbose: Bool) -> [PrintedText] {
         var lines: [PrintedText] = [
             "directory: \(directory)",
             "driver: \(driver.map { "\($0.role), process \($0.pid), since \($0.since)" } ?? "none")",
         ]
-        for account in accounts { lines += self.lines(account) }
+        for account in accounts {
+            lines += self.lines(account)
+            if verbose { lines += account.link?.lines ?? [] }
+        }
         for stanza in quarantine {
             lines.append("set aside: " + stanza.line)
         }

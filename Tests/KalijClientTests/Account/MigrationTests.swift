@@ -108,7 +108,7 @@ struct MigrationTests {
         let database = try directory.open(.machine, role: .share, now: 1)
         #expect(try Schema.accounts.state(of: database) == .current)
         let account = try AccountTable(database).account(try JID("juliet@example.org"), in: directory)
-        #expect((account.resource, account.mechanism) == ("balcony", .plain))
+        #expect((account.resource, account.pins.mechanism) == ("balcony", .plain))
         let messages = try HistoryReader(database).messages(of: account, with: nil, limit: 9)
         #expect(messages.map(\.body) == ["Art thou not Romeo?", "Neither, fair maid", "What man art thou?"])
         #expect(messages.map(\.state) == [.acked, nil, .queued])

@@ -17,8 +17,8 @@ struct PlanTests {
         "sqlite_schema", "sqlite_master", "event_forgotten",
         // Only the newest thousand rows are kept.
         "quarantine", "question", "intent", "dead_letter", "capability", "subscription_request",
-        // At most eight rows.
-        "profile_change",
+        // At most eight rows; of an account, at most two, one and sixteen.
+        "profile_change", "login_token", "tls_ticket", "endpoint",
         // A row for each account, or a few hundred.
         "omemo_device", "omemo_own", "omemo_signed", "omemo_prekey",
         // Rows live for seconds.

@@ -33,6 +33,8 @@ import Testing
 
     private final class Unconnected: StreamConnection {
         let unsent = 0
+        let traffic = Traffic()
+        let roundTrip: RoundTrip? = nil
         var isReading = true
         func open() {}
         func startTLS() {}
@@ -53,7 +55,7 @@ import Testing
             drive.directory, options: .init(), clock: .system, since: taking.begin, features: Features(),
             loop: loop,
             environment: Environment(
-                loop: planned, random: { 0 }, connect: { _, _ in Unconnected() }, killWriter: { _ in },
+                loop: planned, random: { 0 }, connect: { _, _, _ in Unconnected() }, killWriter: { _ in },
                 files: .system(loop)),
             driven: driven, onEvent: { _ in })
         try engine.begin()

@@ -103,7 +103,7 @@ struct StorageTests {
         let ids = try driven.database.prepare("SELECT message_id FROM message ORDER BY position").all { $0.text() }
         #expect(ids == (0..<300).map { "\($0)" })
         #expect(try driven.number("SELECT count(*) FROM quarantine") == 0)
-        driven.driver.letGo {}
+        driven.driver.letGo { _ in }
     }
 
     private func message(_ id: Int, _ body: String) -> String {

@@ -118,9 +118,7 @@ struct RangeTests {
         #expect(try harness.shown() == ["[not fetched]", "a1", "a2", "a3", "[lost]", "b1", "b2", "unarchived"])
         // The next round extends the new range.
         _ = try harness.steps.resumed(try harness.steps.load().acknowledged)
-        // No reading begins after an archive's first message.
-        #expect(try harness.asked() == ["from 2026-12-31T23:59:58Z"])
-        try harness.show(["b1", "b2"], at: "2027-01-01T00:00:00Z")
+        #expect(try harness.asked() == ["after b2"])
         try harness.show(["b3"], at: "2027-01-02T00:00:00Z")
         try harness.fin("page", last: "b3", complete: true)
         #expect(try harness.ranges() == ["a1...a3", "|b1...b3"])
@@ -160,7 +158,7 @@ struct RangeTests {
         #expect(try harness.ranges() == ["a1...a2"])
         // The missing messages are read the next time, from the range's end.
         _ = try harness.steps.readArchive()
-        #expect(try harness.asked() == ["after a1"])
+        #expect(try harness.asked() == ["after a2"])
     }
 
     @Test("an archive that shows the same page for ever is read no more", .timeLimit(.minutes(1)))
@@ -176,7 +174,7 @@ struct RangeTests {
 
     @Test("an archive that changes during the reading: messages added before the cursor are found by the next round")
     func changing() throws {
-        let harness = try StepHarness.reading()
+        let harness = try StepHarness.reading(tellsTime: false)
         try harness.show((1...60).filter { $0 != 55 }.map { "a\($0)" })
         try harness.fin("page", last: "a60", complete: true)
         try harness.fin("page", complete: true)
@@ -205,7 +203,7 @@ struct RangeTests {
 
     @Test("a later message with the id of the archive's first message is found by the next reading")
     func twinOfTheFirst() throws {
-        let harness = try StepHarness.read(3)
+        let harness = try StepHarness.read(3, tellsTime: false)
         try harness.database.execute("UPDATE archive_range SET bottom = 1")
         _ = try harness.steps.readArchive()
         #expect(try harness.asked() == ["from 2026-11-20T09:59:58Z"])

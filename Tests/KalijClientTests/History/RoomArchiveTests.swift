@@ -60,6 +60,27 @@ struct RoomArchiveTests {
         #expect(try harness.asked() == ["after r1"])
     }
 
+    @Test("a room's clock is not asked: what a reading has shown is complete in the reading a minute later")
+    func quiet() throws {
+        let harness = try reading()
+        func again() throws -> [String] {
+            try read(harness)
+            try answer(harness, feature: "urn:xmpp:mam:2")
+            return try harness.asked()
+        }
+        func show(_ ids: String...) throws {
+            for id in ids { try harness.receive(try harness.result(id, room: Self.room, xml: message(id))) }
+            try harness.fin("page", last: ids.last, complete: true, from: Self.room)
+        }
+        try show("r1", "r2", "r3")
+        #expect(try again() == ["after r1"])
+        try show("r2", "r3")
+        harness.clock.move(by: 60_000)
+        #expect(try again() == ["after r1"])
+        try show("r2", "r3")
+        #expect(try again() == ["after r3"])
+    }
+
     @Test(
         "a result counts only from the room",
         arguments: ["juliet@example.org", "mallory@muc.example.org", "orchard@muc.example.org/romeo"])

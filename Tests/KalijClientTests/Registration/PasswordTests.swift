@@ -37,6 +37,11 @@ struct PasswordTests {
     private static let refusal =
         "type='error'><error type='modify'><not-acceptable xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>"
 
+    private static func login(_ keys: SCRAMKeys? = nil) -> SuccessfulAuthentication {
+        SuccessfulAuthentication(
+            mechanism: keys?.mechanism ?? .plain, keys: keys, pins: LoginPins(mechanism: keys?.mechanism ?? .plain))
+    }
+
     @Test("the request goes to the server, and its answer decides")
     func answered() throws {
         try change()
@@ -115,7 +120,7 @@ struct PasswordTests {
             tries += 1
             try #require(tries < 3)
         }
-        _ = try harness.steps.loggedIn(withNewPassword: choice.isNew, nil)
+        _ = try harness.steps.loggedIn(withNewPassword: choice.isNew, Self.login())
         if when.contains("session lost") { try harness.bind() }
         // The login of a second session.
         choice = LoginChoice()
@@ -125,7 +130,7 @@ struct PasswordTests {
             let other = try choice.credentials(logins())
             #expect(other == server)
         }
-        _ = try harness.steps.loggedIn(withNewPassword: choice.isNew, nil)
+        _ = try harness.steps.loggedIn(withNewPassword: choice.isNew, Self.login())
         #expect(try logins().stored == server)
         // Only a request on its way may still change the password.
         #expect(try (logins().new == nil) == (when != "queued" && when != "sent"))
@@ -134,7 +139,7 @@ struct PasswordTests {
     @Test("a request that never left is sent in the next session")
     func later() throws {
         try change()
-        _ = try harness.steps.loggedIn(withNewPassword: false, nil)
+        _ = try harness.steps.loggedIn(withNewPassword: false, Self.login())
         try harness.bind()
         #expect(try sent().joined().contains("<password>new</password>"))
         try answer("type='result'/>")
@@ -147,9 +152,9 @@ struct PasswordTests {
         _ = try harness.write()
         try answer("type='result'/>")
         let keys = SCRAMKeys(mechanism: .scramSHA1, salt: [1], iterations: 4096, clientKey: [2], serverKey: [3])
-        _ = try harness.steps.loggedIn(withNewPassword: false, keys)
+        _ = try harness.steps.loggedIn(withNewPassword: false, Self.login(keys))
         #expect(try logins().stored == .keys(keys))
-        #expect(try harness.steps.loggedIn(withNewPassword: false, keys) == nil)
+        #expect(try harness.steps.loggedIn(withNewPassword: false, Self.login(keys)) == nil)
     }
 
     @Test("both passwords refused is a refusal, and another connection tries both again")
@@ -211,7 +216,7 @@ struct PasswordTests {
         #expect(try state() == .active)
         _ = try harness.write()
         try harness.bind()
-        _ = try harness.steps.loggedIn(withNewPassword: false, nil)
+        _ = try harness.steps.loggedIn(withNewPassword: false, Self.login())
         #expect(try state() == .active)
         guard case .refused = try outcome() else { throw StoreError(.other, "not known") }
     }

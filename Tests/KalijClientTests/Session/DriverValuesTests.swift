@@ -35,6 +35,21 @@ struct DriverValuesTests {
         #expect(fail() == 1)
     }
 
+    @Test("after a letter that fails the next connection is made at once, but not for ever")
+    func hasty() {
+        var reconnecting = Reconnecting(longest: 5)
+        func answers() -> [Bool] { (1...9).map { _ in reconnecting.letterFailed() } }
+        let wanted = [Bool](repeating: true, count: 8) + [false]
+        #expect(answers() == wanted && !reconnecting.givesUpSession)
+        reconnecting.lasted()
+        same(reconnecting.letterFailed(), false, "no session was there")
+        #expect(reconnecting.givesUpSession, "without a session to resume the login goes by steps")
+        reconnecting.established()
+        #expect(answers() == wanted)
+        reconnecting.networkChanged()
+        #expect(answers() == wanted)
+    }
+
     @Test(
         "a session is given up after two connections that ended without an answer to <resume/>, or one stream error there"
     )
@@ -91,30 +106,58 @@ struct DriverValuesTests {
 
     // MARK: Acknowledging
 
-    private static func entries(_ ids: ClosedRange<Int64>) -> [OutboundQueue.Entry] {
-        ids.map { OutboundQueue.Entry(id: $0, message: nil, groupchat: nil, request: nil, stanza: [], isBlamed: false) }
+    private static func entries(_ ids: ClosedRange<Int64>, message: Int64? = nil) -> [OutboundQueue.Entry] {
+        ids.map {
+            OutboundQueue.Entry(id: $0, message: message, groupchat: nil, request: nil, stanza: [], isBlamed: false)
+        }
     }
 
     @Test(
         "what is written is asked for once; the answer ends the waiting, and what was written meanwhile is asked for then"
     )
     func asking() {
-        var acknowledging = Acknowledging(isManaged: true, longest: 60)
-        same(acknowledging.flushed(), [])
+        var acknowledging = Acknowledging(isManaged: true, longestSilence: 60)
+        same(acknowledging.flushed(within: 60), [])
         acknowledging.wrote(Self.entries(1...2))
-        same(acknowledging.flushed(), [.request, .wait(60)])
-        same(acknowledging.flushed(), [])
+        same(acknowledging.flushed(within: 60), [.request, .wait(60)])
+        same(acknowledging.flushed(within: 60), [])
         acknowledging.wrote(Self.entries(3...3))
-        same(acknowledging.flushed(), [], "one question at a time")
+        same(acknowledging.flushed(within: 60), [], "one question at a time")
         same(acknowledging.acknowledged(2), [.answered])
-        same(acknowledging.flushed(), [.request, .wait(60)])
+        same(acknowledging.flushed(within: 60), [.request, .wait(60)])
         same(acknowledging.acknowledged(1), [.answered])
-        same(acknowledging.flushed(), [])
+        same(acknowledging.flushed(within: 60), [])
     }
 
-    @Test("silence ends the connection; while something comes it is waited for as long as an answer may take, in all")
+    @Test("over a slow link five seconds are between two questions, but a message of the user's is asked for at once")
+    func askingSlowly() {
+        var acknowledging = Acknowledging(isManaged: true, longestSilence: 60)
+        acknowledging.wrote(Self.entries(1...1))
+        same(acknowledging.flushed(within: 60, isSlow: true, at: 100), [.request, .wait(60)])
+        same(acknowledging.acknowledged(1), [.answered])
+        acknowledging.wrote(Self.entries(2...2))
+        same(acknowledging.flushed(within: 60, isSlow: true, at: 101), [.later(4)])
+        acknowledging.wrote(Self.entries(3...3))
+        same(acknowledging.flushed(within: 60, isSlow: true, at: 102), [], "it waits already")
+        same(acknowledging.pauseEnded(within: 60), [.request, .wait(60)])
+        same(acknowledging.acknowledged(2), [.answered])
+        acknowledging.wrote(Self.entries(4...4))
+        same(acknowledging.flushed(within: 60, isSlow: true, at: 106), [.later(4)])
+        acknowledging.wrote(Self.entries(5...5, message: 7))
+        same(acknowledging.flushed(within: 60, isSlow: true, at: 107), [.request, .wait(60)])
+        same(acknowledging.acknowledged(2), [.answered])
+        // The question has ended the pause.
+        acknowledging.wrote(Self.entries(6...6))
+        same(acknowledging.flushed(within: 60, isSlow: true, at: 108), [.later(4)])
+        same(acknowledging.pauseEnded(within: 60), [.request, .wait(60)])
+        same(acknowledging.acknowledged(1), [.answered])
+        acknowledging.wrote(Self.entries(7...7))
+        same(acknowledging.flushed(within: 60, isSlow: false, at: 109), [.request, .wait(60)])
+    }
+
+    @Test("silence ends the connection; while bytes come their answer is waited for, but not for ever")
     func silence() {
-        var acknowledging = Acknowledging(isManaged: true, longest: 60)
+        var acknowledging = Acknowledging(isManaged: true, longestSilence: 6)
         same(acknowledging.request(within: 20), [.request, .wait(20)])
         acknowledging.heard()
         same(acknowledging.silence(isBlocked: false), [.wait(20)])
@@ -130,34 +173,34 @@ struct DriverValuesTests {
 
     @Test("a server that acknowledges less than was sent has answered, in the end; it is asked again when it moves")
     func behind() {
-        var acknowledging = Acknowledging(isManaged: true, longest: 60)
+        var acknowledging = Acknowledging(isManaged: true, longestSilence: 60)
         acknowledging.wrote(Self.entries(1...3))
-        same(acknowledging.flushed(), [.request, .wait(60)])
+        same(acknowledging.flushed(within: 60), [.request, .wait(60)])
         same(acknowledging.acknowledged(1), [])
-        same(acknowledging.flushed(), [.request, .wait(60)])
+        same(acknowledging.flushed(within: 60), [.request, .wait(60)])
         same(acknowledging.acknowledged(0), [])
-        same(acknowledging.flushed(), [], "nothing is new")
+        same(acknowledging.flushed(within: 60), [], "nothing is new")
         same(acknowledging.silence(isBlocked: false), [.answered])
     }
 
     @Test("a sign of life is sent after silence, in the words that the server understands")
     func keepAlive() {
-        var managed = Acknowledging(isManaged: true, longest: 60)
+        var managed = Acknowledging(isManaged: true, longestSilence: 60)
         managed.heard()
-        same(managed.keepAlive(), [])
-        same(managed.keepAlive(), [.request, .wait(60)])
-        same(managed.keepAlive(), [], "the answer is awaited")
-        var unmanaged = Acknowledging(isManaged: false, longest: 60)
-        same(unmanaged.keepAlive(), [.whiteSpace])
+        same(managed.keepAlive(within: 60), [])
+        same(managed.keepAlive(within: 60), [.request, .wait(60)])
+        same(managed.keepAlive(within: 60), [], "the answer is awaited")
+        var unmanaged = Acknowledging(isManaged: false, longestSilence: 60)
+        same(unmanaged.keepAlive(within: 60), [.whiteSpace])
         same(unmanaged.request(within: 1), [])
         same(unmanaged.networkChanged(within: 1), [])
         unmanaged.wrote(Self.entries(1...1))
-        same(unmanaged.flushed(), [])
+        same(unmanaged.flushed(within: 60), [])
     }
 
     @Test("each <r/> is answered once, and who lets go answers unasked")
     func owed() {
-        var acknowledging = Acknowledging(isManaged: true, longest: 60)
+        var acknowledging = Acknowledging(isManaged: true, longestSilence: 60)
         acknowledging.requested()
         acknowledging.requested(2)
         #expect(acknowledging.owed == 3)
@@ -167,6 +210,27 @@ struct DriverValuesTests {
         #expect(acknowledging.owed == 0)
         acknowledging.lettingGo()
         #expect(acknowledging.owed == 1)
+    }
+
+    @Test("while stanzas come that nobody asks about, one <a/> is owed after fifty of them or ten seconds")
+    func unasked() {
+        var acknowledging = Acknowledging(isManaged: true, longestSilence: 60, handled: HandledCount(.max - 9))
+        func owed(_ count: UInt32, at now: Double) -> Int {
+            acknowledging.handled(HandledCount(.max - 9).advanced(by: count), at: now)
+            defer { if acknowledging.owed > 0 { acknowledging.paid() } }
+            return acknowledging.owed
+        }
+        #expect([owed(0, at: 100), owed(49, at: 100), owed(49, at: 109)] == [0, 0, 0])
+        #expect(owed(50, at: 109) == 1)
+        #expect(owed(350, at: 110) == 1, "however many they are, the last count tells of all")
+        #expect(
+            [owed(350, at: 900), owed(351, at: 901), owed(352, at: 910.5)] == [0, 0, 0], "nothing was untold before")
+        #expect([owed(353, at: 911), owed(353, at: 950)] == [1, 0])
+        acknowledging.requested(2)
+        #expect(owed(403, at: 951) == 2, "the answers tell of the stanzas, too")
+        acknowledging.requested()
+        #expect(owed(404, at: 951) == 1)
+        #expect([owed(405, at: 952), owed(406, at: 961.5)] == [0, 0], "the answer began the time anew")
     }
 
     // MARK: Redelivery
@@ -286,10 +350,28 @@ struct DriverValuesTests {
     @Test("the archive is read again after two hundred messages that it has not shown")
     func tail() {
         var tail = ArchiveTail()
-        same(tail.grew(by: 199, isCaughtUp: false), false)
-        same(tail.grew(by: 199, isCaughtUp: true), false)
-        same(tail.grew(by: 1, isCaughtUp: false), true)
-        same(tail.grew(by: 1, isCaughtUp: false), false)
+        same(tail.grew(by: 199, isCaughtUp: false), .none)
+        same(tail.grew(by: 199, isCaughtUp: true), .none)
+        same(tail.grew(by: 1, isCaughtUp: false), .read)
+        same(tail.grew(by: 1, isCaughtUp: false), .none)
+    }
+
+    @Test("over a slow link the archive is read after a thousand messages, or half a minute without one")
+    func slowTail() {
+        var tail = ArchiveTail()
+        same(tail.grew(by: 0, isCaughtUp: false, isSlow: true), .none)
+        same(tail.grew(by: 200, isCaughtUp: false, isSlow: true), .wait(30))
+        same(tail.grew(by: 799, isCaughtUp: false, isSlow: true), .wait(30))
+        same(tail.grew(by: 1, isCaughtUp: false, isSlow: true), .read)
+        same(tail.quietEnded(), false, "it was read already")
+        same(tail.grew(by: 0, waits: true, isCaughtUp: false, isSlow: true), .wait(30))
+        same(tail.quietEnded(), true)
+        same(tail.quietEnded(), false)
+        same(tail.grew(by: 1, isCaughtUp: false, isSlow: true), .wait(30))
+        same(tail.grew(by: 0, isCaughtUp: true, isSlow: true), .none)
+        same(tail.quietEnded(), false, "another reading has shown it")
+        same(tail.grew(by: 1, isCaughtUp: false, isSlow: true), .wait(30))
+        same(tail.grew(by: 0, isCaughtUp: false, isSlow: false), .read, "the link has become quick")
     }
 
     // MARK: Failing

@@ -287,7 +287,7 @@ struct ResumingTests {
         try harness.show((31...60).map { "a\($0)" }, at: "2026-11-21T11:00:10Z")
         try harness.fin("page", last: "a60", complete: true)
         _ = try harness.steps.readArchive()
-        #expect(try harness.asked() == ["after a21"])
+        #expect(try harness.asked() == ["after a60"])
         _ = try harness.steps.resumeFailed(nil)
         try harness.bind(resumeID: "session-2")
         try harness.answerFeatures(archive: true)

@@ -27,7 +27,7 @@ final class Connected {
         let context = DriverContext(
             loop: loop, runner: self.harness.runner, timing: timing, report: { report($0) },
             fatal: { Issue.record($0) }, changed: {}, awaiter: PromiseAwaiter { _ in }, random: { 0.5 },
-            connect: { _, events in
+            connect: { _, _, events in
                 wire.events = events
                 return wire
             })
@@ -73,6 +73,8 @@ final class Wire: StreamConnection {
     var onSend: (String) -> Void = { _ in }
     private(set) var sent: [String] = []
     var unsent: Int { 0 }
+    let traffic = Traffic()
+    let roundTrip: RoundTrip? = nil
     var isReading = true
 
     func say(_ bytes: [UInt8]) { bytes.withUnsafeBytes { events(.received($0)) } }

@@ -109,8 +109,8 @@ extension StepHarness {
     }
 
     /// A harness that has read a1 to a<count> from its archive.
-    static func read(_ count: Int) throws -> StepHarness {
-        let harness = try StepHarness.reading()
+    static func read(_ count: Int, tellsTime: Bool = true) throws -> StepHarness {
+        let harness = try StepHarness.reading(tellsTime: tellsTime)
         try harness.show((1...count).map { "a\($0)" })
         try harness.answerPage(last: "a\(count)", complete: true)
         try harness.answerPage(complete: true)

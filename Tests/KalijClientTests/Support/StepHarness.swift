@@ -28,6 +28,8 @@ final class StepHarness {
     let steps: SessionSteps
     /// Whether the question for the displayed places of other devices stays in the queue; otherwise the question counts as answered.
     var asksDisplayed = false
+    /// Whether the server tells its time.
+    var tellsTime = true
     var queueSteps: QueueSteps { QueueSteps(runner: runner, account: account) }
     var logoutSteps: LogoutSteps { LogoutSteps(runner: runner, account: account) }
 
@@ -55,15 +57,16 @@ final class StepHarness {
     }
 
     /// A harness with a fresh session; the question for features waits in the queue.
-    static func online(resumeID: String? = "session-1") throws -> StepHarness {
+    static func online(resumeID: String? = "session-1", tellsTime: Bool = true) throws -> StepHarness {
         let harness = try StepHarness()
+        harness.tellsTime = tellsTime
         try harness.bind(resumeID: resumeID)
         return harness
     }
 
     /// A harness that has asked its archive for the first page.
-    static func reading() throws -> StepHarness {
-        let harness = try online()
+    static func reading(tellsTime: Bool = true) throws -> StepHarness {
+        let harness = try online(tellsTime: tellsTime)
         try harness.answerFeatures(archive: true)
         return harness
     }
@@ -110,7 +113,10 @@ final class StepHarness {
                 """)
         }
         try database.execute(
-            "UPDATE server_time SET ahead = 0, since = (SELECT created_at FROM account WHERE id = account)")
+            """
+            UPDATE server_time SET ahead = \(tellsTime ? "0" : "NULL"),
+                since = (SELECT created_at FROM account WHERE id = account)
+            """)
     }
 
     // MARK: From the server

@@ -9,12 +9,14 @@ struct GarbageTests {
     private static let names = [
         "stream", "features", "starttls", "proceed", "failure", "mechanisms", "mechanism", "challenge", "success",
         "auth", "bind", "jid", "iq", "message", "presence", "error", "resumed", "failed", "enabled", "r", "a", "sm",
-        "text", "not-authorized", "item-not-found", "x",
+        "text", "not-authorized", "item-not-found", "x", "authentication", "continue", "additional-data",
+        "authorization-identifier", "bound", "token", "inline", "sasl-channel-binding", "channel-binding",
     ]
     private static let namespaces = [
         "", "jabber:client", "http://etherx.jabber.org/streams", "urn:ietf:params:xml:ns:xmpp-tls",
         "urn:ietf:params:xml:ns:xmpp-sasl", "urn:ietf:params:xml:ns:xmpp-bind", "urn:ietf:params:xml:ns:xmpp-streams",
-        "urn:ietf:params:xml:ns:xmpp-stanzas", "urn:xmpp:sm:3", "urn:example",
+        "urn:ietf:params:xml:ns:xmpp-stanzas", "urn:xmpp:sm:3", "urn:example", "urn:xmpp:sasl:2", "urn:xmpp:bind:0",
+        "urn:xmpp:sasl-cb:0", "urn:xmpp:fast:0",
     ]
     private static let attributes = ["type", "id", "h", "previd", "from", "to", "version", "resume", "max", "by"]
     private static let values = [
@@ -27,12 +29,13 @@ struct GarbageTests {
     ]
 
     private static let points = [
-        "", "* connected\nC: HEADER\n", "* connected\nC: HEADER\nS: HEADER\n", Script.startTLS,
+        "", "* connected\nC: HEADER>\n", "* connected\nC: HEADER>\nS: HEADER\n", Script.startTLS,
         Script.startTLS + Script.proceed, Script.secured, Script.mechanisms(["SCRAM-SHA-1"]) + "C: ANY\n",
         Script.mechanisms(["PLAIN"]) + "C: ANY\n", Script.proven, Script.authenticated,
-        Script.authenticated + "* resume id 3\nC: ANY\n", Script.authenticated + "* bind\nC: ANY\n",
-        Script.authenticated + Script.bound, Script.authenticated + Script.bound + "* enable\nC: ANY\n",
-        Script.authenticated + Script.bound + "* without\n! established\n",
+        Script.authenticated + "* plan resume=id:3\nC: ANY\n", Script.authenticated + "* plan bind\nC: ANY\n",
+        Script.authenticated + Script.bound,
+        Script.authenticated + Script.bound + "S: <enabled xmlns='urn:xmpp:sm:3'/>\n! enabled - - -\n! established\n",
+        Script.authenticated + "* plan\n",
     ]
 
     private func element(_ random: inout Seeded, depth: Int = 0) -> Element {
@@ -53,13 +56,14 @@ struct GarbageTests {
 
     private func event(_ random: inout Seeded) -> Negotiation.Event {
         switch Int.random(in: 0..<24, using: &random) {
-        case 0: .connected(secured: Bool.random(using: &random))
-        case 1: .secured
+        case 0:
+            .connected(secured: Bool.random(using: &random) ? ChannelBindings([:]) : nil, known: KnownServer())
+        case 1: .secured(ChannelBindings([:]))
         case 2: .closed
-        case 3: .resume(id: "id", handled: HandledCount(.random(in: 0...UInt32.max, using: &random)))
-        case 4: .bind(resource: Bool.random(using: &random) ? nil : "x")
-        case 5: .enableStreamManagement(resumable: true, maximum: -1)
-        case 6: .withoutStreamManagement
+        case 3: .planned(SessionPlan(words: ["resume=id:7"]))
+        case 4: .planned(SessionPlan(words: Bool.random(using: &random) ? ["bind"] : ["bind=x", "max=-1"]))
+        case 5: .planned(SessionPlan(words: ["resume=id:7", "bind", "carbons", "inactive"]))
+        case 6: .planned(SessionPlan())
         case 7: .opened(element(&random))
         default: .element(element(&random))
         }
@@ -75,8 +79,8 @@ struct GarbageTests {
             do {
                 for _ in 0..<4 {
                     for action in try negotiation.handle(event(&random)) {
-                        if case .authenticated(let mechanism, _) = action {
-                            #expect(mechanism == .plain && point == 7, "logged in by garbage")
+                        if case .authenticated(let login) = action {
+                            #expect(login.mechanism == .plain && point == 7, "logged in by garbage")
                         }
                     }
                 }
@@ -87,6 +91,33 @@ struct GarbageTests {
             }
         }
         #expect(errors > 500)
+    }
+
+    @Test("random events during SASL2 and after letters that left unasked: nobody is logged in", arguments: 0..<4)
+    func randomUnasked(point: Int) throws {
+        var random = Seeded(UInt64(point) + 100)
+        let token = FASTToken(mechanism: "HT-SHA-256-EXPR", secret: "x", expiry: .max, count: 1)
+        let known = KnownServer.learned(.modern, Offer.both)
+        let start = "* connected secured\n! plan\n* plan resume=id:3 bind carbons\nC: ANY\n"
+        let points = [
+            (KnownServer(), Script.secured + Offer.modern.line + "! plan\n* plan resume=id:3 bind\nC: ANY\n"),
+            (known, start), (known, start + "S: HEADER\(Offer.modern.features)\n"),
+            (.learned(Offer(), Offer.both, .test()), "* connected secured\nC: ANY\nS: HEADER\n"),
+        ]
+        let configuration = point == 3 ? Negotiation.Configuration.test() : .modern(tokens: point == 2 ? [token] : [])
+        let began = try Transcript(configuration, bindings: Offer.both, known: points[point].0).play(points[point].1)
+        for _ in 0..<2000 {
+            var negotiation = began.negotiation
+            do {
+                for _ in 0..<4 {
+                    for action in try negotiation.handle(event(&random)) {
+                        if case .authenticated = action { Issue.record("logged in by garbage") }
+                    }
+                }
+            } catch {
+                #expect(!"\(error)".isEmpty)
+            }
+        }
     }
 
     @Test("random elements in an established stream")

@@ -31,7 +31,7 @@ struct SecuringTests {
         try Transcript().play(
             """
             * connected secured
-            C: HEADER from='user@example.org'
+            C: SECURED
             S: HEADER
             S: <stream:features><mechanisms xmlns='urn:ietf:params:xml:ns:xmpp-sasl'>\
             <mechanism>SCRAM-SHA-1</mechanism></mechanisms></stream:features>
@@ -46,7 +46,7 @@ struct SecuringTests {
             try Transcript().play(
                 """
                 * connected
-                C: HEADER
+                C: HEADER>
                 S: HEADER
                 S: <stream:features><mechanisms xmlns='urn:ietf:params:xml:ns:xmpp-sasl'>\
                 <mechanism>PLAIN</mechanism></mechanisms></stream:features>
@@ -80,12 +80,14 @@ struct SecuringTests {
                 return
             }
         }
-        #expect(throws: NegotiationError.self, "after an error nothing works") { try negotiation.handle(.secured) }
+        #expect(throws: NegotiationError.self, "after an error nothing works") {
+            try negotiation.handle(.secured(ChannelBindings([:])))
+        }
     }
 
     @Test("an authentication outside TLS is refused, though the server reports a success")
     func successInTheClear() throws {
-        for script in ["* connected\nC: HEADER\nS: HEADER\n", Script.startTLS] {
+        for script in ["* connected\nC: HEADER>\nS: HEADER\n", Script.startTLS] {
             #expect(throws: NegotiationError.self) {
                 try Transcript().play(script + "S: <success xmlns='urn:ietf:params:xml:ns:xmpp-sasl'/>\n")
             }
@@ -105,7 +107,7 @@ struct SecuringTests {
             try Transcript().play(
                 """
                 * connected
-                C: HEADER
+                C: HEADER>
                 S: <stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams' \(attributes)>
                 S: <stream:features/>
                 """)
@@ -121,7 +123,7 @@ struct SecuringTests {
             try Transcript().play(
                 """
                 * connected
-                C: HEADER
+                C: HEADER>
                 S: <stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams' \(attributes)>
                 S: <stream:features><starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/></stream:features>
                 C: <starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>
@@ -131,7 +133,7 @@ struct SecuringTests {
 
     @Test("a stream other than XMPP's", arguments: ["<html>", "<stream xmlns='jabber:client'>", "<a xmlns='b'>"])
     func noStream(header: String) throws {
-        #expect(throws: NegotiationError.self) { try Transcript().play("* connected\nC: HEADER\nS: \(header)\n") }
+        #expect(throws: NegotiationError.self) { try Transcript().play("* connected\nC: HEADER>\nS: \(header)\n") }
     }
 
     @Test("RFC 6120, 4.9: a stream error explains more than the header before")
@@ -141,7 +143,7 @@ struct SecuringTests {
             try Transcript().play(
                 """
                 * connected
-                C: HEADER
+                C: HEADER>
                 S: <stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams' version='1.0' \
                 from='example.net'>
                 S: <stream:error><host-unknown xmlns='urn:ietf:params:xml:ns:xmpp-streams'/>\
@@ -153,7 +155,7 @@ struct SecuringTests {
     @Test("the server closes the connection: the error names our activity")
     func closed() throws {
         for (script, words) in [
-            ("* connected\nC: HEADER\n", "waiting for its stream header"), (Script.startTLS, "asking for encryption"),
+            ("* connected\nC: HEADER>\n", "waiting for its stream header"), (Script.startTLS, "asking for encryption"),
             (Script.startTLS + Script.proceed, "setting up encryption"), (Script.authenticated, "choosing a session"),
         ] {
             var negotiation = try Transcript().play(script).negotiation
@@ -168,21 +170,22 @@ struct SecuringTests {
 
     @Test("the owner's mistakes are errors")
     func misuse() throws {
+        let none = ChannelBindings([:])
+        let connected = Negotiation.Event.connected(secured: none, known: KnownServer())
         for events: [Negotiation.Event] in [
-            [.secured], [.connected(secured: true), .connected(secured: true)], [.bind(resource: nil)],
-            [.resume(id: "x", handled: .zero)], [.enableStreamManagement(resumable: true, maximum: nil)],
-            [.withoutStreamManagement],
+            [.secured(none)], [connected, connected], [.planned(SessionPlan())],
+            [connected, .planned(SessionPlan(words: ["bind"]))],
         ] {
             var negotiation = Negotiation(.test())
             #expect(throws: NegotiationError.self) { for event in events { _ = try negotiation.handle(event) } }
         }
         for account in ["example.org", "a b@example.org"] {
             var negotiation = Negotiation(.test(account: .received(account)))
-            #expect(throws: NegotiationError.self) { try negotiation.handle(.connected(secured: true)) }
+            #expect(throws: NegotiationError.self) { try negotiation.handle(connected) }
         }
         var odd = Negotiation.Configuration.test()
         odd.language = "en' to='x"
         var negotiation = Negotiation(odd)
-        #expect(throws: NegotiationError.self) { try negotiation.handle(.connected(secured: true)) }
+        #expect(throws: NegotiationError.self) { try negotiation.handle(connected) }
     }
 }

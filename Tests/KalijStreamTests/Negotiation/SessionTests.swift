@@ -6,7 +6,7 @@ import Testing
 struct SessionTests {
     private static let bound =
         """
-        * bind balcony
+        * plan bind=balcony
         C: <iq id='bind' type='set'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'>\
         <resource>balcony</resource></bind></iq>
         S: <iq type='result' id='bind'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'>\
@@ -20,7 +20,7 @@ struct SessionTests {
         let played = try Transcript().play(
             Script.authenticated
                 + """
-                * resume a<b 4294967295
+                * plan resume=a<b:4294967295
                 C: <resume xmlns='urn:xmpp:sm:3' h='4294967295' previd='a&lt;b'/>
                 S: <resumed xmlns='urn:xmpp:sm:3' h='7' previd='a&lt;b'/>
                 ! resumed 7
@@ -39,12 +39,13 @@ struct SessionTests {
             try Transcript().play(
                 Script.authenticated
                     + """
-                    * resume id 3
+                    * plan resume=id:3
                     C: <resume xmlns='urn:xmpp:sm:3' h='3' previd='id'/>
                     S: <failed xmlns='urn:xmpp:sm:3' \(attributes)>\(child)</failed>
                     ! resume failed \(expected)
+                    ! plan
 
-                    """ + Self.bound)
+                    """ + Self.bound + "C: ANY\n")
         }
     }
 
@@ -54,11 +55,12 @@ struct SessionTests {
             try Transcript().play(
                 Script.authenticated
                     + """
-                    * resume id 3
+                    * plan resume=id:3
                     C: ANY
                     S: <failed xmlns='urn:xmpp:sm:3'/>
                     ! resume failed unknown undefined-condition
-                    * resume id 3
+                    ! plan
+                    * plan resume=id:3
                     """)
         }
     }
@@ -72,14 +74,14 @@ struct SessionTests {
             "<message/>", "<resumed xmlns='urn:xmpp:sm:2' h='7' previd='id'/>",
         ] {
             #expect(throws: NegotiationError.self, "\(answer)") {
-                try Transcript().play(Script.authenticated + "* resume id 3\nC: ANY\nS: \(answer)\n")
+                try Transcript().play(Script.authenticated + "* plan resume=id:3\nC: ANY\nS: \(answer)\n")
             }
         }
     }
 
     @Test("a connection that ends between <resume/> and its answer is distinguished")
     func closedWhileResuming() throws {
-        var negotiation = try Transcript().play(Script.authenticated + "* resume id 3\nC: ANY\n").negotiation
+        var negotiation = try Transcript().play(Script.authenticated + "* plan resume=id:3\nC: ANY\n").negotiation
         #expect(negotiation.isResumePending)
         #expect(throws: NegotiationError.closed(during: "resuming a session")) { try negotiation.handle(.closed) }
         #expect(negotiation.isResumePending)
@@ -89,15 +91,15 @@ struct SessionTests {
     func resumeNotOffered() throws {
         try Transcript().play(
             Script.authenticated(features: "<bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'/>")
-                + "* resume id 3\n! resume failed unknown feature-not-implemented\n" + Self.bound + "! established\n")
+                + "* plan resume=id:3\n! resume failed unknown feature-not-implemented\n! plan\n" + Self.bound
+                + "! established\n")
     }
 
     @Test("RFC 6120, 7, and XEP-0198, 3: a new resumable session")
     func enabled() throws {
         try Transcript().play(
-            Script.authenticated + Self.bound
+            Script.authenticated + Self.bound.replacing("bind=balcony", with: "bind=balcony max=600")
                 + """
-                * enable resumable 600
                 C: <enable xmlns='urn:xmpp:sm:3' max='600' resume='true'/>
                 S: <enabled xmlns='urn:xmpp:sm:3' id='sm-1' resume='1' max='300' location='[2001:db8::1]:5222'/>
                 ! enabled sm-1 300 [2001:db8::1]:5222
@@ -112,8 +114,7 @@ struct SessionTests {
             try Transcript().play(
                 Script.authenticated + Self.bound
                     + """
-                    * enable
-                    C: <enable xmlns='urn:xmpp:sm:3'/>
+                    C: <enable xmlns='urn:xmpp:sm:3' resume='true'/>
                     S: <enabled xmlns='urn:xmpp:sm:3' \(attributes)/>
                     ! enabled - - -
                     ! established
@@ -126,7 +127,6 @@ struct SessionTests {
         try Transcript().play(
             Script.authenticated + Self.bound
                 + """
-                * enable resumable
                 C: <enable xmlns='urn:xmpp:sm:3' resume='true'/>
                 S: <failed xmlns='urn:xmpp:sm:3'><internal-server-error \
                 xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></failed>
@@ -135,9 +135,9 @@ struct SessionTests {
                 """)
     }
 
-    @Test("the owner wants no stream management")
-    func without() throws {
-        try Transcript().play(Script.authenticated + Self.bound + "* without\n! established\n")
+    @Test("no session is wanted: what comes is of no interest")
+    func unwanted() throws {
+        try Transcript().play(Script.authenticated + "* plan\nS: <message/>\n")
     }
 
     @Test("XEP-0198, 4: stanzas before <enabled/> are handed on, not counted")
@@ -145,10 +145,9 @@ struct SessionTests {
         try Transcript().play(
             Script.authenticated + Self.bound
                 + """
+                C: ANY
                 S: <presence from='user@example.org/other'/>
                 ! stanza presence
-                * enable resumable
-                C: ANY
                 S: <message><body>early</body></message>
                 ! stanza message
                 S: <enabled xmlns='urn:xmpp:sm:3' id='sm-1' resume='true'/>
@@ -162,11 +161,12 @@ struct SessionTests {
         try Transcript().play(
             Script.authenticated
                 + """
-                * bind
+                * plan bind
                 C: <iq id='bind' type='set'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'/></iq>
                 S: <iq type='result' id='bind'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'>\
                 <jid>user@example.org/♚ 1</jid></bind></iq>
                 ! bound user@example.org/♚ 1
+                C: ANY
                 """)
     }
 
@@ -176,7 +176,7 @@ struct SessionTests {
             try Transcript().play(
                 Script.authenticated
                     + """
-                    * bind balcony
+                    * plan bind=balcony
                     C: ANY
                     S: <iq type='error' id='bind'><error type='cancel'>\
                     <conflict xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/>\
@@ -196,13 +196,13 @@ struct SessionTests {
             "<iq type='result' id='other'/>",
         ] {
             #expect(throws: NegotiationError.self, "\(answer)") {
-                try Transcript().play(Script.authenticated + "* bind balcony\nC: ANY\nS: \(answer)\n")
+                try Transcript().play(Script.authenticated + "* plan bind=balcony\nC: ANY\nS: \(answer)\n")
             }
         }
         let elsewhere = try JID("other@example.org/balcony")
         #expect(throws: NegotiationError.boundElsewhere(elsewhere)) {
             try Transcript().play(
-                Script.authenticated + "* bind balcony\nC: ANY\nS: \(result("other@example.org/balcony"))\n")
+                Script.authenticated + "* plan bind=balcony\nC: ANY\nS: \(result("other@example.org/balcony"))\n")
         }
     }
 
@@ -217,7 +217,9 @@ struct SessionTests {
 
     @Test("a stream error at any point")
     func streamError() throws {
-        for script in [Script.authenticated + "* resume id 3\nC: ANY\n", Script.authenticated + Self.bound] {
+        for script in [
+            Script.authenticated + "* plan resume=id:3\nC: ANY\n", Script.authenticated + Self.bound + "C: ANY\n",
+        ] {
             #expect(throws: NegotiationError.stream(StreamError(.systemShutdown))) {
                 try Transcript().play(
                     script

@@ -158,7 +158,7 @@ struct RegistrationTests {
         try Transcript(configuration).play(
             """
             * connected secured
-            C: HEADER
+            C: HEADER>
             S: HEADER
             S: <stream:features><register xmlns='http://jabber.org/features/iq-register'/></stream:features>
             ! unauthenticated
@@ -169,7 +169,7 @@ struct RegistrationTests {
             try Transcript(configuration).play(
                 """
                 * connected
-                C: HEADER
+                C: HEADER>
                 S: HEADER
                 S: <stream:features><register xmlns='http://jabber.org/features/iq-register'/></stream:features>
                 """)

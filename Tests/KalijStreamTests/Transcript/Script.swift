@@ -6,7 +6,7 @@ enum Script {
     static let startTLS =
         """
         * connected
-        C: HEADER
+        C: HEADER>
         S: HEADER
         S: <stream:features><starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/></stream:features>
         C: <starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>
@@ -16,7 +16,7 @@ enum Script {
     static let proceed = "S: <proceed xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>\n! start TLS\n"
 
     /// Direct TLS, and the server has sent its header.
-    static let secured = "* connected secured\nC: HEADER from='user@example.org'\nS: HEADER\n"
+    static let secured = "* connected secured\nC: SECURED\nS: HEADER\n"
 
     /// The server offers these mechanisms inside TLS.
     static func mechanisms(_ names: [String]) -> String {
@@ -38,11 +38,12 @@ enum Script {
         proven + """
             S: <success xmlns='\(sasl)'>{v=rmF9pqV8S7suAoZWja4dJRkFsKQ=}</success>
             ! authenticated SCRAM-SHA-1 with keys
-            ! restart parser
-            C: HEADER from='user@example.org'
+            ! next stream
+            C: SECURED
             S: HEADER
             S: <stream:features>\(features)</stream:features>
-            ! choose
+            ! offered
+            ! plan
 
             """
     }
@@ -50,14 +51,15 @@ enum Script {
     static let authenticated = authenticated(
         features: "<bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'/><sm xmlns='urn:xmpp:sm:3'/>")
 
-    /// A new session, not yet enabled.
+    /// A new session; stream management is asked for.
     static let bound =
         """
-        * bind balcony
+        * plan bind=balcony
         C: ANY
         S: <iq type='result' id='bind'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'>\
         <jid>user@example.org/balcony</jid></bind></iq>
         ! bound user@example.org/balcony
+        C: ANY
 
         """
 }

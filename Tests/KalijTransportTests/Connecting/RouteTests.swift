@@ -24,6 +24,24 @@ import Testing
             ])
     }
 
+    @Test("Within a priority direct TLS comes first, each kind by weight (XEP-0368 3: clients MAY prefer a kind)")
+    func directFirst() {
+        var generator = Seeded(9)
+        let starttls = [record("a", 5222, 10), record("b", 5222, 10), record("first", 5222, 1)]
+        let direct = [record("c", 443, 10), record("d", 443, 10), record("last", 443, 20)]
+        var seconds: [String: Int] = [:]
+        for _ in 0..<1000 {
+            let plan = Route.plan(
+                domain: "example.org", starttls: .success(starttls), direct: .success(direct), using: &generator)
+            #expect(plan.map(\.directTLS) == [false, true, true, false, false, true])
+            #expect(plan.first?.host == "first" && plan.last?.host == "last")
+            seconds[plan[1].host, default: 0] += 1
+        }
+        #expect(Set(seconds.keys) == ["c", "d"])
+        // A number from 0 to the sum, 2: the first takes 0 and 1.
+        #expect((600...730).contains(seconds["c"] ?? 0))
+    }
+
     @Test("Without records, or without an answer, the domain itself on port 5222 (RFC 6120 3.2.2)")
     func fallback() {
         let domain = [Route(host: "example.org", port: 5222, directTLS: false)]

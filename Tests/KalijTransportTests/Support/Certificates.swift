@@ -47,6 +47,18 @@ struct Certificates: Sendable {
         try issue("early", "DNS:example.org", from: "20400101000000Z", to: "20410101120000Z")
         try issue("wrong", "DNS:other.example,IP:192.0.2.7")
         try issue("partial", "DNS:ex*.partial.example")
+        try issue("middle", nil, commonName: "Middle CA", more: ["-addext", "basicConstraints=critical,CA:TRUE"])
+        try issue("chained", "DNS:example.org", by: "middle")
+        let pem = try Dictionary(
+            uniqueKeysWithValues: ["chained", "middle"].map { ($0, try readText("\(directory.path)/\($0).pem")) })
+        try directory.write(["chained", "middle"].compactMap { pem[$0] }.joined(), to: "chained.pem")
+        try directory.write(
+            (["chained"] + Array(repeating: "middle", count: 12)).compactMap { pem[$0] }.joined(), to: "long.pem")
+        for hash in ["sha1", "sha384", "sha512"] {
+            try selfSigned(hash, "example.org", ["-" + hash, "-addext", "subjectAltName=DNS:example.org"])
+        }
+        try selfSigned(
+            "ed25519", "example.org", ["-addext", "subjectAltName=DNS:example.org"], key: ["-newkey", "ed25519"])
         // The common name alone counts for nothing (RFC 9525 2).
         try issue("nameless", nil, commonName: "example.org")
     }
@@ -55,19 +67,36 @@ struct Certificates: Sendable {
         Identity(certificate: "\(directory.path)/\(name).pem", key: "\(directory.path)/\(name).key")
     }
 
-    private func selfSigned(_ name: String, _ commonName: String, _ more: [String]) throws {
+    /// Makes the certificate "brief". Only one test may do so.
+    func issueBrief(until end: Int) throws -> Identity {
+        try issue("brief", "DNS:example.org", to: Self.text(of: end))
+        return self["brief"]
+    }
+
+    private static func text(of seconds: Int) -> String {
+        var seconds = seconds
+        var fields = tm()
+        gmtime_r(&seconds, &fields)
+        var text = [CChar](repeating: 0, count: 32)
+        strftime(&text, text.count, "%Y%m%d%H%M%SZ", &fields)
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    private func selfSigned(
+        _ name: String, _ commonName: String, _ more: [String],
+        key: [String] = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    ) throws {
         try Command.run(
-            [
-                "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
-                name + ".key", "-out", name + ".pem", "-days", "30", "-subj", "/CN=" + commonName,
+            ["openssl", "req", "-x509"] + key + [
+                "-nodes", "-keyout", name + ".key", "-out", name + ".pem", "-days", "30", "-subj", "/CN=" + commonName,
             ] + more, in: directory.path)
     }
 
     private func issue(
         _ name: String, _ alternatives: String?, commonName: String = "somebody", from: String = "20200101000000Z",
-        to: String = "20490101000000Z"
+        to: String = "20490101000000Z", by authority: String = "ca", more: [String] = []
     ) throws {
-        let extensions = alternatives.map { ["-addext", "subjectAltName=" + $0] } ?? []
+        let extensions = more + (alternatives.map { ["-addext", "subjectAltName=" + $0] } ?? [])
         try Command.run(
             [
                 "openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
@@ -76,7 +105,8 @@ struct Certificates: Sendable {
         try Command.run(
             [
                 "openssl", "ca", "-batch", "-config", "ca.conf", "-in", name + ".csr", "-out", name + ".pem",
-                "-notext", "-startdate", from, "-enddate", to,
+                "-notext", "-startdate", from, "-enddate", to, "-cert", authority + ".pem", "-keyfile",
+                authority + ".key",
             ], in: directory.path)
     }
 }

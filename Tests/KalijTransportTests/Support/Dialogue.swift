@@ -14,6 +14,7 @@ final class Dialogue {
     private(set) var info: TLSInfo?
     private(set) var received: [UInt8] = []
     private(set) var failure: ConnectFailure?
+    private(set) var tickets: [[UInt8]] = []
     private(set) var drained = 0
     private(set) var isClosed = false
     private(set) var error: TransportError?
@@ -26,15 +27,17 @@ final class Dialogue {
     init(
         domain: String = "example.org", host: String = "127.0.0.1", port: UInt16?, directTLS: DirectTLS = .never,
         serverName: String = "example.org", caFile: String? = nil, limits: ConnectionLimits = ConnectionLimits(),
-        dns: String? = nil
+        dns: String? = nil, remembered: Endpoint? = nil, ticket: [UInt8]? = nil, wantsTickets: Bool = false
     ) throws {
         loop = try EventLoop()
         let target = ConnectionTarget(
-            domain: domain, override: port.map { (host: host, port: $0) }, directTLS: directTLS)
+            domain: domain, override: port.map { (host: host, port: $0) }, directTLS: directTLS,
+            remembered: remembered)
         let authority = try Certificates.shared.get().authority
+        let tls = TLSSettings(
+            serverName: serverName, caFile: caFile ?? authority, ticket: ticket, wantsTickets: wantsTickets)
         connection = Connection(
-            loop: loop, target: target, tls: TLSSettings(serverName: serverName, caFile: caFile ?? authority),
-            limits: limits, resolver: Resolver(loop: loop, servers: dns)
+            loop: loop, target: target, tls: tls, limits: limits, resolver: Resolver(loop: loop, servers: dns)
         ) { [relay] in relay.dialogue?.keep($0) }
         relay.dialogue = self
         connection.open()
@@ -49,6 +52,7 @@ final class Dialogue {
         case .received(let bytes):
             receivedCount += bytes.count
             if keepsBytes { received += bytes }
+        case .ticket(let ticket): tickets.append(ticket)
         case .drained: drained += 1
         case .failed(let failure): self.failure = failure
         case .closed(let error):

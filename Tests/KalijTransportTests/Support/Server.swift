@@ -76,6 +76,26 @@ func withSocketAddress<Result>(
     }
 }
 
+/// The keys with which a server encrypts its tickets, how many it gives, and how long they hold.
+struct TicketKeys: Sendable {
+    private let bytes = (0..<80).map { _ in UInt8.random(in: 0...255) }
+    var number = 2
+    var lifetime = 7200
+
+    init(number: Int = 2, lifetime: Int = 7200) {
+        self.number = number
+        self.lifetime = lifetime
+    }
+
+    fileprivate func use(in context: OpaquePointer?) {
+        var bytes = bytes
+        SSL_CTX_ctrl(context, SSL_CTRL_SET_TLSEXT_TICKET_KEYS, bytes.count, &bytes)
+        SSL_CTX_set_num_tickets(context, number)
+        SSL_CTX_set_timeout(context, lifetime)
+        SSL_CTX_set_session_id_context(context, "kalij", 5)
+    }
+}
+
 /// A connection of a ``Server``, read and written by blocking calls, in TLS or not.
 final class Peer {
     let descriptor: Int32
@@ -103,7 +123,9 @@ final class Peer {
 
     /// The server's side of a TLS handshake.
     @discardableResult
-    func secure(_ identity: Certificates.Identity, maximum: Int32 = TLS1_3_VERSION) -> Bool {
+    func secure(
+        _ identity: Certificates.Identity, maximum: Int32 = TLS1_3_VERSION, keys: TicketKeys = TicketKeys()
+    ) -> Bool {
         context = SSL_CTX_new(TLS_server_method())
         SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(maximum), nil)
         if maximum < TLS1_2_VERSION { SSL_CTX_set_cipher_list(context, "ALL:@SECLEVEL=0") }
@@ -118,6 +140,7 @@ final class Peer {
                 length?.pointee = offered[0]
                 return SSL_TLSEXT_ERR_OK
             }, nil)
+        keys.use(in: context)
         ssl = SSL_new(context)
         SSL_set_fd(ssl, descriptor)
         ERR_clear_error()

@@ -76,15 +76,19 @@ import Testing
         server.stop()
     }
 
-    @Test("A server that does not speak TLS")
-    func noTLS() throws {
+    @Test(
+        "A server that does not speak TLS; HTTP may be from a network's sign-in page",
+        arguments: [
+            ("HTTP/1.1 400 Bad Request\r\n\r\n", " (a network's sign-in page?)"), ("<stream:error>", ""),
+        ])
+    func noTLS(answer: String, hint: String) throws {
         let server = try Server { peer in
             _ = peer.read()
-            peer.write("HTTP/1.1 400 Bad Request\r\n\r\n")
+            peer.write(answer)
         }
         let dialogue = try Dialogue(port: server.port, directTLS: .only)
         let failure = try #require(dialogue.waitForFailure())
-        #expect(failure.description == "127.0.0.1:\(server.port): the peer does not speak TLS")
+        #expect(failure.description == "127.0.0.1:\(server.port): the peer does not speak TLS" + hint)
         #expect(failure.kind == .tls)
         server.stop()
     }

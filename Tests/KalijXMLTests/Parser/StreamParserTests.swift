@@ -58,4 +58,41 @@ import Testing
         try parser.finish(hear)
         #expect(names == ["proceed", "a"])
     }
+
+    @Test(
+        "after the expected element the rest is a new stream, whatever the cuts between chunks",
+        arguments: 1...200)
+    func expectedRestart(size: Int) throws {
+        let parser = StreamParser()
+        parser.expectRestart(after: "success", "urn:sasl")
+        var heard: [String] = []
+        func hear(_ event: StreamParserEvent) {
+            switch event {
+            case .opened: heard.append("opened")
+            case .element(let element): heard.append(element.name)
+            case .skipped, .closed: heard.append("?")
+            }
+        }
+        let first = streamHeader + "<success/><a>]]</a><success xmlns='urn:sasl'>dj0=</success>"
+        // Only once: the second stream has such an element, too.
+        let second = streamHeader + "<features/><success xmlns='urn:sasl'/><resumed xmlns='urn:xmpp:sm:3'/>"
+        for chunk in chunks(Array((first + second).utf8), of: size) { try parser.feed(chunk, hear) }
+        #expect(heard == ["opened", "success", "a", "success", "opened", "features", "success", "resumed"])
+    }
+
+    @Test("white space after the expected element is of neither stream; garbage there is an error of the new stream")
+    func afterExpected() throws {
+        for (rest, isFine) in [(" \r\n", true), (String(repeating: " ", count: 40_000), true), ("x", false)] {
+            let parser = StreamParser()
+            parser.expectRestart(after: "b", "jabber:client")
+            var names: [String] = []
+            func hear(_ event: StreamParserEvent) {
+                if case .element(let element) = event { names.append(element.name) }
+            }
+            let text = streamHeader + "<b/>" + rest + streamHeader + "<c/>"
+            let isRead = (try? parser.feed(Array(text.utf8), hear)) != nil
+            #expect(isRead == isFine)
+            #expect(names == (isFine ? ["b", "c"] : ["b"]))
+        }
+    }
 }

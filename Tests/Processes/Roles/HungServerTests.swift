@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// "SIGTERM lets everything go within 1 s, with a hung server too."
@@ -67,7 +68,7 @@ import Testing
 /// The process listening on a TCP port of 127.0.0.1.
 private func listener(on port: Int) -> pid_t? {
     let address = "0100007F:" + String(format: "%04X", port)
-    let table = (try? String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)) ?? ""
+    let table = (try? systemFile("/proc/net/tcp")) ?? ""
     var inode: Substring?
     for line in table.split(separator: "\n") {
         let words = line.split(separator: " ")

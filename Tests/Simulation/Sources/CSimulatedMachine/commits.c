@@ -11,6 +11,8 @@ void machine_on_commit(void (*body)(int process)) { told = body; }
 static void updated(void *context, int operation, const char *database, const char *table, sqlite3_int64 row) {
     (void)operation, (void)database, (void)row;
     // A barrier syncs what was committed before: it says nothing by itself.
+    if (strcmp(table, "session") == 0 || strcmp(table, "login_token") == 0)
+        machine.processes[(intptr_t)context].has_counted = 1;
     if (strcmp(table, "barrier") != 0) machine.processes[(intptr_t)context].has_changed = 1;
 }
 
@@ -18,11 +20,16 @@ static int committed(void *context) {
     struct process *it = &machine.processes[(intptr_t)context];
     int has_changed = it->has_changed;
     it->has_changed = 0;
+    if (it->has_counted) it->is_dirty = 1;
+    it->has_counted = 0;
     if (has_changed && !it->is_dead && told) told((int)(intptr_t)context);
     return 0;
 }
 
-static void rolled_back(void *context) { machine.processes[(intptr_t)context].has_changed = 0; }
+static void rolled_back(void *context) {
+    struct process *it = &machine.processes[(intptr_t)context];
+    it->has_changed = it->has_counted = 0;
+}
 
 static int opened(sqlite3 *database, char **error, const void *routines) {
     (void)error, (void)routines;

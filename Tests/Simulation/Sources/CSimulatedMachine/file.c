@@ -142,6 +142,8 @@ static int file_synchronize(sqlite3_file *base, int flags) {
     if (result != SQLITE_OK) return result;
     file_sync(handle->file);
     machine.counts.syncs++;
+    machine.processes[handle->process].syncs++;
+    if (strstr(handle->file->path, "/kalij.db-wal")) machine.processes[handle->process].is_dirty = 0;
     machine_done(handle->process);
     return SQLITE_OK;
 }

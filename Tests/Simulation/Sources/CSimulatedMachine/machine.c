@@ -79,6 +79,8 @@ void machine_run_as(int process) { machine.running = process; }
 void machine_observe(int is_observed) { machine.is_observed = is_observed; }
 void machine_set_time(int64_t milliseconds) { machine.time = milliseconds; }
 int machine_is_dead(int process) { return machine.processes[process].is_dead; }
+int machine_is_dirty(int process) { return machine.processes[process].is_dirty; }
+long machine_syncs(int process) { return machine.processes[process].syncs; }
 long machine_operations(int process) { return machine.processes[process].operations; }
 struct machine_counts machine_counts(void) { return machine.counts; }
 

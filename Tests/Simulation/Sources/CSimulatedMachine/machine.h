@@ -51,6 +51,9 @@ struct process {
     int is_dead;
     /// Whether the transaction that it is in has changed a row.
     int has_changed;
+    /// The same for counts of stanzas and of logins; and whether it has committed such changes and not synced them.
+    int has_counted, is_dirty;
+    long syncs;
     long operations, kill_at, freeze_at;
     /// It is frozen only while it writes to this file; empty for anywhere.
     char freeze_within[128];

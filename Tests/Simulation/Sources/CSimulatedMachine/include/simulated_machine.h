@@ -65,6 +65,10 @@ int machine_bury(int process);
 void machine_fail(int process, int mask, long after, long count, int code);
 /// When an operation of `process` failed last, in milliseconds since 1970; 0 if none did.
 int64_t machine_failed_at(int process);
+/// Whether `process` has committed a count of stanzas or of logins, and not synced the commit.
+int machine_is_dirty(int process);
+/// How often `process` has synced a file.
+long machine_syncs(int process);
 /// How many operations that change anything `process` has done.
 long machine_operations(int process);
 

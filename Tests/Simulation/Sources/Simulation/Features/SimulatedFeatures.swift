@@ -1,6 +1,7 @@
 /// All features of the simulator. A new feature is a folder and a line here.
 enum SimulatedFeatures {
     static let all: [any SimulatedFeature.Type] = [
+        SimulatedLogin.self,
         SimulatedRoom.self,
         SimulatedCallbacks.self,
         SimulatedDiscovery.self,

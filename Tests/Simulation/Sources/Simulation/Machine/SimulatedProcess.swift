@@ -18,7 +18,7 @@ struct Surroundings {
     let timing: Timing
     /// Whether `main` writes down notifications, as the other roles do.
     let mainNotifies: Bool
-    let dial: () -> Link?
+    let dial: (Int) -> Link?
     /// Somebody may have been rung, or hung up.
     let bells: () -> Void
     /// Kills whoever is frozen within a transaction of the database at a path.
@@ -36,6 +36,8 @@ struct Surroundings {
     let left: ([UInt8]) -> Void
     /// The upload service.
     let http: SimulatedHTTP
+    /// The judge of logins.
+    let login: SimulatedLogin
 }
 
 /// A process that drives the account, or is about to: the engine itself, over the simulated machine.
@@ -194,7 +196,7 @@ final class SimulatedProcess {
             loop: try Self.unused(),
             environment: Environment(
                 loop: schedule, random: { Double.random(in: 0..<1, using: &world.random) },
-                connect: { [unowned self] _, events in
+                connect: { [unowned self] _, _, events in
                     let connection = SimulatedConnection(self, dial: surroundings.dial, events)
                     connections.append(connection)
                     return connection
@@ -246,6 +248,7 @@ final class SimulatedProcess {
         if let resumed = (event.content as? Online)?.resumed {
             if resumed { world.counts.resumes += 1 } else { world.counts.binds += 1 }
         }
+        if event.content is Online { connections.last?.isInSession() }
         world.trace("   \(number): \(event.number.map { "\($0) " } ?? "")\(event.content)")
         surroundings.told(event)
     }

@@ -1,3 +1,6 @@
+import CSimulatedMachine
+import KalijStream
+
 /// A TCP connection: bytes arrive late and in pieces, but in order; or not at all any more.
 final class Link {
     enum Side { case client, server }
@@ -12,6 +15,19 @@ final class Link {
 
     private let world: World
     private let latency: ClosedRange<Int64>
+    let number: Int
+    /// The number of the client's process.
+    let process: Int
+    /// The data that a login is bound to (RFC 9266).
+    let exporter: [UInt8]
+    /// What the client has written before the server asked, and the server has not come to yet.
+    var letters: Set<Letter> = []
+    /// Whether the client has asked for a token.
+    var expectsToken = false
+    /// How often the client's process had synced when a token came, until the client writes.
+    var syncsAtToken: Int?
+    /// Whether the client has a session.
+    var isInSession = false
     var onClient: (Arrival) -> Void = { _ in }
     var onServer: (Arrival) -> Void = { _ in }
     /// When the last byte in each direction arrives.
@@ -22,10 +38,16 @@ final class Link {
     /// Each side ends once.
     private var hasEnded = [false, false]
 
-    init(_ world: World, latency: ClosedRange<Int64>) {
+    init(_ world: World, latency: ClosedRange<Int64>, number: Int, process: Int) {
         self.world = world
         self.latency = latency
+        (self.number, self.process) = (number, process)
+        var random = Seeded(world.seed &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(number))
+        exporter = (0..<32).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     }
+
+    /// How often the client's process has synced.
+    func syncs() -> Int { machine_syncs(Int32(process)) }
 
     func send(_ bytes: [UInt8], from side: Side) {
         guard !isBroken, !hasEnded[side.index] else { return }

@@ -6,20 +6,22 @@
 /// A process's end of a link. As with `Connection`, bytes wait in the process until the loop's next turn.
 final class SimulatedConnection: StreamConnection {
     private unowned let process: SimulatedProcess
-    private let dial: () -> Link?
+    private let dial: (Int) -> Link?
     private var events: ((ConnectionEvent) -> Void)?
     private var link: Link?
     private var outgoing: [UInt8] = []
     private var incoming: [Link.Arrival] = []
     private var isFlushPlanned = false
 
-    init(_ process: SimulatedProcess, dial: @escaping () -> Link?, _ events: @escaping (ConnectionEvent) -> Void) {
+    init(_ process: SimulatedProcess, dial: @escaping (Int) -> Link?, _ events: @escaping (ConnectionEvent) -> Void) {
         self.process = process
         self.dial = dial
         self.events = events
     }
 
     var unsent: Int { outgoing.count }
+    let traffic = Traffic()
+    let roundTrip: RoundTrip? = nil
     var isReading = true { didSet { if isReading { process.schedule.enqueue { [weak self] in self?.read() } } } }
 
     func open() {
@@ -28,21 +30,37 @@ final class SimulatedConnection: StreamConnection {
 
     private func reach() {
         guard let events else { return }
-        guard let link = dial() else {
+        guard let link = dial(process.number) else {
             self.events = nil
             return events(.failed(ConnectFailure([.init(host: "example.org", kind: .unreachable, reason: "refused")])))
         }
         self.link = link
         link.onClient = { [weak self, weak process] arrival in process?.perform { self?.arrived(arrival) } }
-        let endpoint = Endpoint(host: "example.org", address: "192.0.2.1", port: 5223, directTLS: true)
-        events(.connected(endpoint, TLSInfo(version: "TLSv1.3", cipher: "simulated", notAfter: nil, tlsExporter: nil)))
+        let isDirect = !process.surroundings.login.server.profile.login.startsTLS
+        let endpoint = Endpoint(
+            host: "example.org", address: "192.0.2.1", port: isDirect ? 5223 : 5222, directTLS: isDirect)
+        events(.connected(endpoint, isDirect ? tls(link) : nil))
     }
 
-    func startTLS() {}
+    private func tls(_ link: Link) -> TLSInfo {
+        TLSInfo(
+            version: "TLSv1.3", cipher: "simulated", notAfter: nil, tlsExporter: link.exporter,
+            serverEndPoint: Array(repeating: 7, count: 32))
+    }
+
+    func isInSession() { link?.isInSession = true }
+
+    func startTLS() {
+        process.schedule.schedule(after: 0.001) { [weak self] in
+            guard let self, let events, let link else { return }
+            events(.secured(tls(link)))
+        }
+    }
 
     func send(_ bytes: [UInt8]) {
         guard events != nil, !process.isDead else { return }
         if process.overtaken != nil { process.surroundings.wrote(process, bytes) }
+        if let link { process.surroundings.login.sends(bytes, on: link) }
         outgoing += bytes
         guard !isFlushPlanned else { return }
         isFlushPlanned = true
@@ -62,6 +80,7 @@ final class SimulatedConnection: StreamConnection {
     private func write() {
         process.world.trace("C: \(String(decoding: outgoing, as: UTF8.self))")
         process.surroundings.left(outgoing)
+        if let link { process.surroundings.login.wrote(String(decoding: outgoing, as: UTF8.self), on: link) }
         link?.send(outgoing, from: .client)
     }
 
@@ -90,6 +109,9 @@ final class SimulatedConnection: StreamConnection {
         while isReading, let events, !incoming.isEmpty {
             switch incoming.removeFirst() {
             case .bytes(let bytes):
+                if let link, link.expectsToken {
+                    process.surroundings.login.read(String(decoding: bytes, as: UTF8.self), on: link)
+                }
                 bytes.withUnsafeBytes { events(.received($0)) }
             case .end: finish(events, nil)
             case .reset: finish(events, TransportError(system: 104))

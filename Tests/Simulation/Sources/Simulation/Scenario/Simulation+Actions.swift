@@ -113,6 +113,7 @@ extension Simulation {
 
     private func frozen(_ process: SimulatedProcess?, _ milliseconds: Int, _ isPushed: Bool) {
         world.counts.freezes += 1
+        lastFreeze = world.now
         // Not for longer than until the calm.
         world.after(isCalm ? 0 : Int64(milliseconds) * 1000) { [weak process] in process?.thaw() }
         // The network is gone, too: the thawed process connects anew.
@@ -174,6 +175,7 @@ extension Simulation {
         for process in all { process.losePower() }
         endShare()
         record.failPower()
+        server.login.powerFailed()
         machine_power_failure(world.random.next())
         world.startAgain()
         checkAcknowledged()

@@ -107,7 +107,8 @@ extension Simulation {
         let text = String(decoding: bytes, as: UTF8.self)
         let isStanza = ["<message", "<iq", "<presence"].contains { text.hasPrefix($0) }
         let isBind = text.contains("urn:ietf:params:xml:ns:xmpp-bind")
-        if process.hasBegunOvertaken, isBind || text.hasPrefix("<resume") {
+        let isInline = text.contains("<authenticate ") && text.contains("<bind ")
+        if process.hasBegunOvertaken, isBind || isInline || text.contains("<resume ") {
             violate("\(process.name) asks for a session, though \(overtaken.driver) drives")
         } else if isStanza, !isBind, let queued = overtaken.queued, !queued.contains(bytes) {
             violate("\(process.name) writes what was queued after \(overtaken.driver) took over: \(text)")

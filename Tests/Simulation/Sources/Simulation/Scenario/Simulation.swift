@@ -29,6 +29,8 @@ public final class Simulation {
     private var areBellsPlanned = false
     /// How often a frozen process was thawed just after another process had taken over.
     var haunted = 0
+    /// When a process was frozen last, in microseconds.
+    var lastFreeze: Int64 = -1 << 50
     /// The simulation that is told of commits: simulations run one at a time.
     nonisolated(unsafe) static weak var current: Simulation?
     private(set) var account: Account?
@@ -48,6 +50,7 @@ public final class Simulation {
         machine_install()
         machine_reset(plan.seed)
         machine_seed_randomness(plan.seed)
+        server.login.isUndisturbed = { [weak self] in self?.isUndisturbed($0) ?? false }
         server.onResume = { [weak self] in self?.checkAcknowledged() }
         watchCommits()
     }
@@ -131,14 +134,14 @@ public final class Simulation {
     private func surroundings() -> Surroundings {
         Surroundings(
             world: world, directory: directory, timing: Self.timing, mainNotifies: plan.mainNotifies,
-            dial: { [weak self] in self?.server.connect() }, bells: { [weak self] in self?.planBells() },
+            dial: { [weak self] in self?.server.connect(process: $0) }, bells: { [weak self] in self?.planBells() },
             killWriter: { [weak self] in self?.killWriter(of: $0) ?? false },
             shown: { [weak self] in self?.shown($0) },
             outputFails: { [weak self] in self?.outputFails() ?? false }, told: { [weak self] in self?.told($0) },
             drives: { [weak self] in self?.began($0, $1) },
             wrote: { [weak self] in self?.wrote($1, $0) },
             left: { [weak self] in self?.server.omemo.left($0) },
-            http: server.feature(SimulatedFiles.self).http)
+            http: server.feature(SimulatedFiles.self).http, login: server.login)
     }
 
     func startMain() {
@@ -183,6 +186,13 @@ public final class Simulation {
         }
     }
 
+    /// Whether a process lives, was not frozen, had no failing disk, and nobody could keep it from writing.
+    private func isUndisturbed(_ number: Int) -> Bool {
+        guard let process = living.first(where: { $0.number == number }) else { return false }
+        return machine_failed_at(Int32(number)) == 0 && process.frozenAt < 0 && process.overtaken == nil
+            && world.now - lastFreeze > 60_000_000
+    }
+
     // MARK: Bells
 
     func planBells() {
@@ -204,6 +214,7 @@ public final class Simulation {
         isCalm = true
         isAway = false
         server.feature(SimulatedGarden.self).isCalm = true
+        server.login.isCalm = true
         server.feature(SimulatedFiles.self).http.isCalm = true
         world.trace("=== calm")
         for process in living { machine_fail(Int32(process.number), 0, 0, 0, 0) }

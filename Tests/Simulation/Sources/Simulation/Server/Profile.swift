@@ -51,6 +51,8 @@ public struct Profile: Sendable {
     /// Whether the server refuses most options of publishing (measured).
     var knowsFewOptions: Bool { name == "ejabberd 23.01" }
 
+    var login = LoginHabits()
+
     enum StaleCount { case close, resume, fail }
 
     public static let prosody12 = Profile(

@@ -17,6 +17,12 @@ final class ServerSession {
     private var legacy: (handled: UInt32, unacknowledged: [Sent], acknowledged: UInt32)?
     /// When the session was last resumed, in microseconds.
     var resumedAt: Int64?
+    /// The mechanism of the token that was asked for together with the binding.
+    var wantedToken: String?
+    /// The power failures before the client went on in the session: since then the client knows the session.
+    var knownAfter: Int?
+    /// Whether an attempt to resume was answered with the end of the connection, or refused.
+    var isRefused = false
 
     struct Sent {
         let stanza: String

@@ -1,23 +1,35 @@
-import FoundationEssentials
 import KalijXML
 
 /// The server's end of a connection: negotiation far enough, and then stanzas.
 final class ServerStream {
     unowned let server: SimulatedServer
     let link: Link
-    private var parser = StreamParser()
-    private var isAuthenticated = false
+    var parser = StreamParser()
+    var phase = Phase.secured
+    /// What was offered for the login.
+    var offer = LoginOffer()
+    var login: Login?
+    var hasTriedToken = false
+    /// Whether nothing is handled any more, and nobody is told.
+    var isMute = false
+    /// Whether the client has gone on after its login, and then in its session.
+    private var (isConfirmed, hasSpoken) = (false, false)
     /// The bare address of a stranger, if another address than the account has logged in.
-    private var stranger: String?
+    var stranger: String?
     private(set) var isOver = false
+    /// Whether the next stream has come together with the login, and was read by the parser before; and whether nothing more can be read.
+    var (hasReadOn, isDeaf) = (false, false)
     var session: ServerSession?
     private var isRequested = false
     private var outgoing = ""
     private var isFlushPlanned = false
 
+    enum Phase { case plain, secured, authenticated }
+
     init(_ server: SimulatedServer, _ link: Link) {
         self.server = server
         self.link = link
+        if server.profile.login.startsTLS { phase = .plain }
         link.onServer = { [weak self] in self?.arrived($0) }
     }
 
@@ -52,7 +64,7 @@ final class ServerStream {
                 for event in events where parser === current && !isOver { handle(event) }
             } catch {
                 server.world.trace("   the server cannot read that: \(error)")
-                close()
+                close("not-well-formed")
             }
         case .end, .reset: lost()
         }
@@ -88,7 +100,7 @@ final class ServerStream {
 
     private func handle(_ event: StreamParserEvent) {
         switch event {
-        case .opened: open()
+        case .opened(let header): if !isMute { open(header) }
         case .element(let element): handle(element)
         case .closed:
             // In order: the session ends with the stream.
@@ -99,33 +111,43 @@ final class ServerStream {
         }
     }
 
-    private func open() {
+    private func open(_ header: Element) {
+        if phase == .secured { offer = server.login.offer(hasFrom: header["from"] != nil) }
         send(
             """
             <?xml version='1.0'?><stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams' \
             id='\(server.newID("s"))' from='\(server.domain)' version='1.0'>
             """)
+        sendFeatures()
+    }
+
+    func sendFeatures() {
         let features =
-            isAuthenticated
-            ? "<bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'/><sm xmlns='urn:xmpp:sm:3'/><ver xmlns='urn:xmpp:features:rosterver'/>"
-            : "<mechanisms xmlns='urn:ietf:params:xml:ns:xmpp-sasl'><mechanism>PLAIN</mechanism></mechanisms>"
+            switch phase {
+            case .plain: "<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'><required/></starttls>"
+            case .secured: offer.features
+            case .authenticated:
+                """
+                <bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'/><sm xmlns='urn:xmpp:sm:3'/>\
+                <ver xmlns='urn:xmpp:features:rosterver'/><csi xmlns='urn:xmpp:csi:0'/>
+                """
+            }
         send("<stream:features>\(features)</stream:features>")
     }
 
     private func handle(_ element: Element) {
+        guard !isMute else { return }
+        confirm()
+        if isDeaf {
+            server.login.fault("the client goes on in a stream whose header nobody has read")
+            return close("unsupported-stanza-type")
+        }
         switch (element.name, element.namespace) {
-        case ("auth", _):
-            guard server.feature(SimulatedRegistration.self).accepts(element.text) else {
-                return send("<failure xmlns='urn:ietf:params:xml:ns:xmpp-sasl'><not-authorized/></failure>")
-            }
-            isAuthenticated = true
-            let names = Data(base64Encoded: element.text)?.split(separator: 0) ?? []
-            let user = names.first.map { String(decoding: $0, as: UTF8.self) } ?? ""
-            if server.hasStrangers, !server.account.hasPrefix(user + "@") { stranger = "\(user)@\(server.domain)" }
-            parser = StreamParser()
-            send("<success xmlns='urn:ietf:params:xml:ns:xmpp-sasl'/>")
+        case ("starttls", _): startTLS()
+        case ("auth", _), ("authenticate", _): authenticate(element)
+        case ("response", _): respond(element)
         case ("enable", "urn:xmpp:sm:3"): enable()
-        case ("resume", "urn:xmpp:sm:3"): server.resume(element, on: self)
+        case ("resume", "urn:xmpp:sm:3"): resume(element)
         case ("r", "urn:xmpp:sm:3"):
             if let session { send("<a xmlns='urn:xmpp:sm:3' h='\(session.handled)'/>") }
         case ("a", "urn:xmpp:sm:3"): acknowledged(element)
@@ -134,10 +156,40 @@ final class ServerStream {
         }
     }
 
-    private func enable() {
-        guard let session else { return }
+    /// Whatever comes after the login tells that the client has taken the success.
+    private func confirm() {
+        guard phase == .authenticated else { return }
+        if !isConfirmed, let login {
+            isConfirmed = true
+            server.login.confirmed(login.mechanism, isSASL2: login.request != nil, offer)
+        }
+        guard let session, session.isManaged else { return }
+        hasSpoken = true
+        session.knownAfter = server.login.powerFailures
+    }
+
+    /// The connection is about to be lost: perhaps before the client had its session.
+    func troubled(silently: Bool) { if silently || !hasSpoken { server.login.troubled(link) } }
+
+    private func resume(_ element: Element) {
+        guard phase == .authenticated, session == nil, takes(.resume), takes(.session) else { return }
+        switch server.resume(element, on: self) {
+        case .resumed(let session, let answer):
+            send(answer)
+            server.redeliver(session, on: self)
+        case .failed(let answer):
+            send(answer)
+            // As Prosody does: what follows is read by a parser that has seen no header.
+            if hasReadOn { isDeaf = true }
+        case .closed(let condition): close(condition)
+        }
+    }
+
+    private func enable() { if let session { send(enabled(session)) } }
+
+    func enabled(_ session: ServerSession) -> String {
         session.isManaged = true
-        send("<enabled xmlns='urn:xmpp:sm:3' id='\(session.id)' resume='true'/>")
+        return "<enabled xmlns='urn:xmpp:sm:3' id='\(session.id)' resume='true'/>"
     }
 
     private func acknowledged(_ element: Element) {
@@ -192,6 +244,7 @@ final class ServerStream {
         server.world.after(25_000_000) { [weak self] in
             guard let self, isRequested, self.session === session, session.acknowledged == count else { return }
             server.world.trace("   the server hears nothing and gives the connection up")
+            server.login.troubled(link)
             link.cut(silently: true)
             lost()
         }

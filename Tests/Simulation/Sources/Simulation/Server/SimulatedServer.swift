@@ -26,6 +26,7 @@ final class SimulatedServer {
     /// The counts of handled stanzas of sessions that are gone.
     private var remembered: [String: UInt32] = [:]
     private var streams: [ServerStream] = []
+    private var links = 0
     private var isDown = false
     private var lastID = 0
     /// How often anything was sent or came: an unchanged number means quiet.
@@ -43,6 +44,9 @@ final class SimulatedServer {
         // A feature outside the list has nothing to do with the others.
         features.lazy.compactMap { $0 as? Wanted }.first ?? Wanted(self)
     }
+
+    /// How clients are let in.
+    private(set) lazy var login: SimulatedLogin = feature()
 
     /// The full address of a session.
     func address(_ session: ServerSession) -> String { "\(account)/\(session.resource)" }
@@ -63,17 +67,23 @@ final class SimulatedServer {
     // MARK: Connections
 
     /// A connection to the server; nil if the server is down.
-    func connect() -> Link? {
+    /// - Parameter process: the number of the connecting process.
+    func connect(process: Int = 0) -> Link? {
         guard !isDown else { return nil }
-        let link = Link(world, latency: latency)
+        links += 1
+        let link = Link(world, latency: latency, number: links, process: process)
         streams.removeAll { $0.isOver }
         streams.append(ServerStream(self, link))
+        login.connected(link)
         return link
     }
 
     /// Cuts all connections.
     func cut(silently: Bool) {
-        for stream in streams where !stream.isOver { stream.link.cut(silently: silently) }
+        for stream in streams where !stream.isOver {
+            stream.troubled(silently: silently)
+            stream.link.cut(silently: silently)
+        }
     }
 
     /// Stops, forgets the sessions, and starts again.
@@ -97,6 +107,17 @@ final class SimulatedServer {
 
     func bind(_ iq: Element, on stream: ServerStream) {
         let resource = iq.findFirst("{urn:ietf:params:xml:ns:xmpp-bind}bind/resource#") ?? newID("r")
+        _ = begin(resource, on: stream)
+        stream.send(
+            """
+            <iq type='result' id='\(iq["id"] ?? "")'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'>\
+            <jid>\(account)/\(resource)</jid></bind></iq>
+            """)
+    }
+
+    /// Begins a session in the place of the session with the same resource.
+    func begin(_ resource: String, on stream: ServerStream) -> ServerSession {
+        for old in sessions { login.replaced(old, by: stream.link) }
         for old in sessions where old.resource == resource {
             let connection = old.stream
             end(old, inOrder: true)
@@ -108,11 +129,7 @@ final class SimulatedServer {
         stream.session = session
         sessions.append(session)
         begun += 1
-        stream.send(
-            """
-            <iq type='result' id='\(iq["id"] ?? "")'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'>\
-            <jid>\(account)/\(resource)</jid></bind></iq>
-            """)
+        return session
     }
 
     func hibernate(_ stream: ServerStream) {
@@ -138,12 +155,20 @@ final class SimulatedServer {
         for feature in features { feature.ended(session, unacknowledged) }
     }
 
-    func resume(_ element: Element, on stream: ServerStream) {
+    /// The outcome of an attempt to resume: the answer, or the end of the connection.
+    enum Resumption {
+        case resumed(ServerSession, String)
+        case failed(String)
+        case closed(String?)
+    }
+
+    func resume(_ element: Element, on stream: ServerStream) -> Resumption {
         let id = element["previd"] ?? ""
         guard let session = sessions.first(where: { $0.id == id }), session.isManaged,
             let count = element["h"].flatMap({ UInt32($0) })
         else {
-            return refuse(id, on: stream)
+            world.counts.failedResumes += 1
+            return .failed(failed(remembered[id], "item-not-found"))
         }
         if let old = session.stream, old !== stream {
             old.abandon()
@@ -160,34 +185,40 @@ final class SimulatedServer {
             hadSeveralHeirs = true
             session.inherit()
         }
-        if session.isOverflowing { return stream.close() }
+        session.isRefused = true
+        if session.isOverflowing { return .closed(nil) }
         switch session.acknowledge(count) {
         case .taken(let stanzas): acknowledged(stanzas)
         case .stale:
             fault("the client takes back what it has acknowledged: it resumes with \(count)")
             switch profile.staleCount {
-            case .close: return stream.close()
-            case .fail: return stream.send(failed(nil, "undefined-condition"))
+            case .close: return .closed(nil)
+            case .fail: return .failed(failed(nil, "undefined-condition"))
             case .resume: break
             }
         case .impossible:
             // Another heir has delivered stanzas unknown to this heir.
             if profile.hasSeveralHeirs { break }
             fault("the client resumes with \(count), more than was sent")
-            return stream.close("undefined-condition")
+            return .closed("undefined-condition")
         }
+        session.isRefused = false
         onResume()
         session.stream = stream
         session.resumedAt = world.now
         stream.session = session
-        stream.send("<resumed xmlns='urn:xmpp:sm:3' previd='\(id)' h='\(session.handled)'/>")
-        for sent in session.unacknowledged { stream.send(sent.stanza) }
-        stream.requestAcknowledgement()
+        return .resumed(session, "<resumed xmlns='urn:xmpp:sm:3' previd='\(id)' h='\(session.handled)'/>")
     }
 
-    private func refuse(_ id: String, on stream: ServerStream) {
-        world.counts.failedResumes += 1
-        stream.send(failed(remembered[id], "item-not-found"))
+    /// The server does not look at an attempt to resume: what becomes of the session is no fault of the client's.
+    func disregard(_ resume: Element) {
+        for session in sessions where session.id == resume["previd"] { session.isRefused = true }
+    }
+
+    /// Sends again what was not acknowledged.
+    func redeliver(_ session: ServerSession, on stream: ServerStream) {
+        for sent in session.unacknowledged { stream.send(sent.stanza) }
+        stream.requestAcknowledgement()
     }
 
     private func failed(_ count: UInt32?, _ condition: String) -> String {

@@ -178,6 +178,11 @@ public struct Counts: Sendable, Encodable {
     public var forged = 0
     public var powerFailures = 0
     public var ioErrors = 0
+    /// Steps that left before the server asked, and those of them that the server did not take.
+    public var letters = 0
+    public var lettersFailed = 0
+    /// Logins begun with a token.
+    public var tokenLogins = 0
     public var resumes = 0
     public var failedResumes = 0
     public var binds = 0

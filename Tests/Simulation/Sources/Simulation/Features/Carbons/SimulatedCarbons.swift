@@ -11,9 +11,11 @@ final class SimulatedCarbons: SimulatedFeature {
 
     func answer(_ request: Element, of session: ServerSession) -> SimulatedAnswer? {
         guard request.child("enable", "urn:xmpp:carbons:2") != nil else { return nil }
-        wanting.insert(session.id)
+        enable(session)
         return .result("")
     }
+
+    func enable(_ session: ServerSession) { wanting.insert(session.id) }
 
     func ended(_ session: ServerSession, _ sent: [ServerSession.Sent]) { wanting.remove(session.id) }
 

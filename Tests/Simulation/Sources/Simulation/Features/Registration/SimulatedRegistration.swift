@@ -42,7 +42,8 @@ final class SimulatedRegistration: SimulatedFeature {
             return [Violation(.registration, "the account cannot log in; the password is \(password)")]
         }
         let logins = try AccountTable(database).logins(of: account.id)
-        let isThere = logins?.stored == .password(password) || logins?.new == .password(password)
+        var isThere = logins?.stored == .password(password) || logins?.new == .password(password)
+        if case .keys(let keys)? = logins?.stored, SimulatedSCRAM.fits(keys, password) { isThere = true }
         return isThere ? [] : [Violation(.registration, "the password is \(password), and is not stored")]
     }
 }

@@ -1,0 +1,43 @@
+import KalijSteps
+import KalijStore
+import KalijStream
+import KalijTransport
+
+/// How an account's server was reached last, the link as measured, and what was learned of the server.
+public struct LinkStatus: Sendable {
+    /// The address of the last session.
+    public let endpoint: Endpoint
+    /// The smoothed round trip in milliseconds; nil if nothing was measured.
+    public let roundTrip: Int?
+    /// Arriving bytes a second; nil if nothing was measured.
+    public let bytesPerSecond: Int?
+    /// Bytes sent and received up to the last session, TLS included, and the time in milliseconds; nil if there was no session.
+    public let lastLogin: (sent: Int, received: Int, milliseconds: Int)?
+    /// What no login falls below.
+    public let pins: LoginPins
+    /// What leaves before the server asks for it.
+    public let unasked: Set<Letter>
+    /// What failed when it left before the server asked.
+    public let turnedOff: Set<Letter>
+    /// Whether there is a token for a login in one flight (XEP-0484).
+    public let hasToken: Bool
+    /// Whether the server has taken the last TLS session ticket that was offered.
+    public let takesTickets: Bool
+
+    /// Nil if there was no session yet.
+    init?(_ account: Account, _ database: Database) throws {
+        guard let row = try EndpointRow.last(of: account.id, in: database) else { return nil }
+        endpoint = row.endpoint
+        roundTrip = row.link.roundTrip.map { Int(($0 * 1000).rounded()) }
+        bytesPerSecond = row.link.bytesPerSecond.map { Int($0) }
+        lastLogin = row.lastLogin.map { ($0.sent, $0.received, $0.milliseconds) }
+        pins = account.pins
+        let server = row.server
+        var letters: Set<Letter> = server.worked
+        if server.offersTLS { letters.insert(.startTLS) }
+        if server.login != nil { letters.insert(.login) }
+        (unasked, turnedOff) = (letters.subtracting(server.off), server.off)
+        hasToken = try LoginTokens(database, of: account.id).isAny
+        takesTickets = try TicketRow(database, of: account.id).isTaken
+    }
+}

@@ -1,0 +1,24 @@
+import KalijSteps
+
+/// How long a session waits for an answer over its link.
+struct Pace {
+    /// Seconds of silence after which the connection is given up.
+    let patience: Double
+    /// Whether the link is slow, and the process has time.
+    let isSlow: Bool
+    private let answer: Double
+    private let longest: Double
+
+    /// - Parameters:
+    ///   - quality: the link as the steps see it; nil in a process whose time is short.
+    ///   - longest: the longest silence, in seconds.
+    init(_ line: Line, _ quality: LinkQuality?, longest: Double) {
+        let measure = line.meter.measure
+        patience = min(longest, measure.silence(behind: line.unsent))
+        (answer, isSlow) = (measure.letter, quality?.isSlow ?? false)
+        self.longest = longest
+    }
+
+    /// So many seconds of silence, or more over a slow link.
+    func atLeast(_ seconds: Double) -> Double { min(longest, max(seconds, answer)) }
+}

@@ -1,0 +1,94 @@
+import KalijXML
+
+/// A part of a session that a server sets up together with the login (XEP-0386, XEP-0198 section 9).
+public enum InlineFeature: String, Hashable, Sendable, Codable, CaseIterable {
+    /// A former session is resumed.
+    case resume
+    /// A resource is bound.
+    case bind
+    /// Stream management is enabled with the binding.
+    case enable
+    /// Carbons are enabled with the binding (XEP-0280).
+    case carbons
+    /// The state of the client is told with the binding (XEP-0352).
+    case clientState
+}
+
+/// What a server offers for a login.
+struct SASLOffer: Hashable, Sendable {
+    /// The mechanisms of RFC 6120, as written by the server.
+    let mechanisms: [String]
+    /// The mechanisms of XEP-0388.
+    let mechanisms2: [String]
+    /// The kinds of channel binding (XEP-0440); nil without such a list.
+    let bindings: [String]?
+    let inline: Set<InlineFeature>
+    /// The mechanisms for tokens (XEP-0484).
+    let fast: [String]
+
+    /// How many names of a list are looked at. A longer list is cut, and then its hash is wrong.
+    private static let mostNames = 100
+    private static let mostBytes = 200
+
+    init(_ features: Element) {
+        mechanisms = Self.names(features.child("mechanisms", Namespace.sasl)?.children("mechanism"))
+        bindings = features.child("sasl-channel-binding", Namespace.channelBinding).map { list in
+            list.children("channel-binding").prefix(Self.mostNames).map { Self.cut($0["type"] ?? "") }
+        }
+        let authentication = features.child("authentication", Namespace.sasl2)
+        mechanisms2 = Self.names(authentication?.children("mechanism"))
+        let inline = authentication?.child("inline")
+        fast = Self.names(inline?.child("fast", Namespace.fast)?.children("mechanism"))
+        var found: Set<InlineFeature> = []
+        if inline?.child("sm", Namespace.streamManagement) != nil { found.insert(.resume) }
+        if let bind = inline?.child("bind", Namespace.bind2) {
+            found.insert(.bind)
+            // XEP-0386 has the features in <inline/>, an example of XEP-0198 has them without.
+            for feature in ((bind.child("inline") ?? bind).children("feature")).prefix(Self.mostNames) {
+                switch feature["var"] {
+                case Namespace.streamManagement: found.insert(.enable)
+                case Namespace.carbons: found.insert(.carbons)
+                case Namespace.clientState: found.insert(.clientState)
+                default: break
+                }
+            }
+        }
+        self.inline = found
+    }
+
+    private static func names(_ elements: [Element]?) -> [String] {
+        (elements ?? []).prefix(mostNames).map { cut($0.text) }
+    }
+
+    private static func cut(_ text: String) -> String {
+        text.utf8.count <= mostBytes ? text : String(text.unicodeScalars.prefix(mostBytes / 4))
+    }
+
+    /// The mechanisms of the profile.
+    func mechanisms(isSASL2: Bool) -> [String] { isSASL2 ? mechanisms2 : mechanisms }
+
+    /// The lists as XEP-0474 hashes them (section 5.1).
+    func protected(isSASL2: Bool) -> [UInt8] {
+        var bytes = Self.joined(mechanisms(isSASL2: isSASL2))
+        if let bindings { bytes += [0x1F] + Self.joined(bindings) }
+        return bytes
+    }
+
+    /// All of the offer in a short form, to be compared. The order of a list has no meaning.
+    var digest: String {
+        let lists = [mechanisms, mechanisms2, bindings.map { $0 + ["+"] } ?? [], inline.map(\.rawValue), fast]
+        var text: [UInt8] = []
+        for list in lists { text += Self.joined(list) + [0x1D] }
+        return ((try? Digest.sha256.hash(text)).map { Base64.encode($0.prefix(12)) }) ?? ""
+    }
+
+    /// Sorted by bytes ("i;octet"), with %x1E between.
+    private static func joined(_ names: [String]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for name in names.map({ Array($0.utf8) }).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            if !bytes.isEmpty { bytes.append(0x1E) }
+            bytes += name
+        }
+        return bytes
+    }
+}

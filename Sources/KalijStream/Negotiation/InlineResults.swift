@@ -1,0 +1,81 @@
+import KalijAddress
+import KalijXML
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// `<success/>` of XEP-0388, with what was set up together with the login. The stream goes on.
+extension Negotiation {
+    mutating func succeeded2(_ attempt: Attempt, _ success: Element) throws(NegotiationError) -> [Action] {
+        let login = try authenticated(attempt, success.child("additional-data", Namespace.sasl2)?.text ?? "")
+        let identity = success.child("authorization-identifier", Namespace.sasl2).map { Trimmed.text($0.text) }
+        guard let identity else { throw .invalidAnswer("the login has no identity") }
+        let jid = JID.received(identity)
+        guard jid.bare == configuration.account.bare else { throw .authentication(.otherIdentity) }
+        isResumePending = false
+        // The token comes first: it is to be stored before anything else leaves.
+        let token = token(attempt, success).map { [Action.token($0)] } ?? []
+        return token + login + (try session(attempt, success, jid))
+    }
+
+    /// The new token, if it was asked for or takes the place of the token used.
+    private func token(_ attempt: Attempt, _ success: Element) -> FASTToken? {
+        guard let element = success.child("token", Namespace.fast), let secret = element["token"], !secret.isEmpty,
+            secret.utf8.count <= FASTToken.mostBytes,
+            let mechanism = attempt.wantedToken ?? attempt.authentication.token?.mechanism
+        else { return nil }
+        let expiry = element["expiry"].flatMap { DateTime.date($0) }
+            .flatMap { Int64(exactly: ($0.timeIntervalSince1970 * 1000).rounded()) }
+        return FASTToken(mechanism: mechanism, secret: secret, expiry: expiry)
+    }
+
+    private mutating func session(
+        _ attempt: Attempt, _ success: Element, _ jid: JID
+    ) throws(NegotiationError) -> [Action] {
+        var actions: [Action] = []
+        if let resume = attempt.resume {
+            if let resumed = success.child("resumed", Namespace.streamManagement) {
+                return try self.resumed(resumed, resume)
+            }
+            let failed = success.child("failed", Namespace.streamManagement)
+            if failed != nil || success.child("bound", Namespace.bind2) != nil {
+                mayResume = false
+                actions = [resumeFailed(failed)]
+            }
+        }
+        if let bind = attempt.bind {
+            if let failed = success.child("failed", Namespace.bind2) {
+                throw .bind(failed.child("error").map(StanzaError.init(error:)) ?? StanzaError(.undefinedCondition))
+            }
+            if let bound = success.child("bound", Namespace.bind2) {
+                return actions + (try self.bound(attempt, bind, bound, jid))
+            }
+        }
+        // Nothing was set up: the features tell how it goes on.
+        stage = .features(.authenticated)
+        return actions
+    }
+
+    private mutating func bound(
+        _ attempt: Attempt, _ bind: SessionPlan.Bind, _ element: Element, _ jid: JID
+    ) throws(NegotiationError) -> [Action] {
+        guard !jid.isBare else { throw .invalidAnswer("the address that was bound has no resource") }
+        // Carbons cannot fail (XEP-0386 section 3.2).
+        let bound = Action.bound(jid, carbons: attempt.asks(.carbons, bind))
+        let answer = attempt.asks(.enable, bind) ? element.child(in: Namespace.streamManagement) : nil
+        guard let answer, let actions = try answeredEnable(answer) else {
+            stage = .bound(bind)
+            return [bound]
+        }
+        return [bound] + actions
+    }
+
+    /// The features after a binding without stream management: enables it, if offered.
+    mutating func manage(_ element: Element, _ bind: SessionPlan.Bind) throws(NegotiationError) -> [Action] {
+        guard let features = StreamFeatures(element) else { throw unexpected(element) }
+        return [.offered(features)] + enable(features, bind)
+    }
+}

@@ -1,0 +1,29 @@
+import Foundation
+import KalijLab
+import Testing
+
+/// Many messages wait at the other end of a slow line.
+@Suite(.serialized) struct WaitingMessageTests {
+    @Test(
+        "they come on one connection, each once", .enabled(if: isLongSlowLinks, "takes a minute each"),
+        arguments: ServerKind.allCases)
+    func waiting(_ kind: ServerKind) async throws {
+        // The session outlives them all, as with a server of few accounts.
+        let world = try await SlowWorld(kind, options: ServerOptions(queueLimit: 5000))
+        defer { world.close() }
+        try await world.settle()
+        let count = isLongSlowLinks ? 1000 : 150
+        try await world.world.send((0..<count).map { "waiting \($0), of a usual length, with words" })
+        try await world.way.slow()
+        let before = try world.way.connections()
+        let run = try world.kalij.running()
+        let areAll = try await until(Double(count), every: 250) { try run.bodies().count >= count }
+        let bodies = try run.bodies()
+        #expect(areAll && Set(bodies).count == count && bodies.count == count, "\(kind): \(bodies.count)")
+        let connections = try world.way.connections() - before
+        #expect(connections == 1, "\(kind): \(connections) connections")
+        let counts = try await world.way.counts(after: before)
+        print("\(kind): \(count) messages, \(counts.reduce(0) { $0 + ($1.down ?? 0) }) bytes down")
+        #expect(run.end(SIGTERM).status == 0)
+    }
+}
