@@ -8,7 +8,9 @@ import KalijTransport
 enum KalijPushCommand {
     private static let usage: PrintedText = """
         usage: kalij-push serve CONFIG    run the push server until SIGTERM; SIGHUP reads CONFIG again
-               kalij-push check CONFIG    check CONFIG and the files named there
+               kalij-push check CONFIG    check CONFIG and the files named there; the exit status is that of serve
+               kalij-push CONFIG.json     the same as serve, as fpush is started
+               kalij-push --version       print the version
 
         CONFIG is a settings.json in fpush's format; Documentation/Operating.md explains every key.
         """
@@ -25,8 +27,10 @@ enum KalijPushCommand {
         let words = CommandLine.arguments.dropFirst()
         switch (words.first, words.count) {
         case ("--help", 1), ("-h", 1), ("help", 1): write(usage, to: STDOUT_FILENO)
+        case ("--version", 1): write("kalij-push \(kalijVersion)", to: STDOUT_FILENO)
         case ("serve", 2): exit(serve(words[2]))
         case ("check", 2): exit(check(words[2]))
+        case (let path?, 1) where path.hasSuffix(".json"): exit(serve(path))
         default:
             note(usage)
             exit(wrongUsage)
@@ -35,19 +39,20 @@ enum KalijPushCommand {
 
     private static func check(_ path: String) -> Int32 {
         do {
-            try PushServer.check(path, loop: try EventLoop())
+            for warning in try PushServer.check(path, loop: try EventLoop()) { note("warning: \(warning)") }
             write("\(path) can be used.", to: STDOUT_FILENO)
             return 0
         } catch {
-            note("kalij-push: \(path): \(error)")
-            return badConfiguration
+            return failure(error, path)
         }
     }
 
     private static func serve(_ path: String) -> Int32 {
         do {
             let loop = try EventLoop()
-            let server = try PushServer(loop: loop, configuration: path) { note("<\($0.rawValue)>\($1)") }
+            let server = try PushServer(loop: loop, configuration: path) {
+                note("<\($0.rawValue)>\(PrintedText(field: $1))")
+            }
             let monitoring = try server.http.map { try MonitoringServer(loop: loop, settings: $0, server: server) }
             try loop.watchSignals([SIGTERM, SIGINT, SIGHUP]) { signal in
                 if signal == SIGHUP {
@@ -64,14 +69,19 @@ enum KalijPushCommand {
             loop.run()
             monitoring?.close()
             return 0
-        } catch let error as SettingsError {
-            note("kalij-push: \(path): \(error)")
-            return badConfiguration
         } catch {
-            // The fault is the disk, the port, or the machine: the next attempt may succeed.
-            note("kalij-push: \(error)")
-            return tryAgain
+            return failure(error, path)
         }
+    }
+
+    private static func failure(_ error: any Error, _ path: String) -> Int32 {
+        if error is SettingsError {
+            note("kalij-push: \(path): \(PrintedText(field: "\(error)"))")
+            return badConfiguration
+        }
+        // The fault is the disk, the port, or the machine: the next attempt may succeed.
+        note("kalij-push: \(PrintedText(field: "\(error)"))")
+        return tryAgain
     }
 
     /// Lines begin with the priority for systemd's journal (sd-daemon(3)).

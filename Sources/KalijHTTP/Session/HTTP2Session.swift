@@ -54,6 +54,9 @@ final class HTTP2Session {
                 value: UInt32(clamping: limits.fieldBytes)),
         ]
         nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), &settings, settings.count)
+        // 64 KiB, the standard, hold back a thousand small answers on a slow link.
+        nghttp2_session_set_local_window_size(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Int32(clamping: limits.windowBytes))
     }
 
     deinit { nghttp2_session_del(session) }

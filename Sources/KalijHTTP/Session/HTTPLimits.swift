@@ -2,8 +2,10 @@
 public struct HTTPLimits: Sendable {
     /// Connections to the origin at the same time.
     public var connections = 4
-    /// Streams on a connection; the peer may allow fewer.
-    public var streams = 100
+    /// Streams on a connection; the peer says how many, and this is only the bound of what a peer may say.
+    public var streams = 2_000
+    /// Bytes that the peer may send on a connection before we have read them.
+    public var windowBytes = 1 << 20
     /// Requests waiting for a stream.
     public var queue = 10_000
     /// Bytes of a response's body.

@@ -1,29 +1,36 @@
 /// The domains' latest mistakes, and the number of their tokens.
+///
+/// Mistakes count by share, and only above a number: a large domain always has some dead tokens, and a small one may
+/// have a bad day. What we refuse ourselves is no mistake.
 public struct DomainRecords: Sendable {
     private struct Record: Sendable {
-        // When the last mistakes were made, oldest first; no more than count.
-        var dead: [Milliseconds] = []
-        var malformed: [Milliseconds] = []
-        var newFailures: [Milliseconds] = []
+        /// Has the domain and all others below the same registered name.
+        var owner: HashedKey
+        var tally = Tally()
         var tokens = 0
         var tokensSince: Milliseconds = 0
-        var seen: Milliseconds = 0
+        var seen: Milliseconds
     }
 
-    var limits: LimitSettings
+    var limits: LimitSettings { didSet { places.limit = limits.domains } }
     private var records = HashedTable<Record>()
+    private var places: Shares
 
-    public init(_ limits: LimitSettings) { self.limits = limits }
+    public init(_ limits: LimitSettings) {
+        self.limits = limits
+        places = Shares(limit: limits.domains)
+    }
 
     /// Domains in memory.
     public var count: Int { records.count }
 
     /// Makes sure that a domain has a record.
-    /// - Returns: false if there are too many domains.
-    public mutating func admit(_ domain: HashedKey, now: Milliseconds) -> Bool {
+    /// - Returns: false if there are too many domains, or too many of this owner.
+    public mutating func admit(_ domain: HashedKey, of owner: HashedKey, now: Milliseconds) -> Bool {
         if records.update(domain, { $0.seen = now }) != nil { return true }
-        guard records.count < limits.domains else { return false }
-        records[domain] = Record(seen: now)
+        guard places.hasRoom(for: owner) else { return false }
+        places.take(owner)
+        records[domain] = Record(owner: owner, seen: now)
         return true
     }
 
@@ -42,42 +49,45 @@ public struct DomainRecords: Sendable {
         } ?? true
     }
 
-    /// - Returns: whether there are too many now and the domain is to be blocked; counting begins anew then.
-    public mutating func malformed(_ domain: HashedKey, now: Milliseconds) -> Bool {
-        count(domain, \.malformed, limits.malformed, now)
+    /// The domain's server has published.
+    /// - Returns: whether too much is malformed and the domain is to be blocked; counting begins anew then.
+    public mutating func published(_ domain: HashedKey, malformed: Bool, now: Milliseconds) -> Bool {
+        count(domain, Tally.Counts(publishes: 1, malformed: malformed ? 1 : 0), now) { counts, limits in
+            limits.isTooMany(counts.malformed, of: counts.publishes, from: limits.malformed)
+        }
     }
 
-    /// - Returns: whether there are too many now and the domain is to be blocked; counting begins anew then.
-    public mutating func dead(_ domain: HashedKey, now: Milliseconds) -> Bool {
-        count(domain, \.dead, limits.deadTokens, now)
-    }
-
-    /// A new token has failed.
-    public mutating func newTokenFailed(_ domain: HashedKey, now: Milliseconds) {
-        let limit = limits.newTokenFailures
-        _ = records.update(domain) { record in
-            record.newFailures.removeFirst(max(0, record.newFailures.count + 1 - limit))
-            record.newFailures.append(now)
+    /// The provider has judged a push.
+    /// - Parameter isNew: whether the token has had no success before.
+    /// - Returns: whether too many tokens are dead and the domain is to be blocked; counting begins anew then.
+    public mutating func judged(_ domain: HashedKey, dead: Bool, isNew: Bool, now: Milliseconds) -> Bool {
+        let one: Int32 = dead ? 1 : 0
+        let event = Tally.Counts(judged: 1, dead: one, newJudged: isNew ? 1 : 0, newDead: isNew ? one : 0)
+        return count(domain, event, now) { counts, limits in
+            limits.isTooMany(counts.dead, of: counts.judged, from: limits.deadTokens)
         }
     }
 
     /// Whether new tokens of the domain are let in.
-    public func takesNewTokens(_ domain: HashedKey, now: Milliseconds) -> Bool {
-        guard let times = records[domain]?.newFailures, times.count >= limits.newTokenFailures, let oldest = times.first
-        else { return true }
-        return now - oldest >= limits.window
+    public mutating func takesNewTokens(_ domain: HashedKey, now: Milliseconds) -> Bool {
+        let limits = limits
+        return records.update(domain) { record in
+            record.tally.moveOn(limits.window, now)
+            let counts = record.tally.sum
+            return !limits.isTooMany(counts.newDead, of: counts.newJudged, from: limits.newTokenFailures)
+        } ?? true
     }
 
     private mutating func count(
-        _ domain: HashedKey, _ path: WritableKeyPath<Record, [Milliseconds]>, _ limit: Int, _ now: Milliseconds
+        _ domain: HashedKey, _ event: Tally.Counts, _ now: Milliseconds,
+        isTooMany: (Tally.Counts, LimitSettings) -> Bool
     ) -> Bool {
-        let window = limits.window
+        let limits = limits
         return records.update(domain) { record in
-            record[keyPath: path].append(now)
-            record[keyPath: path].removeAll { now - $0 >= window }
-            let isTooMany = record[keyPath: path].count >= limit
-            if isTooMany { record[keyPath: path] = [] }
-            return isTooMany
+            record.tally.add(event, window: limits.window, now: now)
+            guard isTooMany(record.tally.sum, limits) else { return false }
+            record.tally.clear()
+            return true
         } ?? false
     }
 
@@ -85,6 +95,20 @@ public struct DomainRecords: Sendable {
     /// - Returns: whether a round through all parts is complete.
     mutating func cleanUp(_ now: Milliseconds) -> Bool {
         let window = limits.window
-        return records.removePart { now - $0.seen >= window }
+        var gone: [HashedKey] = []
+        let isOver = records.removePart { record in
+            guard now - record.seen >= window else { return false }
+            gone.append(record.owner)
+            return true
+        }
+        for owner in gone { places.give(back: owner) }
+        return isOver
+    }
+}
+
+extension LimitSettings {
+    /// Whether mistakes are more than a number and more than a share.
+    func isTooMany(_ mistakes: Int32, of all: Int32, from number: Int) -> Bool {
+        Int(mistakes) >= number && Int(mistakes) * 100 >= Int(all) * mistakesPercent
     }
 }

@@ -51,7 +51,7 @@ extension APNsSettings {
     init(_ entry: inout SettingsReader) throws(SettingsError) {
         guard var object = try entry.object("apns") else { throw SettingsError(entry.path(of: "apns"), "is missing") }
         credentials = try Self.readCredentials(&object)
-        topic = try object.requiredText("topic")
+        topic = try object.requiredWord("topic")
         switch try object.text("environment") {
         case nil, "production": isSandbox = false
         case "sandbox": isSandbox = true
@@ -73,8 +73,9 @@ extension APNsSettings {
         // fpush has whole seconds here, unlike elsewhere.
         idle = Milliseconds(try object.integer("poolIdleTimeout", 600, in: 1...86_400)) * 1000
         request = Milliseconds(try object.integer("requestTimeout", 5, in: 1...10)) * 1000
+        connections = try object.integer("connections", connections, in: 1...64)
         expiration = try object.time("expiration", expiration)
-        collapseID = try object.text("collapseId")
+        collapseID = try object.word("collapseId")
         if let collapseID, collapseID.utf8.count > 64 {
             throw SettingsError(object.path(of: "collapseId"), "has more than 64 bytes")
         }
@@ -89,8 +90,8 @@ extension APNsSettings {
         // A p12 file may have an empty password.
         let password = object.value("certPassword")?.text
         let key = try object.file("keyFilePath")
-        let keyID = try object.text("keyId")
-        let teamID = try object.text("teamId")
+        let keyID = try object.word("keyId")
+        let teamID = try object.word("teamId")
         if let certificate {
             guard key == nil else {
                 throw SettingsError(object.path(of: "keyFilePath"), "cannot stand beside \"certFilePath\"")
@@ -116,6 +117,7 @@ extension FCMSettings {
         secretPath = path
         idle = Milliseconds(try object.integer("poolIdleTimeout", 600, in: 1...86_400)) * 1000
         request = Milliseconds(try object.integer("requestTimeout", 5, in: 1...10)) * 1000
+        connections = try object.integer("connections", connections, in: 1...64)
         expiration = try object.time("expiration", expiration)
         endpoint = try EndpointSettings(&object)
         try object.finish()
@@ -125,7 +127,7 @@ extension FCMSettings {
 extension EndpointSettings {
     init?(_ parent: inout SettingsReader) throws(SettingsError) {
         guard var object = try parent.object("endpoint") else { return nil }
-        host = try object.requiredText("host")
+        host = try object.host("host")
         port = UInt16(clamping: try object.integer("port", 443, in: 1...65_535))
         caFile = try object.file("caFile")
         try object.finish()

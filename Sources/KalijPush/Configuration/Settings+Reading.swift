@@ -71,9 +71,9 @@ extension Settings {
 extension ComponentSettings {
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         guard var object = try reader.object("component") else { throw SettingsError("component", "is missing") }
-        hostname = try object.requiredText("componentHostname")
+        hostname = try object.host("componentHostname")
         key = try object.requiredText("componentKey")
-        serverHost = try object.requiredText("serverHostname")
+        serverHost = try object.host("serverHostname")
         guard object.value("serverPort") != nil else { throw SettingsError("component.serverPort", "is missing") }
         serverPort = UInt16(clamping: try object.integer("serverPort", 0, in: 1...65_535))
         try object.finish()
@@ -93,6 +93,8 @@ extension LimitSettings {
         tokenBytes = try object.integer("tokenBytes", tokenBytes, in: 64...16_384)
         knownTokens = try object.integer("knownTokens", knownTokens, in: many)
         blockedTokens = try object.integer("blockedTokens", blockedTokens, in: many)
+        blockedDomains = try object.integer("blockedDomains", blockedDomains, in: many)
+        mistakesPercent = try object.integer("mistakesPercent", mistakesPercent, in: 1...100)
         window = try object.time("window", window, least: 1_000)
         deadTokens = try object.integer("deadTokens", deadTokens, in: 1...10_000)
         malformed = try object.integer("malformed", malformed, in: 1...10_000)

@@ -12,6 +12,13 @@ public struct Settings: Sendable, Equatable {
     public var limits: LimitSettings
     public var state: StateSettings
     public var http: HTTPSettings?
+
+    /// The module that a publish means; nil if there is none.
+    func moduleName(_ name: String?) -> String? {
+        // As fpush: "default" is the default module, unless a module has that name.
+        guard let name, name != "default" || modules[name] != nil else { return defaultModule }
+        return name
+    }
 }
 
 /// The connection to the XMPP server (XEP-0114).
@@ -80,6 +87,8 @@ public struct APNsSettings: Sendable, Equatable {
     public var additionalData: [String: JSONValue] = [:]
     public var idle: Milliseconds = 600_000
     public var request: Milliseconds = 5_000
+    /// At the same time, at most.
+    public var connections = 4
     /// How long Apple keeps a push for an absent device.
     public var expiration: Milliseconds = 4 * 7 * 86_400_000
     public var collapseID: String?
@@ -93,6 +102,8 @@ public struct FCMSettings: Sendable, Equatable {
     public var secretPath: String
     public var request: Milliseconds = 5_000
     public var idle: Milliseconds = 600_000
+    /// At the same time, at most.
+    public var connections = 4
     /// How long Google keeps a push for an absent device.
     public var expiration: Milliseconds = 4 * 7 * 86_400_000
     public var endpoint: EndpointSettings?
@@ -115,10 +126,13 @@ public struct LimitSettings: Sendable, Equatable {
     public var tokenBytes = 1_024
     public var knownTokens = 1_000_000
     public var blockedTokens = 1_000_000
+    public var blockedDomains = 100_000
     /// The time in which a domain's mistakes are counted.
     public var window: Milliseconds = 600_000
     public var deadTokens = 20
     public var malformed = 100
+    /// Mistakes below this share, in percent, block nobody, however many.
+    public var mistakesPercent = 20
     public var domainBlock: Milliseconds = 3_600_000
     /// Failures of new tokens in the window, after which a domain's new tokens are refused.
     public var newTokenFailures = 10

@@ -43,6 +43,31 @@ struct SettingsReader {
         return text
     }
 
+    /// A text for a field of HTTP or a name at a provider: printable ASCII without blanks.
+    mutating func word(_ key: String) throws(SettingsError) -> String? {
+        guard let text = try text(key) else { return nil }
+        guard text.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) else {
+            throw SettingsError(path(of: key), "has a blank, a control character or a character beyond ASCII")
+        }
+        return text
+    }
+
+    mutating func requiredWord(_ key: String) throws(SettingsError) -> String {
+        guard let word = try word(key) else { throw SettingsError(path(of: key), "is missing") }
+        return word
+    }
+
+    /// The name of a host, or an address: no URL, and no address of a user.
+    mutating func host(_ key: String) throws(SettingsError) -> String {
+        let host = try requiredText(key)
+        guard
+            !host.unicodeScalars.contains(where: {
+                $0.value <= 0x20 || $0.value == 0x7f || "/@".unicodeScalars.contains($0)
+            })
+        else { throw SettingsError(path(of: key), "is no name of a host: a blank, \"/\" or \"@\" is in it") }
+        return host
+    }
+
     /// The path of a file. A relative path begins at the settings file: a check by hand and the service have different
     /// working directories.
     mutating func file(_ key: String) throws(SettingsError) -> String? {

@@ -30,6 +30,17 @@ struct HashedTable<Value: Sendable>: Sendable {
         return body(&parts[part].values[index])
     }
 
+    /// The least entry of the key's part of the table, or of the next part with entries.
+    func least(near key: HashedKey, by order: (Value) -> Int64) -> (key: HashedKey, order: Int64)? {
+        for distance in 0..<Self.partCount {
+            let part = parts[(Self.part(of: key) + distance) % Self.partCount]
+            if let least = part.min(by: { order($0.value) < order($1.value) }) {
+                return (least.key, order(least.value))
+            }
+        }
+        return nil
+    }
+
     /// Removes the entries chosen by `isOver` from the next part.
     /// - Returns: whether a round through all parts is complete.
     mutating func removePart(where isOver: (Value) -> Bool) -> Bool {

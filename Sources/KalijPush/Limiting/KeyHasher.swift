@@ -10,6 +10,8 @@ public final class KeyHasher {
         case domain = 2
         /// The identity of a module's pushes.
         case identity = 3
+        /// The secret itself.
+        case print = 4
     }
 
     /// A secret that is too short.
@@ -47,6 +49,9 @@ public final class KeyHasher {
 
     /// The key of the identity of a module's pushes.
     func key(identity: [UInt8], module: String) -> HashedKey { key(.identity, module, identity) }
+
+    /// Tells one secret from another, and says nothing of either.
+    var print: HashedKey { key(.print, "", [UInt8]()) }
 
     private func key(_ kind: Kind, _ module: String, _ value: some Collection<UInt8>) -> HashedKey {
         var input: [UInt8] = [kind.rawValue]

@@ -52,6 +52,7 @@ public final class APNsProvider: PushProvider {
         var limits = HTTPLimits()
         limits.idle = Double(settings.idle) / 1000
         limits.backoff = PushConnection.backoff
+        limits.connections = settings.connections
         client = HTTPClient(
             loop: loop, origin: HTTPOrigin(host: host, port: settings.endpoint?.port ?? 443),
             tls: TLSSettings(serverName: host, caFile: settings.endpoint?.caFile, identity: identity), limits: limits
@@ -75,7 +76,7 @@ public final class APNsProvider: PushProvider {
         }
         // Tokens are hexadecimal: no character has a meaning in a path.
         let request = HTTPRequest(
-            path: "/3/device/" + delivery.token.lowercased(), fields: fields,
+            path: "/3/device/" + delivery.token, fields: fields,
             body: delivery.isBackground ? background : alert)
         client?.perform(request, timeout: Double(settings.request) / 1000) { outcome in
             switch outcome {

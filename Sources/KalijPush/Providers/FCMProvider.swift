@@ -25,6 +25,7 @@ public final class FCMProvider: PushProvider {
         var limits = HTTPLimits()
         limits.idle = Double(settings.idle) / 1000
         limits.backoff = PushConnection.backoff
+        limits.connections = settings.connections
         client = HTTPClient(
             loop: loop, origin: HTTPOrigin(host: host, port: settings.endpoint?.port ?? 443),
             tls: TLSSettings(serverName: host, caFile: settings.endpoint?.caFile), limits: limits

@@ -5,15 +5,19 @@ public enum TokenFormat: Sendable, Equatable {
     /// Google, and for trying out: printable ASCII, as in every publish's node.
     case printable
 
-    func matches(_ token: String) -> Bool {
+    /// The one form of a token: a device must not have several names here. Nil for what is no token.
+    func form(of token: String) -> String? {
         switch self {
-        case .printable: true
-        case .hexadecimal:
-            token.utf8.count >= 16 && token.utf8.count <= 200 && token.utf8.count % 2 == 0
-                && token.utf8.allSatisfy {
-                    UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0 | 0x20
-                }
+        case .printable: token
+        case .hexadecimal: isHexadecimal(token) ? token.lowercased() : nil
         }
+    }
+
+    private func isHexadecimal(_ token: String) -> Bool {
+        token.utf8.count >= 16 && token.utf8.count <= 200 && token.utf8.count % 2 == 0
+            && token.utf8.allSatisfy {
+                UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0 | 0x20
+            }
     }
 }
 

@@ -41,7 +41,8 @@ extension Inbound {
             return
         }
         let requester = Requester(id: attributes["id"] ?? "", from: from, to: attributes["to"] ?? "")
-        self = .malformed(requester, domain: JID.received(from).domain, reason: "over the limit \(skipped.limit)")
+        // The node, which a user chooses, may be what is too large.
+        self = .unusable(requester, reason: "over the limit \(skipped.limit)")
     }
 
     private static func readGet(_ payload: Element, _ requester: Requester) -> Inbound {
@@ -52,15 +53,20 @@ extension Inbound {
     }
 
     private static func readPublish(_ pubsub: Element, _ requester: Requester, _ tokenBytes: Int) -> Inbound {
-        let domain = JID.received(requester.from).domain
+        let sender = JID.received(requester.from)
+        // A server publishes as itself, or for a user's account. A full address is a user's client.
+        guard sender.resource == nil else { return .unusable(requester, reason: "sent by a client") }
+        let domain = sender.domain
         func malformed(_ reason: String) -> Inbound { .malformed(requester, domain: domain, reason: reason) }
         let publishes = pubsub.children("publish")
         guard publishes.count == 1, let publish = publishes.first, publish.namespace == Self.pubsub else {
             return malformed("not one publish")
         }
-        guard let token = publish["node"], !token.isEmpty else { return malformed("no node") }
-        guard token.utf8.count <= tokenBytes else { return malformed("the node is too long") }
-        guard token.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) else { return malformed("the node is no token") }
+        // The node is the user's choice when the push is enabled (XEP-0357 section 5).
+        func unusable(_ reason: String) -> Inbound { .unusable(requester, reason: reason) }
+        guard let token = publish["node"], !token.isEmpty else { return unusable("no node") }
+        guard token.utf8.count <= tokenBytes else { return unusable("the node is too long") }
+        guard token.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) else { return unusable("the node is no token") }
         let items = publish.children("item", Self.pubsub)
         guard items.count == 1, publish.children.count == 1, let item = items.first else {
             return malformed("not one item")

@@ -38,8 +38,10 @@ public struct Publish: Sendable, Hashable {
 /// The meaning of a stanza to the component.
 public enum Inbound: Sendable, Equatable {
     case publish(Publish)
-    /// An invalid publish, with the reason.
+    /// A publish that a server has made wrong, with the reason.
     case malformed(Requester, domain: String, reason: String)
+    /// A publish of no use for a reason that a user chooses, and not the server: the node, or a stanza of the user's own.
+    case unusable(Requester, reason: String)
     /// disco#info for the component itself (XEP-0030).
     case discovery(Requester)
     /// XEP-0199.

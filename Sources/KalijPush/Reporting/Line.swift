@@ -7,17 +7,38 @@ public enum LinePriority: Int, Sendable {
     case debug = 7
 }
 
-/// Lets a repeated line, for example at each attempt to connect, through once an hour.
-struct RepeatFilter {
-    private var last: [String: (line: String, at: Double)] = [:]
+/// Keeps the log readable: a repeated line is written once an hour, and at most ten lines about a topic in ten minutes.
+struct LineWriter {
+    private struct Topic {
+        var line = ""
+        var at = -Double.infinity
+        var since = -Double.infinity
+        var count = 0
+    }
 
-    /// Whether a line about something is to be written.
-    mutating func isNews(_ line: String, about topic: String, now: Double) -> Bool {
-        if let last = last[topic], last.line == line, now - last.at < 3600 { return false }
-        last[topic] = (line, now)
-        return true
+    private static let most = 10
+    private static let time = 600.0
+
+    private let output: (LinePriority, String) -> Void
+    // Topics are the program's own: modules and the component.
+    private var topics: [String: Topic] = [:]
+
+    init(_ output: @escaping (LinePriority, String) -> Void) { self.output = output }
+
+    /// - Parameter name: the topic; nil for lines that cannot be many.
+    mutating func write(_ priority: LinePriority, _ line: String, about name: String?, now: Double) {
+        guard let name, priority != .debug else { return output(priority, line) }
+        var topic = topics[name] ?? Topic()
+        if topic.line == line, now - topic.at < 3600 { return }
+        if now - topic.since >= Self.time { (topic.since, topic.count) = (now, 0) }
+        topic.count += 1
+        (topic.line, topic.at) = (line, now)
+        topics[name] = topic
+        guard topic.count <= Self.most else { return }
+        let rest = " (more lines about \(name) are left out for ten minutes)"
+        output(priority, topic.count == Self.most ? line + rest : line)
     }
 
     /// The problem is over: the next time, the line is written again.
-    mutating func forget(_ topic: String) { last[topic] = nil }
+    mutating func isOver(_ name: String) { topics[name]?.line = "" }
 }

@@ -2,10 +2,12 @@ import KalijXML
 
 extension PushServer {
     func received(_ inbound: Inbound) {
+        core.wallClock(isAhead: clock.wallOffset)
         switch inbound {
         case .publish(let publish): take(core.publish(publish, now: clock.now))
         case .malformed(let requester, let domain, _):
             take(core.malformed(requester, domain: domain, now: clock.now))
+        case .unusable(let requester, _): take(core.unusable(requester, now: clock.now))
         case .discovery(let requester): link?.send(Answer.information.bytes(for: requester))
         case .ping(let requester): link?.send(Answer.done.bytes(for: requester))
         case .unsupported(let requester): link?.send(Answer.unsupported.bytes(for: requester))
@@ -33,6 +35,7 @@ extension PushServer {
         var row: UInt64?
         for action in actions {
             switch action {
+            case .keep(let push): if !isKept { core.notKept(push.id) }
             case .answer(let requester, let answer):
                 let isLost = !isKept && row != nil && answer == .done
                 link?.send((isLost ? Answer.unavailable : answer).bytes(for: requester))
@@ -42,8 +45,10 @@ extension PushServer {
                 } else {
                     send(delivery)
                 }
-            case .alarm(let module, let text, let isOver): report(isOver ? .notice : .alarm, "\(module): \(text)")
-            case .keep, .drop, .block, .know, .success: break
+            case .alarm(let module, let text, let isOver):
+                report(isOver ? .notice : .alarm, "\(module): \(text)", about: "\(module)")
+            case .notice(let module, let text): report(.notice, "\(module): \(text)", about: "\(module)")
+            case .drop, .block, .hit, .know, .success: break
             }
             if case .keep(let push) = action { row = push.id } else { row = nil }
         }
@@ -63,6 +68,7 @@ extension PushServer {
     }
 
     private func ended(_ id: UInt64, _ verdict: Verdict) {
+        core.wallClock(isAhead: clock.wallOffset)
         take(core.deliver(verdict, of: id, now: clock.now))
         if !isFlushPlanned { endIfDrained() }
     }
@@ -106,8 +112,8 @@ extension CoreAction {
     /// Whether the action is for the database.
     var isForDisk: Bool {
         switch self {
-        case .keep, .drop, .block, .know, .success: true
-        case .answer, .send, .alarm: false
+        case .keep, .drop, .block, .hit, .know, .success: true
+        case .answer, .send, .alarm, .notice: false
         }
     }
 }

@@ -1,18 +1,24 @@
 extension PushServer {
     /// Metrics for an operator, in Prometheus' text format.
-    public var metrics: String {
+    /// - Parameter version: of the command.
+    public func metrics(version: String) -> String {
         var text = MetricsText()
+        text.family("kalij_push_build_info", "gauge", "1, with the version.")
+        text.sample("kalij_push_build_info", [("version", version)], 1)
+        ProcessFigures.add(to: &text)
         let counters = core.counters
         text.single("kalij_push_publishes_total", "counter", "Publishes received.", counters.publishes)
         text.family("kalij_push_refused_total", "counter", "Publishes without a push, by reason.")
         for (reason, count) in [
-            ("malformed", counters.malformed), ("domain_blocked", counters.domainBlocked),
+            ("malformed", counters.malformed), ("unusable", counters.unusable),
+            ("domain_blocked", counters.domainBlocked),
             ("new_tokens", counters.refusedNewTokens), ("limit", counters.overLimit), ("late", counters.answeredLate),
         ] { text.sample("kalij_push_refused_total", [("reason", reason)], count) }
         addPushes(&text)
         text.single("kalij_push_in_flight", "gauge", "Pushes on their way.", core.inFlight)
         text.single("kalij_push_queued", "gauge", "Pushes that wait.", core.queueLength)
-        text.single("kalij_push_blocked", "gauge", "Blocked tokens and domains.", core.blocklist.count)
+        text.single("kalij_push_blocked", "gauge", "Blocked tokens.", core.blocks.tokens.count)
+        text.single("kalij_push_blocked_domains", "gauge", "Blocked domains.", core.blocks.domains.count)
         text.single("kalij_push_limited_tokens", "gauge", "Tokens within their window.", core.limitedTokens)
         text.single("kalij_push_known_tokens", "gauge", "Tokens with a success not long ago.", core.knownTokens)
         text.single("kalij_push_domains", "gauge", "Domains with publishes not long ago.", core.knownDomains)
@@ -46,11 +52,11 @@ extension PushServer {
         let names = core.settings.modules.keys.sorted()
         text.family("kalij_push_module_healthy", "gauge", "Whether the provider takes a module's pushes.")
         for name in names {
-            text.sample("kalij_push_module_healthy", [("module", name)], core.problem(of: name) == nil ? 1 : 0)
+            text.sample("kalij_push_module_healthy", [("module", name)], core.health(of: name)?.problem == nil ? 1 : 0)
         }
         text.family("kalij_push_last_success_seconds", "gauge", "When a push was taken last, since 1970.")
         for name in names {
-            if let last = core.lastSuccess(of: name) {
+            if let last = core.health(of: name)?.lastSuccess {
                 text.sample("kalij_push_last_success_seconds", [("module", name)], last / 1000)
             }
         }
@@ -82,7 +88,7 @@ extension PushServer {
         }
         if let databaseProblem { problems.append("database: \(databaseProblem)") }
         for name in core.settings.modules.keys.sorted() {
-            if let problem = core.problem(of: name) { problems.append("\(name): \(problem)") }
+            if let problem = core.health(of: name)?.problem { problems.append("\(name): \(problem)") }
         }
         return problems
     }

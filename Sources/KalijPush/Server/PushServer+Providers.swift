@@ -5,11 +5,13 @@ extension PushServer {
     /// - Parameter notice: takes lines about connections, and the lines of modules of type `log`.
     /// - Throws: `SettingsError` if a module's files or keys are of no use.
     static func makeProviders(
-        _ settings: Settings, _ loop: EventLoop, _ notice: @escaping (LinePriority, String) -> Void
+        _ settings: Settings, _ loop: EventLoop, _ notice: @escaping (LinePriority, String, String) -> Void
     ) throws(SettingsError) -> [String: any PushProvider] {
         var providers: [String: any PushProvider] = [:]
         for (name, module) in settings.modules {
-            providers[name] = try makeProvider(name, module, loop) { notice($0, "\(name): \($1)") }
+            providers[name] = try makeProvider(name, module, loop) {
+                notice($0, "\(name): \($1)", "connections of \(name)")
+            }
         }
         return providers
     }

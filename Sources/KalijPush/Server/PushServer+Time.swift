@@ -9,8 +9,10 @@ extension PushServer {
     private func tick() {
         ticker = nil
         tickerAt = .max
+        core.wallClock(isAhead: clock.wallOffset)
         take(core.tick(now: clock.now))
         planTick()
+        if !isFlushPlanned { endIfDrained() }
     }
 
     // MARK: Stored state
@@ -21,7 +23,7 @@ extension PushServer {
             guard let part = try kept?.next() else { return endLoading() }
             take(
                 core.restore(
-                    queued: part.queued, blocks: part.blocks, known: part.known, modules: part.modules,
+                    queued: part.queued, blocks: part.blocks, hits: part.hits, known: part.known, modules: part.modules,
                     now: clock.now))
         } catch {
             // The server can still send pushes. The rows stay in the database for the next start.

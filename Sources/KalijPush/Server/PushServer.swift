@@ -6,7 +6,7 @@ public final class PushServer {
     public typealias Report = (_ priority: LinePriority, _ line: String) -> Void
 
     let loop: EventLoop
-    private let writeLine: Report
+    private var lines: LineWriter
     private let configurationPath: String
     let clock = SteadyClock()
     var core: PushCore
@@ -32,7 +32,6 @@ public final class PushServer {
     /// Why the stored state could not be read.
     var loadFailure: String?
 
-    private var repeats = RepeatFilter()
     /// Why the component is not connected.
     private(set) var linkFailure: String?
     private var drained: (() -> Void)?
@@ -41,10 +40,11 @@ public final class PushServer {
     /// - Parameters:
     ///   - path: of the `settings.json`.
     ///   - report: called from the loop.
-    /// - Throws: `SettingsError`, or `StoreError` if the database cannot be used.
+    /// - Throws: `SettingsError`; `StoreError` if the database cannot be used; another error if another process uses it.
     public init(loop: EventLoop, configuration path: String, report: @escaping Report) throws {
         self.loop = loop
-        writeLine = report
+        _ = ProcessFigures.start
+        lines = LineWriter(report)
         configurationPath = path
         let settings = try Settings(file: path)
         let keys = try StateKeys(settings.state)
@@ -62,15 +62,19 @@ public final class PushServer {
             keeper = StateKeeper(database)
             kept = KeptState(database, knownLimit: settings.limits.knownTokens / 2)
         }
-        providers = try Self.makeProviders(settings, loop) { [weak self] in self?.noticed($0, $1) }
+        providers = try Self.makeProviders(settings, loop) { [weak self] in self?.report($0, $1, about: $2) }
+        for warning in settings.warnings(path) { self.report(.alarm, warning) }
+        if let (priority, line) = try database.flatMap({ try keys.note(in: $0) }) { self.report(priority, line) }
     }
 
     /// Reads a configuration and the files named there, and reports errors. Changes nothing and connects to nobody.
-    /// - Throws: `SettingsError`.
-    public static func check(_ path: String, loop: EventLoop) throws(SettingsError) {
+    /// - Returns: what works and had better be changed.
+    /// - Throws: the errors of ``init(loop:configuration:report:)``.
+    public static func check(_ path: String, loop: EventLoop) throws -> [String] {
         let settings = try Settings(file: path)
-        for provider in try makeProviders(settings, loop, { _, _ in }).values { provider.close() }
+        for provider in try makeProviders(settings, loop, { _, _, _ in }).values { provider.close() }
         try StateKeys.check(settings.state)
+        return settings.warnings(path)
     }
 
     private static func identities(
@@ -110,11 +114,8 @@ public final class PushServer {
     /// Whether the component is connected.
     public var isConnected: Bool { link?.isUp ?? false }
 
-    func report(_ priority: LinePriority, _ line: String) { writeLine(priority, line) }
-
-    /// A line of a module's provider.
-    private func noticed(_ priority: LinePriority, _ line: String) {
-        if priority == .debug || repeats.isNews(line, about: line, now: loop.now) { report(priority, line) }
+    func report(_ priority: LinePriority, _ line: String, about topic: String? = nil) {
+        lines.write(priority, line, about: topic, now: loop.now)
     }
 
     /// Reads the configuration again. After an error the old configuration stays.
@@ -123,7 +124,7 @@ public final class PushServer {
             let settings = try Settings(file: configurationPath)
             let identities = try Self.identities(settings, core.hasher)
             let old = Array(providers.values)
-            providers = try Self.makeProviders(settings, loop) { [weak self] in self?.noticed($0, $1) }
+            providers = try Self.makeProviders(settings, loop) { [weak self] in self?.report($0, $1, about: $2) }
             tokenBytes = settings.limits.tokenBytes
             core.reload(settings)
             core.identify(identities)
@@ -149,12 +150,11 @@ public final class PushServer {
         switch event {
         case .up:
             linkFailure = nil
-            repeats.forget("component")
+            lines.isOver("component")
             report(.notice, "connected to the XMPP server as \(core.settings.component.hostname)")
         case .down(let reason):
             linkFailure = reason
-            let line = "not connected to the XMPP server: \(reason)"
-            if repeats.isNews(line, about: "component", now: loop.now) { report(.alarm, line) }
+            report(.alarm, "not connected to the XMPP server: \(reason)", about: "component")
         case .stanza(let stanza): received(Inbound(stanza, tokenBytes: tokenBytes))
         case .skipped(let skipped): received(Inbound(skipped))
         }
@@ -162,18 +162,19 @@ public final class PushServer {
 
     // MARK: Ending
 
-    /// Takes no more publishes, waits up to ten seconds for the pushes on their way, ends.
+    /// Sends the waiting pushes, waits up to ten seconds for the pushes on their way, ends. Publishes of that time are
+    /// answered `wait`.
     public func drain(_ finished: @escaping () -> Void) {
         guard drained == nil else { return }
         drained = finished
-        link?.isReading = false
-        report(.notice, "ending, \(core.inFlight) pushes on their way")
+        report(.notice, "ending, \(core.inFlight) pushes on their way, \(core.queueLength) waiting")
         loop.schedule(after: 10) { [weak self] in self?.end() }
+        take(core.end(now: clock.now))
         endIfDrained()
     }
 
     func endIfDrained() {
-        if drained != nil, core.inFlight == 0, pending.isEmpty { end() }
+        if drained != nil, core.isQuiet, pending.isEmpty { end() }
     }
 
     private func end() {

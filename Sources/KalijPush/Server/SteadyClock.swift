@@ -9,6 +9,9 @@ struct SteadyClock {
 
     var now: Milliseconds { offset + Self.read(CLOCK_BOOTTIME) }
 
+    /// How far the wall clock has been stepped since the start.
+    var wallOffset: Milliseconds { Self.read(CLOCK_REALTIME) - now }
+
     private static func read(_ clock: clockid_t) -> Milliseconds {
         var time = timespec()
         clock_gettime(clock, &time)

@@ -20,6 +20,8 @@ public struct Counters: Sendable, Equatable {
 
     public var publishes: UInt64 = 0
     public var malformed: UInt64 = 0
+    /// Because of what a user has chosen: the node, the module, a stanza of the user's own.
+    public var unusable: UInt64 = 0
     public var domainBlocked: UInt64 = 0
     public var refusedNewTokens: UInt64 = 0
     public var overLimit: UInt64 = 0

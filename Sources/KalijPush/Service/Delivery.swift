@@ -40,12 +40,27 @@ public enum CoreAction: Sendable, Equatable {
     /// Forgets a queued push.
     case drop(UInt64)
     case block(BlockChange)
+    /// Keeps that a block lasts longer because of hits.
+    case hit(BlockHit)
     /// Keeps that a push to a token has succeeded at a time, so the token is not new after a restart.
     case know(HashedKey, at: Milliseconds)
     /// Keeps the time of a module's last successful push, for the next process.
     case success(ModuleSuccess)
     /// A problem of a module that an operator has to know of. `isOver` when the problem has ended.
     case alarm(module: String, String, isOver: Bool)
+    /// A line about a module that an operator may want to know of.
+    case notice(module: String, String)
+}
+
+/// A block lasts longer here, because its key was used again.
+public struct BlockHit: Sendable, Equatable {
+    public var key: HashedKey
+    public var until: Milliseconds
+
+    public init(key: HashedKey, until: Milliseconds) {
+        self.key = key
+        self.until = until
+    }
 }
 
 /// When a push of a module was taken last.
@@ -69,6 +84,8 @@ struct Flight: Sendable {
     var key: HashedKey
     /// Unknown for pushes from an earlier process.
     var domain: HashedKey?
+    /// Who has registered the domain; likewise.
+    var owner: HashedKey?
     /// Nil once answered.
     var requester: Requester?
     var isImportant: Bool
@@ -80,4 +97,17 @@ struct Flight: Sendable {
     var deadline: Milliseconds
     /// The time of first queueing.
     var since: Milliseconds
+}
+
+extension Flight {
+    var mayTryAgain: Bool { attempts < (isKept ? 2 : 5) }
+
+    /// Ten minutes of failing are enough; the next message will wake the device.
+    func isWorthWaiting(_ now: Milliseconds) -> Bool { now - since < 600_000 }
+
+    func row(_ id: UInt64, due: Milliseconds) -> QueuedPush {
+        QueuedPush(id: id, module: module, token: token, isImportant: isImportant, due: due, attempts: attempts)
+    }
+
+    func answer(_ answer: Answer) -> [CoreAction] { requester.map { [.answer($0, answer)] } ?? [] }
 }

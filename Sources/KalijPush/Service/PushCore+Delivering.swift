@@ -3,19 +3,21 @@ extension PushCore {
     mutating func send(_ id: UInt64, fresh: Bool = false) -> [CoreAction] {
         guard var flight = flights[id] else { return [] }
         flight.attempts += 1
-        flights[id] = flight
+        flights.update(id) { $0.attempts += 1 }
         modules[flight.module]?.health.sends(now: now)
         let isBackground = !flight.isImportant && modules[flight.module]?.settings.backgroundForUnimportant == true
         let delivery = Delivery(
             id: id, module: flight.module, token: flight.token, isBackground: isBackground,
             needsFreshCredentials: fresh)
-        return (flight.isKept ? [.keep(row(id, flight, due: now))] : []) + [.send(delivery)]
+        return (flight.isKept ? [.keep(flight.row(id, due: now))] : []) + [.send(delivery)]
     }
 
     /// Takes the result of a ``Delivery``. An unknown id is ignored.
     public mutating func deliver(_ verdict: Verdict, of id: UInt64, now time: Milliseconds) -> [CoreAction] {
         advance(time)
         guard let flight = flights[id] else { return [] }
+        // Of a first attempt with somebody waiting: the time that an answer takes.
+        if flight.attempts == 1, flight.requester != nil { modules[flight.module]?.pace.add(now - flight.since) }
         return reach(flight.module, verdict) + act(on: verdict, id, flight)
     }
 
@@ -23,10 +25,10 @@ extension PushCore {
     private mutating func reach(_ module: String, _ verdict: Verdict) -> [CoreAction] {
         let text = "the provider is out of reach"
         if case .transient(let words) = verdict {
-            let isNews = modules[module]?.health.cameToNothing(words, now: now) ?? false
+            let isNews = modules[module]?.health.reach.cameToNothing(words, now: now) ?? false
             return isNews ? [.alarm(module: module, "\(text): \(words)", isOver: false)] : []
         }
-        let isBack = modules[module]?.health.answered() ?? false
+        let isBack = modules[module]?.health.reach.answered() ?? false
         return isBack ? [.alarm(module: module, "the provider answers again", isOver: true)] : []
     }
 
@@ -35,7 +37,7 @@ extension PushCore {
         case .delivered: return delivered(id, flight)
         case .dead:
             count(flight.module, \.dead)
-            return condemn(id, flight, .dead)
+            return recovered(flight.module) + condemn(id, flight, .dead)
         case .bad: return bad(id, flight)
         case .staleCredentials: return stale(id, flight)
         case .fault(let words): return fault(id, flight, words)
@@ -46,9 +48,10 @@ extension PushCore {
 
     private mutating func delivered(_ id: UInt64, _ flight: Flight) -> [CoreAction] {
         count(flight.module, \.delivered)
-        let isNews = known.succeeded(flight.key, now: now)
-        var actions: [CoreAction] = isNews ? [.know(flight.key, at: now)] : []
-        if let health = modules[flight.module]?.health.succeeded(now: now) {
+        var actions = judged(flight, dead: false)
+        if known.succeeded(flight.key, now: now) { actions.append(.know(flight.key, at: now)) }
+        let witness = witness(flight)
+        if let health = modules[flight.module]?.health.succeeded(witness, now: now) {
             if health.isRecovery {
                 actions.append(.alarm(module: flight.module, "pushes are taken again", isOver: true))
             }
@@ -61,55 +64,68 @@ extension PushCore {
 
     /// Blocks a token that is proven dead, and counts the mistake against its domain.
     private mutating func condemn(_ id: UInt64, _ flight: Flight, _ reason: BlockReason) -> [CoreAction] {
-        var actions: [CoreAction] = []
-        if let blocking = modules[flight.module]?.settings.blocking {
-            let (time, again) =
-                reason == .dead ? (blocking.dead, blocking.deadAgain) : (blocking.bad, blocking.badAgain)
-            let change = blocklist.block(flight.key, reason: reason, for: time, again: again, now: now)
-            if let change { actions.append(.block(change)) }
+        let times = modules[flight.module]?.settings.blocking ?? BlockingSettings()
+        return blocks.condemn(flight.key, reason, times, now: now) + judged(flight, dead: true) + end(id, flight, .dead)
+    }
+
+    /// The provider has judged a push of a domain.
+    private mutating func judged(_ flight: Flight, dead: Bool) -> [CoreAction] {
+        guard let domain = flight.domain, domains.judged(domain, dead: dead, isNew: isNew(flight), now: now) else {
+            return []
         }
-        noteNewTokenFailure(flight)
-        if let domain = flight.domain, domains.dead(domain, now: now) { actions += blockDomain(domain) }
-        return actions + end(id, flight, .dead)
+        return blocks.block(domain: domain, for: settings.limits.domainBlock, now: now)
+    }
+
+    private func witness(_ flight: Flight) -> Witness {
+        Witness(key: flight.key, owner: flight.owner, isKnown: !isNew(flight))
+    }
+
+    private mutating func recovered(_ module: String) -> [CoreAction] {
+        guard modules[module]?.health.judged() == true else { return [] }
+        return [.alarm(module: module, "pushes are taken again", isOver: true)]
     }
 
     private mutating func bad(_ id: UInt64, _ flight: Flight) -> [CoreAction] {
         count(flight.module, \.bad)
-        let isProof = modules[flight.module]?.health.provesTokens(now: now) ?? false
-        let doubted = modules[flight.module]?.health.tokenFailed(flight.key, now: now)
-        guard isProof, doubted == nil else {
-            // No proof of anything, so not counted against the domain either.
-            count(flight.module, \.doubted)
-            return (doubted.map { doubt(flight.module, $0) } ?? []) + fail(id, flight, .unavailable)
+        var actions = recovered(flight.module)
+        let witness = witness(flight)
+        switch modules[flight.module]?.health.refused(witness, now: now) ?? .doubted(isNews: false) {
+        case .proven: return actions + condemn(id, flight, .bad)
+        case .opens(let tokens): actions += doubt(flight.module, tokens)
+        case .doubted(let isNews):
+            let text = "no push was taken in the last day, and many tokens are refused: check environment and topic"
+            if isNews { actions.append(.alarm(module: flight.module, text, isOver: false)) }
         }
-        return condemn(id, flight, .bad)
+        // No proof of anything, so not counted against the domain either.
+        count(flight.module, \.doubted)
+        return actions + fail(id, flight, .unavailable)
     }
 
     /// The breaker opens. Tokens blocked on the way there may be as good as any other token.
     private mutating func doubt(_ module: String, _ tokens: Set<HashedKey>) -> [CoreAction] {
         let text = "many tokens fail and none succeeds: check environment and topic"
-        let unblocked = tokens.filter { blocklist.reason($0, now: now) == .bad }
-            .compactMap { blocklist.unblock($0, now: now) }
-        return [.alarm(module: module, text, isOver: false)] + unblocked.map { .block($0) }
-    }
-
-    private mutating func noteNewTokenFailure(_ flight: Flight) {
-        if let domain = flight.domain, isNew(flight) { domains.newTokenFailed(domain, now: now) }
+        return [.alarm(module: module, text, isOver: false)] + blocks.pardon(tokens, now: now)
     }
 
     private mutating func stale(_ id: UInt64, _ flight: Flight) -> [CoreAction] {
-        guard !flight.isRenewed, now < flight.deadline, mayTryAgain(flight) else {
+        guard !flight.isRenewed, now < flight.deadline, flight.mayTryAgain else {
             return fault(id, flight, "the provider does not take our fresh credentials")
         }
-        flights[id]?.isRenewed = true
+        flights.update(id) { $0.isRenewed = true }
         count(flight.module, \.retried)
         return send(id, fresh: true)
     }
 
     private mutating func fault(_ id: UInt64, _ flight: Flight, _ words: String) -> [CoreAction] {
         count(flight.module, \.fault)
-        let isNews = modules[flight.module]?.health.fault(words, now: now) ?? false
-        return (isNews ? [.alarm(module: flight.module, words, isOver: false)] : []) + fail(id, flight, .fault)
+        var actions: [CoreAction] = []
+        let witness = witness(flight)
+        switch modules[flight.module]?.health.blamed(words, by: witness, now: now) {
+        case .fault(isNews: true): actions = [.alarm(module: flight.module, words, isOver: false)]
+        case .odd(isNews: true): actions = [.notice(module: flight.module, "an odd answer: \(words)")]
+        default: break
+        }
+        return actions + fail(id, flight, .fault)
     }
 
     private mutating func tooMany(
@@ -120,7 +136,7 @@ extension PushCore {
         if scope == .module { modules[flight.module]?.health.hold(until: now + rest) }
         flights[id] = nil
         guard flight.isKept else { return hold(flight, until: now + rest) }
-        return mayTryAgain(flight) ? requeue(id, flight, until: now + rest) : lose(id, flight)
+        return flight.mayTryAgain ? requeue(id, flight, until: now + rest) : lose(id, flight)
     }
 
     private mutating func transient(_ id: UInt64, _ flight: Flight) -> [CoreAction] {
@@ -128,13 +144,11 @@ extension PushCore {
         let bound = 250.0 * Double(1 << min(flight.attempts, 5))
         let wait = Milliseconds(bound * Double.random(in: 0.5..<1, using: &random))
         // A push that can no longer be answered in time is not worth a try.
-        guard now + wait + 500 < flight.deadline, mayTryAgain(flight) else { return fail(id, flight, .unavailable) }
+        guard now + wait + 500 < flight.deadline, flight.mayTryAgain else { return fail(id, flight, .unavailable) }
         count(flight.module, \.retried)
         retries.add(id, at: now + wait)
         return []
     }
-
-    private func mayTryAgain(_ flight: Flight) -> Bool { flight.attempts < (flight.isKept ? 2 : 5) }
 
     /// Nothing was sent: the next publish for the token is to be tried at once, unless a waiting push covers that
     /// publish.
@@ -151,7 +165,7 @@ extension PushCore {
 
     private mutating func end(_ id: UInt64, _ flight: Flight, _ answer: Answer) -> [CoreAction] {
         flights[id] = nil
-        return (flight.isKept ? [.drop(id)] : []) + self.answer(flight, answer)
+        return (flight.isKept ? [.drop(id)] : []) + flight.answer(answer)
     }
 
     /// The attempt of a queued push could not be counted in its row, so the push was not sent: tried again a moment
@@ -160,12 +174,9 @@ extension PushCore {
         advance(time)
         guard var flight = flights[id] else { return [] }
         flight.attempts -= 1
-        guard isWorthWaiting(flight) else { return lose(id, flight) }
+        guard flight.isWorthWaiting(now) else { return lose(id, flight) }
         return requeue(id, flight, until: now + 1_000)
     }
-
-    /// Ten minutes of failing are enough; the next message will wake the device.
-    func isWorthWaiting(_ flight: Flight) -> Bool { now - flight.since < 600_000 }
 
     /// A queued push goes back into the queue.
     mutating func requeue(_ id: UInt64, _ flight: Flight, until: Milliseconds) -> [CoreAction] {
@@ -180,7 +191,7 @@ extension PushCore {
         flight.deadline = until
         queued[id] = flight
         waiting[flight.key] = id
-        dues.add(id, at: until)
-        return [.keep(row(id, flight, due: until))]
+        if !isEnding { dues.add(id, at: until) }
+        return [.keep(flight.row(id, due: until))]
     }
 }

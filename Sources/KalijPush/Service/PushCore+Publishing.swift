@@ -3,17 +3,19 @@ extension PushCore {
     public mutating func publish(_ publish: Publish, now time: Milliseconds) -> [CoreAction] {
         advance(time)
         counters.publishes += 1
-        let domain = hasher.key(domain: publish.domain)
-        if let refusal = admit(domain, publish.domain, publish.requester) { return refusal }
-        guard let name = publish.module ?? settings.defaultModule, let module = modules[name],
-            module.settings.tokenFormat.matches(publish.token)
-        else { return mistake(of: domain, publish.requester) }
-        let key = hasher.key(token: publish.token, module: name)
-        if let refusal = blocked(key, publish, name) { return refusal }
+        if isEnding { return [.answer(publish.requester, .unavailable)] }
+        let sender = Sender(publish.domain, hasher)
+        if let refusal = admit(sender, publish.requester) { return refusal }
+        let actions = countPublish(of: sender, malformed: false)
+        guard let name = settings.moduleName(publish.module), let module = modules[name],
+            let token = module.settings.tokenFormat.form(of: publish.token)
+        else { return actions + refuseUnusable(publish.requester) }
+        let key = hasher.key(token: token, module: name)
         let flight = Flight(
-            module: name, token: publish.token, key: key, domain: domain, requester: publish.requester,
-            isImportant: publish.isImportant, deadline: now + settings.limits.answer, since: now)
-        return take(flight)
+            module: name, token: token, key: key, domain: sender.domain, owner: sender.owner,
+            requester: publish.requester, isImportant: publish.isImportant, deadline: now + settings.limits.answer,
+            since: now)
+        return actions + (blocked(flight) ?? take(flight))
     }
 
     /// A malformed publish has come.
@@ -21,60 +23,59 @@ extension PushCore {
     {
         advance(time)
         counters.publishes += 1
-        let domain = hasher.key(domain: name)
-        return admit(domain, name, requester) ?? mistake(of: domain, requester)
+        let sender = Sender(name, hasher)
+        if let refusal = admit(sender, requester) { return refusal }
+        counters.malformed += 1
+        return countPublish(of: sender, malformed: true) + [.answer(requester, .refused)]
+    }
+
+    /// A publish has come whose fault is a user's, and not the server's.
+    public mutating func unusable(_ requester: Requester, now time: Milliseconds) -> [CoreAction] {
+        advance(time)
+        counters.publishes += 1
+        return refuseUnusable(requester)
+    }
+
+    private mutating func refuseUnusable(_ requester: Requester) -> [CoreAction] {
+        counters.unusable += 1
+        return [.answer(requester, .refused)]
     }
 
     /// Is the domain blocked? The answer if so, or if there are too many domains.
-    private mutating func admit(_ domain: HashedKey, _ name: String, _ requester: Requester) -> [CoreAction]? {
-        let before = previousHasher?.key(domain: name)
-        if blocklist.reason(domain, now: now) != nil || before.map({ blocklist.reason($0, now: now) }) ?? nil != nil {
+    private mutating func admit(_ sender: Sender, _ requester: Requester) -> [CoreAction]? {
+        let before = previousHasher?.key(domain: sender.name)
+        let keys = [sender.domain] + (before.map { [$0] } ?? [])
+        if keys.contains(where: { blocks.domains.reason($0, now: now) != nil }) {
             counters.domainBlocked += 1
             return [.answer(requester, .refused)]
         }
-        if !domains.admit(domain, now: now) {
+        if !domains.admit(sender.domain, of: sender.owner, now: now) {
             counters.overLimit += 1
             return [.answer(requester, .refused)]
         }
         return nil
     }
 
-    private mutating func mistake(of domain: HashedKey, _ requester: Requester) -> [CoreAction] {
-        counters.malformed += 1
-        return countMistake(of: domain) + [.answer(requester, .refused)]
-    }
-
-    mutating func countMistake(of domain: HashedKey) -> [CoreAction] {
-        domains.malformed(domain, now: now) ? blockDomain(domain) : []
-    }
-
-    mutating func blockDomain(_ domain: HashedKey) -> [CoreAction] {
-        let time = settings.limits.domainBlock
-        let change = blocklist.block(domain, reason: .mistakes, for: time, again: time, now: now)
-        return change.map { [.block($0)] } ?? []
+    private mutating func countPublish(of sender: Sender, malformed: Bool) -> [CoreAction] {
+        guard domains.published(sender.domain, malformed: malformed, now: now) else { return [] }
+        return blocks.block(domain: sender.domain, for: settings.limits.domainBlock, now: now)
     }
 
     /// Is the token blocked? A hit extends the block.
-    private mutating func blocked(_ key: HashedKey, _ publish: Publish, _ name: String) -> [CoreAction]? {
+    private mutating func blocked(_ flight: Flight) -> [CoreAction]? {
         var actions: [CoreAction] = []
-        var reason = blocklist.reason(key, now: now)
-        if reason == nil, let previousHasher {
-            // Blocked under the former secret: moved to the new secret.
-            let old = previousHasher.key(token: publish.token, module: name)
-            if let found = blocklist.reason(old, now: now), let expiry = blocklist.expiry(old, now: now) {
-                reason = found
-                let change = blocklist.block(key, reason: found, for: expiry - now, again: 0, now: now)
-                if let change { actions.append(.block(change)) }
-            }
+        if let previousHasher, blocks.tokens.reason(flight.key, now: now) == nil {
+            let old = previousHasher.key(token: flight.token, module: flight.module)
+            actions = blocks.move(old, to: flight.key, now: now)
         }
-        guard let reason, let module = modules[name] else { return nil }
-        count(name, \.blocked)
+        guard let reason = blocks.tokens.reason(flight.key, now: now), let module = modules[flight.module] else {
+            return nil
+        }
+        count(flight.module, \.blocked)
         // The cause of the module's doubt may have made the token look bad, too.
         let isProven = reason == .dead || module.health.state == .healthy
-        if isProven, let change = blocklist.hit(key, extension: module.settings.blocking.hit, now: now) {
-            actions.append(.block(change))
-        }
-        return actions + [.answer(publish.requester, isProven ? .dead : .unavailable)]
+        if isProven { actions += blocks.hit(flight.key, reason, module.settings.blocking, now: now) }
+        return actions + answerLate(flight, isProven ? .dead : .unavailable)
     }
 
     /// Whether no push to the token has succeeded lately.
@@ -86,21 +87,21 @@ extension PushCore {
 
     /// Checks the module, the rate, the domain's new tokens; then sends.
     private mutating func take(_ flight: Flight) -> [CoreAction] {
-        switch modules[flight.module]?.health.gate(now: now) ?? .shut {
+        switch modules[flight.module]?.health.gate(isKnown: !isNew(flight), now: now) ?? .shut {
         case .shut: return shut(flight)
         case .held(let until): return hold(flight, until: until)
         case .open: break
         }
         if isNew(flight), let domain = flight.domain, !domains.takesNewTokens(domain, now: now) {
             counters.refusedNewTokens += 1
-            return refuse(flight)
+            return flight.answer(.refused)
         }
         // The limiter may be off, and yet the provider may want the token to rest.
         if waiting[flight.key] != nil, modules[flight.module]?.settings.rate.isEnabled == false { return cover(flight) }
         switch modules[flight.module]?.limiter.decide(flight.key, important: flight.isImportant, now: now) ?? .send {
         case .covered(let isUpgrade):
             count(flight.module, \.covered)
-            return (isUpgrade ? upgrade(flight.key) : []) + answer(flight, .done)
+            return (isUpgrade ? upgrade(flight.key) : []) + answerLate(flight, .done)
         case .queue(let until): return enqueue(flight, until: until)
         case .send: return admitAndSend(flight)
         }
@@ -109,11 +110,10 @@ extension PushCore {
     private mutating func admitAndSend(_ flight: Flight) -> [CoreAction] {
         let window = modules[flight.module]?.settings.rate.window ?? 0
         let domainHasRoom = flight.domain.map { domains.useToken($0, window: window, now: now) } ?? true
-        guard hasRoom, domainHasRoom else {
+        guard domainHasRoom, flights.hasRoom(for: flight.owner) else {
             modules[flight.module]?.limiter.forget(flight.key, now: now)
             counters.overLimit += 1
-            // A busy server is no domain's fault.
-            return domainHasRoom ? answer(flight, .refused) : refuse(flight)
+            return flight.answer(.refused)
         }
         let id = makeID()
         flights[id] = flight
@@ -121,14 +121,9 @@ extension PushCore {
         return send(id)
     }
 
-    /// Over a limit of the domain: counts against the domain.
-    private mutating func refuse(_ flight: Flight) -> [CoreAction] {
-        (flight.domain.map { countMistake(of: $0) } ?? []) + answer(flight, .refused)
-    }
-
     private mutating func shut(_ flight: Flight) -> [CoreAction] {
         count(flight.module, \.held)
-        return answer(flight, .unavailable)
+        return answerLate(flight, .unavailable)
     }
 
     /// The provider wants to be left alone for a while.
@@ -141,15 +136,15 @@ extension PushCore {
     /// A push waits already.
     private mutating func cover(_ flight: Flight) -> [CoreAction] {
         count(flight.module, \.covered)
-        return (flight.isImportant ? upgrade(flight.key) : []) + answer(flight, .done)
+        return (flight.isImportant ? upgrade(flight.key) : []) + answerLate(flight, .done)
     }
 
     /// Queues a push, and answers that the push is in good hands; the limiter has counted the push already.
     mutating func enqueue(_ flight: Flight, until: Milliseconds) -> [CoreAction] {
-        guard queued.count < settings.limits.queued else {
+        guard queued.hasRoom(for: flight.owner) else {
             modules[flight.module]?.limiter.forget(flight.key, now: now)
             counters.overLimit += 1
-            return answer(flight, .unavailable)
+            return answerLate(flight, .unavailable)
         }
         count(flight.module, \.queued)
         let id = makeID()
@@ -161,23 +156,41 @@ extension PushCore {
         queued[id] = waitingFlight
         waiting[flight.key] = id
         dues.add(id, at: until)
-        return [.keep(row(id, waitingFlight, due: until))] + answer(flight, .done)
+        return [.keep(waitingFlight.row(id, due: until))] + answerLate(flight, .done, for: id)
     }
 
     private mutating func upgrade(_ key: HashedKey) -> [CoreAction] {
         guard let id = waiting[key], var flight = queued[id], !flight.isImportant else { return [] }
         flight.isImportant = true
         queued[id] = flight
-        return [.keep(row(id, flight, due: flight.deadline))]
+        return [.keep(flight.row(id, due: flight.deadline))]
     }
 
-    func row(_ id: UInt64, _ flight: Flight, due: Milliseconds) -> QueuedPush {
-        QueuedPush(
-            id: id, module: flight.module, token: flight.token, isImportant: flight.isImportant, due: due,
-            attempts: flight.attempts)
+    /// An answer without a provider, as late as with a provider.
+    private mutating func answerLate(_ flight: Flight, _ answer: Answer, for push: UInt64? = nil) -> [CoreAction] {
+        guard let requester = flight.requester else { return [] }
+        // After an answer of the provider ("too many") the time has passed already.
+        let wait = flight.attempts > 0 ? 0 : modules[flight.module]?.pace.draw(&random) ?? 0
+        guard wait > 0, late.count < settings.limits.inFlight else { return [.answer(requester, answer)] }
+        late.add(requester, answer, for: push, at: now + wait)
+        return []
     }
 
-    func answer(_ flight: Flight, _ answer: Answer) -> [CoreAction] {
-        flight.requester.map { [.answer($0, answer)] } ?? []
+    /// A queued push could not be kept on the disk.
+    public mutating func notKept(_ id: UInt64) { late.notKept(id) }
+}
+
+/// The domain of a publish.
+private struct Sender {
+    let name: String
+    let domain: HashedKey
+    /// Who has registered the domain.
+    let owner: HashedKey
+
+    init(_ name: String, _ hasher: KeyHasher) {
+        self.name = name
+        domain = hasher.key(domain: name)
+        let registered = RegistrableDomain.of(name)
+        owner = registered == name ? domain : hasher.key(domain: registered)
     }
 }

@@ -5,11 +5,12 @@ extension PushCore {
         var actions: [CoreAction] = []
         while let deadline = deadlines.first, deadline.at <= now {
             deadlines.removeFirst()
-            actions += answerLate(deadline.id)
+            actions += giveUp(deadline.id)
         }
+        while let answer = late.take(isEnding ? .max : now) { actions.append(answer) }
         while let id = retries.take(now) { actions += retry(id) }
         // While too many pushes are on their way, the others wait and are not looked at.
-        while hasRoom, let id = dues.take(now) { actions += due(id) }
+        while !flights.isFull, let id = dues.take(isEnding ? .max : now) { actions += due(id) }
         return actions
     }
 
@@ -17,7 +18,7 @@ extension PushCore {
     /// minute, each time until the result says that the round is over.
     public mutating func cleanUp(now time: Milliseconds) -> Bool {
         advance(time)
-        var isOver = blocklist.cleanUp(now)
+        var isOver = blocks.cleanUp(now)
         _ = domains.cleanUp(now)
         for name in modules.keys where modules[name]?.limiter.cleanUp(now) == false { isOver = false }
         return isOver
@@ -28,7 +29,7 @@ extension PushCore {
     ///
     /// - Returns: rows of no more use.
     public mutating func restore(
-        queued rows: [QueuedPush] = [], blocks: [BlockChange] = [],
+        queued rows: [QueuedPush] = [], blocks stored: [BlockChange] = [], hits: [BlockHit] = [],
         known successes: [(key: HashedKey, at: Milliseconds)] = [], modules successful: [ModuleSuccess] = [],
         now time: Milliseconds
     ) -> [CoreAction] {
@@ -37,11 +38,7 @@ extension PushCore {
         for success in successful where modules[success.module]?.identity == success.identity {
             modules[success.module]?.health.restore(success: success.at, now: now)
         }
-        var actions: [CoreAction] = []
-        for block in blocks {
-            let kept = clamped(block)
-            if blocklist.merge(kept, now: now), kept != block { actions.append(.block(kept)) }
-        }
+        var actions = blocks.restore(stored, hits, now: now)
         for row in rows.sorted(by: { $0.id < $1.id }) {
             lastID = max(lastID, row.id)
             let key = hasher.key(token: row.token, module: row.module)
@@ -64,18 +61,9 @@ extension PushCore {
     /// Ids up to this id are in use by rows of an earlier process.
     public mutating func restore(lastID id: UInt64) { lastID = max(lastID, id) }
 
-    /// No block lasts longer than our own longest block.
-    private func clamped(_ block: BlockChange) -> BlockChange {
-        let longest =
-            modules.values.map { max($0.settings.blocking.deadAgain, $0.settings.blocking.badAgain) }.max() ?? 0
-        var block = block
-        block.expires = min(block.expires, now + max(longest, settings.limits.domainBlock, 86_400_000))
-        return block
-    }
-
-    private mutating func answerLate(_ id: UInt64) -> [CoreAction] {
+    private mutating func giveUp(_ id: UInt64) -> [CoreAction] {
         guard let flight = flights[id], let requester = flight.requester else { return [] }
-        flights[id]?.requester = nil
+        flights.update(id) { $0.requester = nil }
         counters.answeredLate += 1
         return [.answer(requester, .unavailable)]
     }
@@ -89,15 +77,18 @@ extension PushCore {
     private mutating func due(_ id: UInt64) -> [CoreAction] {
         guard var flight = queued.removeValue(forKey: id) else { return [] }
         waiting[flight.key] = nil
-        guard let health = modules[flight.module]?.health.gate(now: now), blocklist.reason(flight.key, now: now) == nil
+        guard let health = modules[flight.module]?.health.gate(isKnown: !isNew(flight), now: now),
+            blocks.tokens.reason(flight.key, now: now) == nil
         else {
             modules[flight.module]?.limiter.forget(flight.key, now: now)
             return [.drop(id)]
         }
+        // The row stays for the next process.
+        if isEnding, health != .open { return [] }
         switch health {
         case .held(let until): return requeue(id, flight, until: until)
         case .shut:
-            guard isWorthWaiting(flight) else {
+            guard flight.isWorthWaiting(now) else {
                 count(flight.module, \.dropped)
                 modules[flight.module]?.limiter.forget(flight.key, now: now)
                 return [.drop(id)]

@@ -15,6 +15,7 @@ public struct PushCore {
         var settings: ModuleSettings
         var limiter: RateLimiter
         var health: ModuleHealth
+        var pace = Pace()
         var identity = HashedKey(high: 0, low: 0)
     }
 
@@ -24,17 +25,20 @@ public struct PushCore {
     let previousHasher: KeyHasher?
     public internal(set) var counters = Counters()
     /// Blocked tokens and domains.
-    public internal(set) var blocklist: Blocklist
+    public internal(set) var blocks: BlockTables
     var modules: [String: Module] = [:]
     var domains: DomainRecords
     var known: KnownTokens
-    var flights: [UInt64: Flight] = [:]
-    var queued: [UInt64: Flight] = [:]
+    var flights: FlightTable
+    var queued: FlightTable
     var waiting: [HashedKey: UInt64] = [:]
     /// Pushes to be tried again.
     var retries = Agenda()
     /// Queued pushes and their due times.
     var dues = Agenda()
+    var late = LateAnswers()
+    /// Whether the process is about to end: nothing waits any more.
+    public private(set) var isEnding = false
     var deadlines = FIFO<(id: UInt64, at: Milliseconds)>()
     var random: SeededRandom
     /// Of the latest push.
@@ -45,7 +49,9 @@ public struct PushCore {
         self.settings = settings
         self.hasher = hasher
         self.previousHasher = previousHasher
-        blocklist = Blocklist(limit: settings.limits.blockedTokens)
+        blocks = BlockTables(settings)
+        flights = FlightTable(limit: settings.limits.inFlight)
+        queued = FlightTable(limit: settings.limits.queued)
         domains = DomainRecords(settings.limits)
         known = KnownTokens(limit: settings.limits.knownTokens, lifetime: settings.limits.known)
         random = SeededRandom(seed: seed)
@@ -56,7 +62,9 @@ public struct PushCore {
     public mutating func reload(_ new: Settings) {
         settings = new
         domains.limits = new.limits
-        blocklist.limit = new.limits.blockedTokens
+        blocks.reload(new)
+        flights.limit = new.limits.inFlight
+        queued.limit = new.limits.queued
         known.limit = new.limits.knownTokens
         known.lifetime = new.limits.known
         take(new.modules)
@@ -101,26 +109,25 @@ public struct PushCore {
     /// Successes before this time are forgotten.
     public var oldestKnown: Milliseconds { known.oldest }
     public var knownDomains: Int { domains.count }
-    public func health(of module: String) -> ModuleHealth.State? { modules[module]?.health.state }
-    /// The time of a module's last successful push; nil if unknown.
-    public func lastSuccess(of module: String) -> Milliseconds? { modules[module]?.health.lastSuccess }
-
-    /// The problem that keeps a module from working, in words; nil if there is none.
-    public func problem(of module: String) -> String? {
-        guard let health = modules[module]?.health else { return nil }
-        switch health.state {
-        case .doubtful: return "many tokens fail and none succeeds"
-        case .faulty(let words): return words
-        case .healthy: return health.outOfReach.map { "the provider is out of reach: \($0)" }
-        }
-    }
+    /// Nil for an unknown module.
+    public func health(of module: String) -> ModuleHealth? { modules[module]?.health }
 
     /// When ``tick(now:)`` has something to do; nil for never.
     public var next: Milliseconds? {
-        [retries.next, deadlines.first?.at, hasRoom ? dues.next : nil].compactMap(\.self).min()
+        [retries.next, deadlines.first?.at, late.next, flights.isFull ? nil : dues.next].compactMap(\.self).min()
     }
 
-    var hasRoom: Bool { flights.count < settings.limits.inFlight }
+    /// The wall clock has been stepped so far from the steady clock.
+    public mutating func wallClock(isAhead offset: Milliseconds) { blocks.wallOffset = offset }
+
+    /// The process is about to end: waiting pushes go out now, and publishes are refused with `wait`.
+    public mutating func end(now time: Milliseconds) -> [CoreAction] {
+        isEnding = true
+        return tick(now: time)
+    }
+
+    /// Whether nothing is left that a process about to end has to wait for.
+    public var isQuiet: Bool { flights.count == 0 && late.count == 0 && dues.next == nil }
 
     mutating func advance(_ time: Milliseconds) { now = max(now, time) }
 

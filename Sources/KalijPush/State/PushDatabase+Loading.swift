@@ -7,15 +7,17 @@ public struct KeptState {
     /// A part of the state.
     public struct Part {
         public var blocks: [BlockChange] = []
+        public var hits: [BlockHit] = []
         public var known: [(key: HashedKey, at: Milliseconds)] = []
         public var modules: [ModuleSuccess] = []
         public var queued: [QueuedPush] = []
 
         public init(
-            blocks: [BlockChange] = [], known: [(key: HashedKey, at: Milliseconds)] = [],
+            blocks: [BlockChange] = [], hits: [BlockHit] = [], known: [(key: HashedKey, at: Milliseconds)] = [],
             modules: [ModuleSuccess] = [], queued: [QueuedPush] = []
         ) {
             self.blocks = blocks
+            self.hits = hits
             self.known = known
             self.modules = modules
             self.queued = queued
@@ -51,11 +53,11 @@ public struct KeptState {
             stage = .blocks(after: [])
             return Part(modules: try database.modules())
         case .blocks(let after):
-            let blocks = try database.blocks(after: after, limit: Self.rows)
+            let (blocks, hits) = try database.blocks(after: after, limit: Self.rows)
             stage =
                 blocks.count < Self.rows
                 ? .known(before: .max, key: [], room: limit) : .blocks(after: blocks.last?.key.bytes ?? [])
-            return Part(blocks: blocks)
+            return Part(blocks: blocks, hits: hits)
         case .known(let before, let key, let room):
             let known = try database.known(before: before, key: key, limit: min(Self.rows, room))
             if known.count < Self.rows {
@@ -81,14 +83,20 @@ extension PushDatabase {
         }
     }
 
-    fileprivate func blocks(after key: [UInt8], limit: Int) throws -> [BlockChange] {
-        try database.statement("SELECT key, version, expires, reason FROM block WHERE key > ? ORDER BY key LIMIT ?")
-            .all([.blob(key), .integer(Int64(limit))]) { row in
-                let reason = UInt8(exactly: row.integer("reason")).flatMap(BlockReason.init(rawValue:)) ?? .bad
-                return BlockChange(
-                    key: HashedKey(row.blob("key")), version: UInt32(truncatingIfNeeded: row.integer("version")),
-                    expires: row.integer("expires"), reason: reason)
-            }
+    fileprivate func blocks(after key: [UInt8], limit: Int) throws -> (blocks: [BlockChange], hits: [BlockHit]) {
+        var hits: [BlockHit] = []
+        let blocks = try database.statement(
+            "SELECT key, version, expires, reason, hit FROM block WHERE key > ? ORDER BY key LIMIT ?"
+        ).all([.blob(key), .integer(Int64(limit))]) { row in
+            let reason = UInt8(exactly: row.integer("reason")).flatMap(BlockReason.init(rawValue:)) ?? .bad
+            let key = HashedKey(row.blob("key"))
+            let hit = row.integer("hit")
+            if hit > 0 { hits.append(BlockHit(key: key, until: hit)) }
+            return BlockChange(
+                key: key, version: UInt64(bitPattern: row.integer("version")), expires: row.integer("expires"),
+                reason: reason)
+        }
+        return (blocks, hits)
     }
 
     fileprivate func known(

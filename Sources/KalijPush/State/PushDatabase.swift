@@ -18,10 +18,14 @@ public final class PushDatabase {
                     id INTEGER PRIMARY KEY, sealed BLOB NOT NULL, due INTEGER NOT NULL, attempts INTEGER NOT NULL
                 );
                 CREATE TABLE success(name TEXT PRIMARY KEY, identity BLOB NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
-                """)
+                """),
+            // Until when a block lasts because of hits.
+            Migration("push/2", version: 2, "ALTER TABLE block ADD COLUMN hit INTEGER NOT NULL DEFAULT 0;"),
+            Migration("push/3", version: 3, "CREATE TABLE secret(id INTEGER PRIMARY KEY, print BLOB NOT NULL);"),
         ])
 
     let database: Database
+    private let lock: FileLock
     let seal: Seal
     let previousSeal: Seal?
     /// The highest id of a queued push when the database was opened.
@@ -31,9 +35,10 @@ public final class PushDatabase {
     /// - Parameters:
     ///   - seal: for queued pushes.
     ///   - previousSeal: the seal of the former secret, while it is being replaced.
-    /// - Throws: `StoreError`.
+    /// - Throws: `StoreError`; `FileLock.Taken` if another process has the database.
     public init(path: String, seal: Seal, previousSeal: Seal? = nil) throws {
         // The only other writer is a person with a shell: the loop does not wait for a person.
+        lock = try FileLock(path)
         database = try Database(path: path, durability: .process, busySeconds: 0.05)
         self.seal = seal
         self.previousSeal = previousSeal
@@ -55,12 +60,15 @@ public final class PushDatabase {
                 case .keep(let push): try keep(push)
                 case .drop(let id): try drop(id)
                 case .block(let change): try keep(change)
+                case .hit(let hit):
+                    try database.run(
+                        "UPDATE block SET hit = ? WHERE key = ?", [.integer(hit.until), .blob(hit.key.bytes)])
                 case .know(let key, let time):
                     try database.run(
                         "INSERT INTO known VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET at = excluded.at",
                         [.blob(key.bytes), .integer(time)])
                 case .success(let success): try keep(success)
-                case .answer, .send, .alarm: continue
+                case .answer, .send, .alarm, .notice: continue
                 }
             }
         }
@@ -73,12 +81,27 @@ public final class PushDatabase {
     /// - Throws: `StoreError`.
     public func cleanUp(now: Milliseconds, known: Milliseconds) throws -> Bool {
         try database.run(
-            "DELETE FROM block WHERE key IN (SELECT key FROM block WHERE expires <= ? LIMIT 500)", [.integer(now)])
+            "DELETE FROM block WHERE key IN (SELECT key FROM block WHERE expires <= ?1 AND hit <= ?1 LIMIT 500)",
+            [.integer(now)])
         let blocks = database.changes
         try database.run(
             "DELETE FROM known WHERE key IN (SELECT key FROM known WHERE at < ? OR at > ? LIMIT 500)",
             [.integer(known), .integer(now + 86_400_000)])
         return blocks < 500 && database.changes < 500
+    }
+
+    /// Notes whose secret made the stored hashes.
+    /// - Returns: the secret's print at the last start; nil at the first.
+    /// - Throws: `StoreError`.
+    func note(print: HashedKey) throws -> HashedKey? {
+        let before = try database.statement("SELECT print FROM secret WHERE id = 1").first {
+            HashedKey($0.blob("print"))
+        }
+        guard before != print else { return before }
+        try database.run(
+            "INSERT INTO secret(id, print) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET print = excluded.print",
+            [.blob(print.bytes)])
+        return before
     }
 
     func drop(_ id: UInt64) throws {
@@ -103,10 +126,10 @@ public final class PushDatabase {
             """
             INSERT INTO block(key, version, expires, reason) VALUES (?, ?, ?, ?)
             ON CONFLICT (key) DO UPDATE SET version = excluded.version, expires = excluded.expires,
-                reason = excluded.reason
+                reason = excluded.reason, hit = 0
             """,
             [
-                .blob(change.key.bytes), .integer(Int64(change.version)), .integer(change.expires),
+                .blob(change.key.bytes), .integer(Int64(bitPattern: change.version)), .integer(change.expires),
                 .integer(Int64(change.reason.rawValue)),
             ])
     }

@@ -14,6 +14,7 @@ final class StateKeeper {
     private let database: PushDatabase
     private var rows: [UInt64: Row] = [:]
     private var blocks: [HashedKey: CoreAction] = [:]
+    private var hits: [HashedKey: CoreAction] = [:]
     private var known: [HashedKey: CoreAction] = [:]
     private var successes: [String: CoreAction] = [:]
     /// Queued pushes up to this id are on the disk, were there before, or wait here.
@@ -31,7 +32,7 @@ final class StateKeeper {
     }
 
     /// Changes waiting for the disk.
-    var backlog: Int { rows.count + blocks.count + known.count + successes.count }
+    var backlog: Int { rows.count + blocks.count + hits.count + known.count + successes.count }
 
     /// Keeps the actions for the disk. While the database refuses, an attempt is made once a second.
     /// - Returns: whether everything is on the disk.
@@ -68,6 +69,8 @@ final class StateKeeper {
             }
         }
         actions += blocks.values.prefix(Self.part - actions.count)
+        // After the blocks: a hit changes the row of a block.
+        if actions.count < Self.part { actions += hits.values.prefix(Self.part - actions.count) }
         actions += known.values.prefix(Self.part - actions.count)
         if actions.count < Self.part { actions += successes.values }
         guard write(actions, now: now) else { return false }
@@ -99,9 +102,11 @@ final class StateKeeper {
             if case .new = rows[id] { rows[id] = nil } else { rows[id] = .dropped }
         case .block(let change) where blocks[change.key] != nil || blocks.count < Self.hashesLimit:
             blocks[change.key] = action
+            hits[change.key] = nil
+        case .hit(let hit) where hits[hit.key] != nil || hits.count < Self.hashesLimit: hits[hit.key] = action
         case .know(let key, _) where known[key] != nil || known.count < Self.hashesLimit: known[key] = action
         case .success(let success): successes[success.module] = action
-        case .block, .know, .answer, .send, .alarm: break
+        case .block, .hit, .know, .answer, .send, .alarm, .notice: break
         }
     }
 
@@ -112,10 +117,13 @@ final class StateKeeper {
             lastKept = max(lastKept, push.id)
             if !rows.isEmpty { rows[push.id] = nil }
         case .drop(let id): if !rows.isEmpty { rows[id] = nil }
-        case .block(let change): if !blocks.isEmpty { blocks[change.key] = nil }
+        case .block(let change):
+            if !blocks.isEmpty { blocks[change.key] = nil }
+            if !hits.isEmpty { hits[change.key] = nil }
+        case .hit(let hit): if !hits.isEmpty { hits[hit.key] = nil }
         case .know(let key, _): if !known.isEmpty { known[key] = nil }
         case .success(let success): successes[success.module] = nil
-        case .answer, .send, .alarm: break
+        case .answer, .send, .alarm, .notice: break
         }
     }
 }

@@ -18,9 +18,21 @@ struct StateKeys {
         previousSeal = try previous.map { try Seal(secret: $0) }
     }
 
+    /// Notes in the database whose secret its hashes are from.
+    /// - Returns: a line if the secret is another one than before.
+    /// - Throws: `StoreError`.
+    func note(in database: PushDatabase) throws -> (LinePriority, String)? {
+        guard let before = try database.note(print: hasher.print), before != hasher.print else { return nil }
+        if before == previousHasher?.print {
+            return (.notice, "the secret is new; blocks and known tokens of the former secret are still found")
+        }
+        let lost = "blocks, known tokens and queued pushes from before are of no use"
+        return (.alarm, "the secret has changed, and state.previousSecretFile is not the former secret: \(lost)")
+    }
+
     /// Reports what is wrong with the files, or would be if the files were made; changes nothing.
-    /// - Throws: `SettingsError`.
-    static func check(_ settings: StateSettings) throws(SettingsError) {
+    /// - Throws: `SettingsError`, or `StoreError` if the database is of no use.
+    static func check(_ settings: StateSettings) throws {
         if let file = settings.secretFile {
             let key = "state.secretFile"
             if File.exists(file) {
@@ -33,10 +45,6 @@ struct StateKeys {
         guard let file = settings.database else { return }
         // The database's other files are made in the same folder.
         try File.checkFolder(of: file, key: "state.database")
-        do {
-            try PushDatabase.check(file)
-        } catch {
-            throw SettingsError("state.database", "\(error)")
-        }
+        try PushDatabase.check(file)
     }
 }

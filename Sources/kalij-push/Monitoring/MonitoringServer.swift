@@ -1,6 +1,7 @@
 import CMicroHTTPD
 import Glibc
 import KalijPush
+import KalijText
 import KalijTransport
 
 /// Serves `/` (the operator's page), `/metrics`, `/healthz` and `/readyz`; libmicrohttpd does the HTTP, on our loop.
@@ -86,11 +87,16 @@ final class MonitoringServer {
     private func page(_ path: String) -> Page {
         switch path {
         case "/": return Page(type: "text/html; charset=utf-8", body: PackageResources.operator_html)
-        case "/metrics": return Page(type: "text/plain; version=0.0.4; charset=utf-8", body: Array(server.metrics.utf8))
+        case "/metrics":
+            return Page(
+                type: "text/plain; version=0.0.4; charset=utf-8",
+                body: Array(server.metrics(version: kalijVersion).utf8))
         case "/healthz": return Page(type: "text/plain; charset=utf-8", body: Array("alive\n".utf8))
         case "/readyz":
             let problems = server.problems
-            let text = problems.isEmpty ? "ready\n" : problems.joined(separator: "\n") + "\n"
+            // A provider's words are somebody else's.
+            let lines = problems.isEmpty ? ["ready"] : problems.map { PrintedText(field: $0).description }
+            let text = lines.joined(separator: "\n") + "\n"
             return Page(
                 status: problems.isEmpty ? 200 : 503, type: "text/plain; charset=utf-8", body: Array(text.utf8))
         default: return Page(status: 404, type: "text/plain; charset=utf-8", body: Array("no such page\n".utf8))

@@ -8,8 +8,6 @@ import Glibc
 /// The `kalij` command.
 @main
 enum Kalij {
-    static let version = "0.1.0"
-
     static var commands: [any Command.Type] {
         [
             LoginCommand.self, RegisterCommand.self, PasswordCommand.self,
@@ -49,7 +47,7 @@ enum Kalij {
 
     private static func run(_ line: ArraySlice<String>) throws -> ExitStatus {
         let (shared, rest) = try Arguments.read(line, options: Help.sharedOptions, stop: { _ in true })
-        if shared.has("--version") { return show("kalij \(version)") }
+        if shared.has("--version") { return show("kalij \(kalijVersion)") }
         guard let name = rest.first else {
             if shared.has("--help") { return show(Help.overview(commands)) }
             throw Failure(.usage, "no command given")

@@ -87,9 +87,8 @@ struct InboundTests {
     }
 
     @Test(
-        "missing or malformed node or item",
+        "malformed items are the server's fault",
         arguments: [
-            ("", nil), (" node=''", nil), (" node='a b'", nil), (" node='ä'", nil),
             (" node='abc'", ""), (" node='abc'", "<item/>"), (" node='abc'", "<item/><item/>"),
             (" node='abc'", "<item><notification xmlns='wrong'/></item>"),
             (" node='abc'", "<item><notification xmlns='urn:xmpp:push:0'/><x xmlns='y'/></item>"),
@@ -104,10 +103,21 @@ struct InboundTests {
         #expect(requester.id == "1")
     }
 
-    @Test("a huge node is malformed, several publishes are")
-    func huge() throws {
-        let long = String(repeating: "a", count: 1_025)
-        guard case .malformed = try read(publish(node: " node='\(long)'")) else { throw Unexpected() }
+    @Test("the node is a user's choice: what is wrong with it is no fault of the server; nor is a client's own stanza")
+    func unusable() throws {
+        let long = " node='\(String(repeating: "a", count: 1_025))'"
+        for node in ["", " node=''", " node='a b'", " node='ä'", long] {
+            guard case .unusable(let requester, _) = try read(publish(node: node)) else { throw Unexpected() }
+            #expect(requester.id == "1")
+        }
+        let client = publish().replacing("from='example.org'", with: "from='user@example.org/phone'")
+        guard case .unusable = try read(client) else { throw Unexpected() }
+        let account = publish().replacing("from='example.org'", with: "from='user@example.org'")
+        guard case .publish = try read(account) else { throw Unexpected() }
+    }
+
+    @Test("several publishes are malformed")
+    func several() throws {
         let two = publish().replacing("</publish>", with: "</publish><publish node='b'/>")
         guard case .malformed = try read(two) else { throw Unexpected() }
     }

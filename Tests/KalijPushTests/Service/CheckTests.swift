@@ -7,10 +7,9 @@ import Testing
 struct CheckTests {
     private func check(_ scene: Scene) throws -> String? {
         do {
-            try PushServer.check(scene.configuration, loop: try EventLoop())
-            return nil
-        } catch let error as SettingsError {
-            return error.description
+            return try PushServer.check(scene.configuration, loop: try EventLoop()).first.map { "warning: \($0)" }
+        } catch {
+            return "\(error)"
         }
     }
 
@@ -33,7 +32,7 @@ struct CheckTests {
         #expect(try check(scene)?.hasPrefix("state.secretFile: ") == true)
         try Data(repeating: 1, count: 32).write(to: secret)
         try Data(repeating: 1, count: 5_000).write(to: URL(fileURLWithPath: scene.folder + "/push.db"))
-        #expect(try check(scene)?.hasPrefix("state.database: not a Kalij database") == true)
+        #expect(try check(scene)?.hasPrefix("not a Kalij database") == true)
         scene.settings["state"] = ["secretFile": "/no/such/folder/secret"]
         try scene.writeSettings()
         #expect(try check(scene) == "state.secretFile: cannot make files in /no/such/folder: No such file or directory")

@@ -14,12 +14,12 @@ struct ReachTests {
             _ = drill.pass(1_000)
         }
         #expect(alarms == ["alarm the provider is out of reach: no route"])
-        #expect(drill.core.problem(of: "m") == "the provider is out of reach: no route")
+        #expect(drill.core.health(of: "m")?.problem == "the provider is out of reach: no route")
         _ = drill.pass(60_000)
         _ = drill.publish()
         let actions = drill.deliver(.dead, drill.core.lastID)
         #expect(actions.first == "alarm the provider answers again (over)")
-        #expect(drill.core.problem(of: "m") == nil)
+        #expect(drill.core.health(of: "m")?.problem == nil)
     }
 
     @Test("a few failures now and then are no alarm")
@@ -44,17 +44,20 @@ struct ReachTests {
         _ = drill.publish("b")
         #expect(drill.deliver(.bad, 2) == ["block bad 21600 s", "answer 2 dead"])
         drill.core.identify(["m": HashedKey(high: 1, low: 1)])
-        #expect(drill.core.lastSuccess(of: "m") != nil)
+        #expect(drill.core.health(of: "m")?.lastSuccess != nil)
         drill.core.identify(["m": HashedKey(high: 2, low: 2)])
-        #expect(drill.core.lastSuccess(of: "m") == nil)
+        #expect(drill.core.health(of: "m")?.lastSuccess == nil)
         _ = drill.publish("c")
         #expect(drill.deliver(.bad, 3) == ["answer 3 unavailable"])
         // An earlier fault of the credentials does not count here.
-        _ = drill.publish("d")
-        _ = drill.deliver(.fault("403 InvalidProviderToken"), 4)
-        #expect(drill.publish("e") == ["answer 5 unavailable"])
+        for token in ["d", "e", "f"] {
+            _ = drill.publish(token)
+            _ = drill.deliver(.fault("403 InvalidProviderToken"), drill.core.lastID)
+            _ = drill.pass(1_000)
+        }
+        #expect(drill.publish("g") == ["answer 7 unavailable"])
         drill.core.identify(["m": HashedKey(high: 3, low: 3)])
-        #expect(drill.publish("e") == ["send 5"])
+        #expect(drill.publish("g") == ["send 7"])
     }
 
     @Test("a module's last success is kept over a restart, if the provider is the same")
@@ -71,7 +74,7 @@ struct ReachTests {
             next.core.identify(["m": identity])
             next.now = drill.now + 3_600_000
             _ = next.core.restore(modules: [success], now: next.now)
-            #expect(next.core.lastSuccess(of: "m") == (isProof ? drill.now : nil))
+            #expect(next.core.health(of: "m")?.lastSuccess == (isProof ? drill.now : nil))
             _ = next.publish("b")
             #expect(next.deliver(.bad, 1).last == (isProof ? "answer 1 dead" : "answer 1 unavailable"))
         }
@@ -82,12 +85,18 @@ struct ReachTests {
         var drill = try Drill { $0.limits.probe = 1_000 }
         _ = drill.publish("a")
         _ = drill.deliver(.delivered, 1)
-        _ = drill.publish("b")
-        _ = drill.deliver(.fault("403"), 2)
-        _ = drill.pass(1_000)
-        #expect(drill.publish("a") == ["keep 3 attempts 0 important", "answer 3 done"])
-        #expect(drill.publish("c") == ["send 4"])
-        #expect(drill.publish("d") == ["answer 5 unavailable"])
+        drill.know("k")
+        _ = drill.publish("a")
+        _ = drill.deliver(.delivered, drill.core.lastID)
+        for token in ["b", "b2", "b3"] {
+            _ = drill.publish(token)
+            _ = drill.deliver(.fault("403"), drill.core.lastID)
+            _ = drill.pass(1_000)
+        }
+        #expect(drill.core.health(of: "m")?.state == .faulty("403"))
+        #expect(drill.publish("a").first?.hasPrefix("keep") == true)
+        #expect(drill.publish("k").first?.hasPrefix("send") == true)
+        #expect(drill.publish("d").last?.hasSuffix("unavailable") == true)
     }
 
     @Test("the limiter off: a push held by the provider covers the next pushes all the same")

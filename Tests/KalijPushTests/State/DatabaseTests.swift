@@ -18,6 +18,7 @@ struct DatabaseTests {
         while let part = try state.next() {
             all.modules += part.modules
             all.blocks += part.blocks
+            all.hits += part.hits
             all.known += part.known
             all.queued += part.queued
         }
@@ -35,10 +36,12 @@ struct DatabaseTests {
             second.id = 2
             let block = BlockChange(key: HashedKey(high: 1, low: 2), version: 3, expires: 5_000, reason: .bad)
             let old = BlockChange(key: HashedKey(high: 3, low: 2), version: 3, expires: 50, reason: .dead)
+            let held = BlockChange(key: HashedKey(high: 4, low: 2), version: 3 << 40, expires: 50, reason: .dead)
             do {
                 let database = try PushDatabase(path: folder + "/push.db", seal: try Seal(secret: secret))
                 let key = HashedKey(high: 8, low: 8)
                 try database.apply([.keep(push), .keep(second), .block(block), .block(old), .know(key, at: 90)])
+                try database.apply([.block(held), .hit(BlockHit(key: held.key, until: 700))])
                 var tried = second
                 tried.attempts = 1
                 try database.apply([.keep(tried), .drop(1)])
@@ -50,7 +53,26 @@ struct DatabaseTests {
             #expect(kept.known.map(\.at) == [90])
             second.attempts = 1
             #expect(kept.queued == [second])
-            #expect(kept.blocks == [block])
+            #expect(kept.blocks == [block, held])
+            #expect(kept.hits == [BlockHit(key: held.key, until: 700)])
+            var drill = try Drill()
+            drill.now = 100
+            _ = drill.core.restore(blocks: kept.blocks, hits: kept.hits, now: drill.now)
+            #expect(drill.core.blocks.tokens.expiry(held.key, now: 600) == 700)
+        }
+    }
+
+    @Test("a database belongs to one process at a time")
+    func lock() throws {
+        try withFolder { folder in
+            let path = folder + "/push.db"
+            do {
+                let first = try PushDatabase(path: path, seal: try Seal(secret: secret))
+                #expect {
+                    try withExtendedLifetime(first) { _ = try PushDatabase(path: path, seal: try Seal(secret: secret)) }
+                } throws: { "\($0)" == "another process uses \(path)" }
+            }
+            _ = try PushDatabase(path: path, seal: try Seal(secret: secret))
         }
     }
 
@@ -93,7 +115,7 @@ struct DatabaseTests {
             for number in ["-9223372036854775808", "9223372036854775807", "-1"] {
                 try other.execute(
                     """
-                    INSERT INTO block VALUES (randomblob(3), \(number), \(number), \(number));
+                    INSERT INTO block VALUES (randomblob(3), \(number), \(number), \(number), \(number));
                     INSERT INTO known VALUES (randomblob(30), \(number));
                     INSERT INTO success VALUES ('m\(number)', x'', \(number));
                     """)
@@ -113,7 +135,8 @@ struct DatabaseTests {
                 ModuleSuccess(module: "m", identity: HashedKey(high: 0, low: 0), at: $0.at)
             }
             _ = drill.core.restore(
-                queued: kept.queued, blocks: kept.blocks, known: kept.known, modules: modules, now: drill.now)
+                queued: kept.queued, blocks: kept.blocks, hits: kept.hits, known: kept.known, modules: modules,
+                now: drill.now)
             _ = drill.pass(86_400_000)
             #expect(drill.publish().first?.hasPrefix("send") == true)
             _ = drill.deliver(.bad, drill.core.lastID)
@@ -154,10 +177,12 @@ struct DatabaseTests {
             let push = QueuedPush(id: 1, module: "m", token: token, isImportant: true, due: 500)
             try PushDatabase(path: folder + "/push.db", seal: try Seal(secret: secret)).apply([.keep(push)])
             let new = try Seal(secret: [UInt8](repeating: 6, count: 32))
-            let both = try PushDatabase(path: folder + "/push.db", seal: new, previousSeal: try Seal(secret: secret))
-            #expect(try load(both).queued == [push])
-            #expect(try load(PushDatabase(path: folder + "/push.db", seal: new)).queued == [])
-            #expect(try load(both).queued == [])
+            func rows(_ previous: Seal?) throws -> [QueuedPush] {
+                try load(try PushDatabase(path: folder + "/push.db", seal: new, previousSeal: previous)).queued
+            }
+            #expect(try rows(try Seal(secret: secret)) == [push])
+            #expect(try rows(nil) == [])
+            #expect(try rows(try Seal(secret: secret)) == [])
         }
     }
 

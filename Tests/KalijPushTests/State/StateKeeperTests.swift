@@ -91,7 +91,7 @@ struct StateKeeperTests {
         }
     }
 
-    private func change(_ key: HashedKey, _ version: UInt32) -> BlockChange {
+    private func change(_ key: HashedKey, _ version: UInt64) -> BlockChange {
         BlockChange(key: key, version: version, expires: 9, reason: .dead)
     }
 }

@@ -38,6 +38,13 @@ struct Drill {
         )
     }
 
+    /// Publishes with a success, so that the token is known; the window is over afterwards.
+    mutating func know(_ token: String, domain: String = "example.org") {
+        _ = publish(token, domain: domain)
+        _ = deliver(.delivered, core.lastID)
+        _ = pass(20_000)
+    }
+
     mutating func malformed(domain: String = "example.org") -> [String] {
         number += 1
         return words(core.malformed(Requester(id: "\(number)", from: domain, to: "p"), domain: domain, now: now))
@@ -69,6 +76,8 @@ struct Drill {
             case .keep(let row): "keep \(row.id) attempts \(row.attempts)\(row.isImportant ? " important" : "")"
             case .drop(let id): "drop \(id)"
             case .know, .success: nil
+            case .hit(let hit): "hit \((hit.until - now) / 1000) s"
+            case .notice(_, let text): "notice \(text)"
             case .block(let change): "block \(change.reason) \((change.expires - now) / 1000) s"
             case .alarm(_, let text, let isOver): "alarm \(text)\(isOver ? " (over)" : "")"
             }

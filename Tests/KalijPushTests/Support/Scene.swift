@@ -85,6 +85,7 @@ final class Scene {
 
     func writeSettings() throws {
         try JSONSerialization.data(withJSONObject: settings).write(to: URL(fileURLWithPath: configuration))
+        chmod(configuration, 0o600)
     }
 
     private func writeAccount() throws {
@@ -94,6 +95,7 @@ final class Scene {
             "token_uri": "https://localhost:\(fcm.port)/token",
         ]
         try JSONSerialization.data(withJSONObject: account).write(to: URL(fileURLWithPath: folder + "/account.json"))
+        chmod(folder + "/account.json", 0o600)
     }
 
     /// Starts the server and waits for the connection.
@@ -158,7 +160,7 @@ final class Scene {
         let holder = TextHolder(text)
         let done = DispatchSemaphore(value: 0)
         running.waker.enqueue {
-            holder.value.withLock { $0 = box.server?.metrics }
+            holder.value.withLock { $0 = box.server?.metrics(version: "0") }
             done.signal()
         }
         done.wait()
@@ -198,7 +200,7 @@ final class Scene {
     static func shell(_ script: String, in folder: String) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-ec", script]
+        process.arguments = ["-ec", "umask 077; " + script]
         process.currentDirectoryURL = URL(fileURLWithPath: folder)
         process.standardError = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice

@@ -21,12 +21,16 @@ struct MonitoringTests {
 
         let metrics = try await stage.page("/metrics").text
         for line in [
-            "kalij_push_publishes_total 3", "kalij_push_refused_total{reason=\"malformed\"} 1",
+            "kalij_push_build_info{version=\"0.1.0\"} 1",
+            "kalij_push_publishes_total 3", "kalij_push_refused_total{reason=\"unusable\"} 1",
             "kalij_push_pushes_total{module=\"apple\",outcome=\"delivered\"} 1",
             "kalij_push_pushes_total{module=\"apple\",outcome=\"queued\"} 1", "kalij_push_queued 1",
             "kalij_push_component_up 1", "kalij_push_module_healthy{module=\"apple\"} 1",
             "kalij_push_provider_seconds_count{module=\"apple\"} 1",
         ] { #expect(metrics.contains(line + "\n"), "\(line)") }
+        for name in ["process_resident_memory_bytes", "process_cpu_seconds_total", "process_start_time_seconds"] {
+            #expect(metrics.contains("\n\(name) "), "\(name)")
+        }
         #expect(metrics.contains("kalij_push_certificate_end_seconds{module=\"apple\",whose=\"provider\"}"))
         #expect(!metrics.contains(token) && !metrics.contains("example.org"))
 

@@ -1,0 +1,46 @@
+import Glibc
+
+extension Settings {
+    /// What an operator will want to change, although it works: secrets that everybody on the machine can read, and
+    /// figures that everybody on the network can.
+    /// - Parameter path: the settings file, which holds the component's key.
+    func warnings(_ path: String) -> [String] {
+        var warnings = secretFiles.compactMap { key, file in Self.warning(file, key) }.sorted()
+        if let warning = Self.warning(path, "") { warnings.insert(warning, at: 0) }
+        if let http, !http.isLoopback {
+            warnings.append(
+                "http.address: \(http.address) is not loopback: whoever reaches the machine can read metrics and health"
+            )
+        }
+        return warnings
+    }
+
+    /// Files with a secret, by key.
+    private var secretFiles: [(key: String, file: String)] {
+        var files: [(String, String)] = []
+        for (name, module) in modules {
+            switch module.provider {
+            case .apns(let settings):
+                switch settings.credentials {
+                case .certificate(let file, _): files.append(("pushModules.\(name).apns.certFilePath", file))
+                case .key(let file, _, _): files.append(("pushModules.\(name).apns.keyFilePath", file))
+                }
+            case .fcm(let settings): files.append(("pushModules.\(name).fcm.fcmSecretPath", settings.secretPath))
+            case .log: break
+            }
+        }
+        if let file = state.secretFile { files.append(("state.secretFile", file)) }
+        if let file = state.previousSecretFile { files.append(("state.previousSecretFile", file)) }
+        return files
+    }
+
+    private static func warning(_ file: String, _ key: String) -> String? {
+        var status = stat()
+        guard stat(file, &status) == 0, status.st_mode & S_IROTH != 0 else { return nil }
+        return (key.isEmpty ? "" : key + ": ") + "everybody on this machine can read the secret in \(file)"
+    }
+}
+
+extension HTTPSettings {
+    var isLoopback: Bool { address == "::1" || address.hasPrefix("127.") }
+}

@@ -1,0 +1,17 @@
+import CPSL
+
+/// The part of a domain's name that somebody has registered: `example.org` of `xmpp.example.org`.
+///
+/// Whoever has a domain has all names below, so that limits are shared by the names of one owner. The list of suffixes
+/// under which anybody can register (publicsuffix.org) is libpsl's.
+enum RegistrableDomain {
+    /// - Parameter domain: a name in lower case, or an address.
+    /// - Returns: the name itself if nobody can have registered a part of the name, such as an address.
+    static func of(_ domain: String) -> String {
+        // The list is a constant of the library, and the result points into the name given.
+        guard let list = psl_builtin(), !domain.utf8.contains(0) else { return domain }
+        return domain.withCString { name in
+            psl_registrable_domain(list, name).map { String(cString: $0) } ?? domain
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/// The version of the commands.
+public let kalijVersion = "0.1.0"
