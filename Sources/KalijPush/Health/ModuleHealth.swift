@@ -145,7 +145,7 @@ public struct ModuleHealth: Sendable {
         return .opens(Set(failed.keys))
     }
 
-    /// One owner's tokens are noted up to the threshold, so that others have room.
+    /// Tokens of one owner are noted up to the threshold: tokens of other owners find room.
     private mutating func note(_ witness: Witness) {
         let others = failed.values.count { $0 == witness.owner }
         if others < threshold, failed.count < 4 * threshold { failed[witness.key] = .some(witness.owner) }

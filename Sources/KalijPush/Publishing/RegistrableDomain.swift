@@ -2,7 +2,7 @@ import CPSL
 
 /// The part of a domain's name that somebody has registered: `example.org` of `xmpp.example.org`.
 ///
-/// Whoever has a domain has all names below, so that limits are shared by the names of one owner. The list of suffixes
+/// An owner of a domain can make any name below, so that all names of one owner share the limits. The list of suffixes
 /// under which anybody can register (publicsuffix.org) is libpsl's.
 enum RegistrableDomain {
     /// - Parameter domain: a name in lower case, or an address.

@@ -10,8 +10,8 @@ public enum LinePriority: Int, Sendable {
 /// Keeps the log readable: a repeated line is written once an hour, and at most ten lines about a topic in ten minutes.
 struct LineWriter {
     private struct Topic {
-        var line = ""
-        var at = -Double.infinity
+        /// Written lines with their times: as many as are allowed in an hour.
+        var written: [String: Double] = [:]
         var since = -Double.infinity
         var count = 0
     }
@@ -29,16 +29,19 @@ struct LineWriter {
     mutating func write(_ priority: LinePriority, _ line: String, about name: String?, now: Double) {
         guard let name, priority != .debug else { return output(priority, line) }
         var topic = topics[name] ?? Topic()
-        if topic.line == line, now - topic.at < 3600 { return }
+        if let before = topic.written[line], now - before < 3600 { return }
         if now - topic.since >= Self.time { (topic.since, topic.count) = (now, 0) }
         topic.count += 1
-        (topic.line, topic.at) = (line, now)
+        if topic.count <= Self.most {
+            topic.written = topic.written.filter { now - $0.value < 3600 }
+            topic.written[line] = now
+        }
         topics[name] = topic
         guard topic.count <= Self.most else { return }
         let rest = " (more lines about \(name) are left out for ten minutes)"
         output(priority, topic.count == Self.most ? line + rest : line)
     }
 
-    /// The problem is over: the next time, the line is written again.
-    mutating func isOver(_ name: String) { topics[name]?.line = "" }
+    /// The problem is over: the next time, its lines are written again.
+    mutating func isOver(_ name: String) { topics[name]?.written = [:] }
 }

@@ -46,8 +46,9 @@ extension PushServer {
                     send(delivery)
                 }
             case .alarm(let module, let text, let isOver):
-                report(isOver ? .notice : .alarm, "\(module): \(text)", about: "\(module)")
-            case .notice(let module, let text): report(.notice, "\(module): \(text)", about: "\(module)")
+                if isOver { lines.isOver(module) }
+                report(isOver ? .notice : .alarm, "\(module): \(text)", about: module)
+            case .notice(let module, let text): report(.notice, "\(module): \(text)", about: module)
             case .drop, .block, .hit, .know, .success: break
             }
             if case .keep(let push) = action { row = push.id } else { row = nil }

@@ -6,7 +6,7 @@ public final class PushServer {
     public typealias Report = (_ priority: LinePriority, _ line: String) -> Void
 
     let loop: EventLoop
-    private var lines: LineWriter
+    var lines: LineWriter
     private let configurationPath: String
     let clock = SteadyClock()
     var core: PushCore

@@ -114,7 +114,9 @@ public struct PushCore {
 
     /// When ``tick(now:)`` has something to do; nil for never.
     public var next: Milliseconds? {
-        [retries.next, deadlines.first?.at, late.next, flights.isFull ? nil : dues.next].compactMap(\.self).min()
+        // A process about to end sends the whole queue, as fast as there is room.
+        let due = dues.next.map { isEnding ? now : $0 }
+        return [retries.next, deadlines.first?.at, late.next, flights.isFull ? nil : due].compactMap(\.self).min()
     }
 
     /// The wall clock has been stepped so far from the steady clock.

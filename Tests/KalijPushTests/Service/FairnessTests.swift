@@ -190,4 +190,38 @@ struct FairnessTests {
         #expect(drill.deliver(.delivered, 6) == ["drop 6"])
         #expect(drill.core.isQuiet)
     }
+
+    @Test("about to end with a long queue: the next push goes out as soon as there is room")
+    func longQueue() throws {
+        var drill = try Drill { $0.limits.inFlight = 2 }
+        let rows = (UInt64(1)...5).map {
+            QueuedPush(id: $0, module: "m", token: "t\($0)", isImportant: true, due: drill.now + 20_000)
+        }
+        _ = drill.core.restore(queued: rows, now: drill.now)
+        #expect(drill.words(drill.core.end(now: drill.now)).count { $0.hasPrefix("send") } == 2)
+        #expect(drill.core.next == nil)
+        _ = drill.deliver(.delivered, 1)
+        #expect(drill.core.next == drill.now)
+        #expect(drill.pass(0).contains("send 3"))
+    }
+}
+
+/// The log of a module that somebody makes fail.
+@Suite struct LineWriterTests {
+    @Test("a line is written once an hour, ten lines about a topic in ten minutes, and again after a recovery")
+    func repeated() {
+        var written: [String] = []
+        var lines = LineWriter { written.append($1) }
+        for number in 0..<100 { lines.write(.alarm, number % 2 == 0 ? "a" : "b", about: "m", now: Double(number)) }
+        #expect(written == ["a", "b"])
+        lines.isOver("m")
+        lines.write(.alarm, "a", about: "m", now: 200)
+        #expect(written == ["a", "b", "a"])
+        for number in 0..<300 { lines.write(.alarm, "line \(number)", about: "m", now: 300) }
+        #expect(written.count == 10)
+        #expect(written.last?.contains("left out for ten minutes") == true)
+        lines.write(.alarm, "line 7", about: "m", now: 1_000)
+        lines.write(.alarm, "other", about: "n", now: 1_000)
+        #expect(written.count == 12)
+    }
 }

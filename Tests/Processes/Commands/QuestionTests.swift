@@ -162,8 +162,8 @@ import Testing
         #expect(try bob("iq", session, Self.disco, "--wait", "2").status == 75, "the server keeps the session")
         let outcome = try world.kalij("logout", "alice@localhost")
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
-        // ejabberd forgets a request that arrives while the session ends, so that a loaded one is asked again. A session that
-        // goes on answers none of them.
+        // ejabberd forgets a request that arrives while the session ends, so the request is sent again. A session that goes on
+        // answers no request.
         var gone = try bob("iq", session, Self.disco, "--wait", "3")
         for _ in 0..<4 where gone.status == 75 { gone = try bob("iq", session, Self.disco, "--wait", "3") }
         #expect(gone.status == 1 && gone.output.contains("service-unavailable"), "\(gone)")

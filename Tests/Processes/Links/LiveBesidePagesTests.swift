@@ -8,12 +8,9 @@ import Testing
         "what comes now, and a question, take 3 s while the archive is read",
         .enabled(if: isLongSlowLinks, "takes a minute each"), arguments: ServerKind.allCases)
     func live(_ kind: ServerKind) async throws {
-        let world = try await SlowWorld(kind, options: ServerOptions(queueLimit: 5000))
+        let count = 1000
+        let world = try await SlowWorld.waiting(count, kind)
         defer { world.close() }
-        try await world.settle()
-        let count = isLongSlowLinks ? 1000 : 150
-        try await world.world.send((0..<count).map { "waiting \($0), of a usual length, with words" })
-        try await world.way.slow()
         let run = try world.kalij.running()
         let areAll = try await until(Double(count), every: 250) { try run.bodies().count >= count }
         #expect(areAll)

@@ -157,6 +157,21 @@ struct SlowWorld {
         try #require(login.status == 0, "\(login.errors)")
     }
 
+    /// A session with so many messages waiting at the other end of a slow line.
+    static func waiting(_ count: Int, _ kind: ServerKind) async throws -> SlowWorld {
+        // The session outlives all of the messages, as with a server of few accounts.
+        let world = try await SlowWorld(kind, options: ServerOptions(queueLimit: 5000))
+        do {
+            try await world.settle()
+            try await world.world.send((0..<count).map { "waiting \($0), of a usual length, with words" })
+            try await world.way.slow()
+        } catch {
+            world.close()
+            throw error
+        }
+        return world
+    }
+
     func close() { laboratory.close() }
 
     /// Online and up to date, and killed: the session can be resumed. The archive is read once more five seconds after a bind.

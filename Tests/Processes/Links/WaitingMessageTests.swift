@@ -8,13 +8,9 @@ import Testing
         "they come on one connection, each once", .enabled(if: isLongSlowLinks, "takes a minute each"),
         arguments: ServerKind.allCases)
     func waiting(_ kind: ServerKind) async throws {
-        // The session outlives them all, as with a server of few accounts.
-        let world = try await SlowWorld(kind, options: ServerOptions(queueLimit: 5000))
+        let count = 1000
+        let world = try await SlowWorld.waiting(count, kind)
         defer { world.close() }
-        try await world.settle()
-        let count = isLongSlowLinks ? 1000 : 150
-        try await world.world.send((0..<count).map { "waiting \($0), of a usual length, with words" })
-        try await world.way.slow()
         let before = try world.way.connections()
         let run = try world.kalij.running()
         let areAll = try await until(Double(count), every: 250) { try run.bodies().count >= count }
