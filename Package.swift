@@ -28,6 +28,7 @@ let package = Package(
         .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
         .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         // Only headers: KalijTransfer loads libcurl when the first transfer begins.
@@ -81,7 +82,7 @@ let package = Package(
             name: "KalijPush",
             dependencies: [
                 "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijTransport", "KalijHTTP", "COpenSSL",
-                "CPSL",
+                "CPSL", "CHiredis",
             ]),
         .executableTarget(
             name: "kalij-push", dependencies: ["KalijPush", "KalijTransport", "KalijText", "CMicroHTTPD"],

@@ -10,7 +10,7 @@ func memory() throws -> Figure {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<1_000_000 {
         let key = HashedKey(high: generator.next(), low: generator.next())
-        _ = list.block(key, reason: .dead, for: 86_400_000, again: 1, now: now, wall: now)
+        _ = list.block(key, reason: .dead, for: 86_400_000, again: 1, now: now)
         known.succeeded(HashedKey(high: generator.next(), low: generator.next()), now: now)
     }
     let after = residentMegabytes()

@@ -2,10 +2,10 @@
 public struct BlockTables: Sendable {
     public internal(set) var tokens: Blocklist
     public internal(set) var domains: Blocklist
-    /// How far the wall clock is ahead of the steady clock. Versions of blocks are made with the wall clock.
+    /// How far the wall clock is ahead of the steady clock. Blocks and their versions are in the wall clock's time.
     var wallOffset: Milliseconds = 0
-    /// No block lasts longer.
-    private var longest: Milliseconds = 0
+    /// Records of this node that the others are to have. Empty, always, if there are no others.
+    var fresh = FreshRecords()
 
     init(_ settings: Settings) {
         tokens = Blocklist(limit: settings.limits.blockedTokens)
@@ -14,10 +14,37 @@ public struct BlockTables: Sendable {
     }
 
     mutating func reload(_ settings: Settings) {
+        let nodes = settings.nodes
+        let longest = nodes?.longestBlock ?? settings.longestBlock
         tokens.limit = settings.limits.blockedTokens
         domains.limit = settings.limits.blockedDomains
-        let times = settings.modules.values.map { max($0.blocking.deadAgain, $0.blocking.badAgain) }
-        longest = max(times.max() ?? 0, settings.limits.domainBlock, 86_400_000)
+        (tokens.longest, domains.longest) = (longest, longest)
+        (tokens.isShared, domains.isShared) = (nodes != nil, nodes != nil)
+        fresh.isWanted = nodes != nil
+    }
+
+    /// What is said of a token, or of a domain, under its keys: the present secret's, and those of other secrets.
+    func standing(_ keys: [HashedKey], _ table: KeyPath<BlockTables, Blocklist>, now: Milliseconds) -> Standing {
+        var found = Standing.free
+        for key in keys {
+            switch self[keyPath: table].standing(key, now: wall(now)) {
+            case .free: continue
+            case .proven(let reason): return .proven(reason)
+            case .hearsay(let hearsay): found = .hearsay(hearsay)
+            }
+        }
+        return found
+    }
+
+    /// Whether nothing of a domain is taken.
+    /// - Parameter isTrusted: whether many pushes of the domain were taken here not long ago.
+    func isBlocked(domain keys: [HashedKey], isTrusted: Bool, now: Milliseconds) -> Bool {
+        switch standing(keys, \.domains, now: now) {
+        case .free: false
+        case .proven: true
+        // Another node's word counts for an hour, and not against what this node sees itself.
+        case .hearsay(let hearsay): !isTrusted && wall(now) - BlockChange.time(of: hearsay.version) < 3_600_000
+        }
     }
 
     /// Blocks a token that is proven to be of no use.
@@ -25,58 +52,74 @@ public struct BlockTables: Sendable {
         _ token: HashedKey, _ reason: BlockReason, _ times: BlockingSettings, now: Milliseconds
     ) -> [CoreAction] {
         let (time, again) = reason == .dead ? (times.dead, times.deadAgain) : (times.bad, times.badAgain)
-        return action(
-            tokens.block(token, reason: reason, for: time, again: again, now: now, wall: now + wallOffset))
+        return action(tokens.block(token, reason: reason, for: time, again: again, now: wall(now)), isDomain: false)
     }
 
     /// Blocks a domain for its mistakes.
     mutating func block(domain: HashedKey, for time: Milliseconds, now: Milliseconds) -> [CoreAction] {
         action(
-            domains.block(domain, reason: .mistakes, for: time, again: time, now: now, wall: now + wallOffset))
+            domains.block(domain, reason: .mistakes, for: time, again: time, now: wall(now)), isDomain: true)
     }
 
     /// Ends the blocks of tokens that were not accepted.
     mutating func pardon(_ refused: some Sequence<HashedKey>, now: Milliseconds) -> [CoreAction] {
-        refused.filter { tokens.reason($0, now: now) == .bad }
-            .flatMap { action(tokens.unblock($0, now: now, wall: now + wallOffset)) }
+        refused.filter { tokens.standing($0, now: wall(now)) == .proven(.bad) }.flatMap { unblock($0, now: now) }
+    }
+
+    /// Ends a token's block, whoever has proven the block.
+    mutating func unblock(_ token: HashedKey, always: Bool = false, now: Milliseconds) -> [CoreAction] {
+        action(tokens.unblock(token, always: always, now: wall(now)), isDomain: false)
     }
 
     /// A blocked token is published again.
     mutating func hit(
-        _ token: HashedKey, _ reason: BlockReason, _ times: BlockingSettings, now: Milliseconds
+        _ keys: [HashedKey], _ reason: BlockReason, _ times: BlockingSettings, now: Milliseconds
     ) -> [CoreAction] {
         let longest = reason == .dead ? times.deadAgain : times.badAgain
-        guard let until = tokens.hit(token, extension: times.hit, longest: longest, now: now) else { return [] }
-        return [.hit(BlockHit(key: token, until: until))]
-    }
-
-    /// A token blocked under its key of the former secret is blocked under its new key.
-    mutating func move(_ old: HashedKey, to token: HashedKey, now: Milliseconds) -> [CoreAction] {
-        guard let reason = tokens.reason(old, now: now), let end = tokens.expiry(old, now: now) else { return [] }
-        return action(
-            tokens.block(token, reason: reason, for: end - now, again: 0, now: now, wall: now + wallOffset))
-    }
-
-    /// Takes blocks of an earlier process.
-    /// - Returns: the blocks that were longer than any block of ours.
-    mutating func restore(_ blocks: [BlockChange], _ hits: [BlockHit], now: Milliseconds) -> [CoreAction] {
-        let held = Dictionary(hits.map { ($0.key, min($0.until, now + longest)) }) { max($0, $1) }
-        return blocks.flatMap { block -> [CoreAction] in
-            var kept = block
-            kept.expires = min(block.expires, now + longest)
-            let isNew =
-                kept.reason == .mistakes
-                ? domains.merge(kept, now: now) : tokens.merge(kept, held: held[kept.key] ?? 0, now: now)
-            return isNew && kept != block ? [.block(kept)] : []
+        return keys.compactMap { key in
+            tokens.hit(key, extension: times.hit, longest: longest, now: wall(now))
+                .map { .hit(BlockHit(key: key, until: $0)) }
         }
     }
 
-    /// Removes expired entries of a part of the tables.
-    /// - Returns: whether a round through all parts is complete.
-    mutating func cleanUp(_ now: Milliseconds) -> Bool {
-        _ = domains.cleanUp(now)
-        return tokens.cleanUp(now)
+    /// Takes blocks of an earlier process.
+    mutating func restore(_ blocks: [BlockChange], _ hits: [BlockHit], now: Milliseconds) {
+        let latest = wall(now) + tokens.longest
+        let held = Dictionary(hits.map { ($0.key, min($0.until, latest)) }) { max($0, $1) }
+        for block in blocks { merge(block, held: held[block.key] ?? 0, now: now) }
     }
 
-    private func action(_ change: BlockChange?) -> [CoreAction] { change.map { [.block($0)] } ?? [] }
+    /// Takes a record from elsewhere.
+    /// - Returns: whether the record was newer than the present record.
+    @discardableResult
+    mutating func merge(_ change: BlockChange, held: Milliseconds = 0, now: Milliseconds) -> Bool {
+        change.reason == .mistakes
+            ? domains.merge(change, now: wall(now)) : tokens.merge(change, held: held, now: wall(now))
+    }
+
+    /// Removes entries of no more use from a part of the tables.
+    /// - Returns: whether a round through all parts is complete.
+    mutating func cleanUp(_ now: Milliseconds) -> Bool {
+        _ = domains.cleanUp(wall(now))
+        return tokens.cleanUp(wall(now))
+    }
+
+    func wall(_ now: Milliseconds) -> Milliseconds { now + wallOffset }
+
+    private mutating func action(_ change: BlockChange?, isDomain: Bool) -> [CoreAction] {
+        guard let change else { return [] }
+        fresh.add(SharedKey(key: change.key, isDomain: isDomain))
+        return [.block(change)]
+    }
+}
+
+extension Settings {
+    /// No block of these settings lasts longer.
+    var longestBlock: Milliseconds {
+        let times = modules.values.flatMap { module -> [Milliseconds] in
+            let blocking = module.blocking
+            return [blocking.dead, blocking.deadAgain, blocking.bad, blocking.badAgain]
+        }
+        return max(times.max() ?? 0, limits.domainBlock, 86_400_000)
+    }
 }

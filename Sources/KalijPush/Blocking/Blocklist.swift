@@ -1,47 +1,83 @@
-/// Blocked tokens, or blocked domains, each until a time.
+/// Blocked tokens, or blocked domains, each until a time. Times are those of the wall clock.
 ///
-/// The table of a node is the authority for that node. Each change is a ``BlockChange``, taken unchanged by the keeper
-/// of the table (a database) or by other nodes; changes from elsewhere come in by ``merge(_:now:)``. Hits are no
-/// change: a node alone knows of them.
+/// Each change is a ``BlockChange``, taken unchanged by the keeper of the table (a database) and by other nodes;
+/// changes from elsewhere come in by ``merge(_:held:now:)``. Hits are no change: a node alone knows of them.
+///
+/// The greater (version, name of the origin, rest of the record) wins as a whole: the order of merging does not matter.
 public struct Blocklist: Sendable {
-    private struct Entry: Sendable {
+    struct Entry: Sendable {
         var expires: Milliseconds
         var version: UInt64
-        var reason: BlockReason
         /// How long the block lasts because of hits.
         var held: Milliseconds = 0
+        var reason: BlockReason
+        var origin = Origins.here
+        /// Whether this node's provider has said so, be it before another node has.
+        var isProven = true
+        /// Which servers have the record in this node's stream, a bit for each; and ``admittedBit``.
+        var shared: UInt8 = 0
 
         var end: Milliseconds { max(expires, held) }
+        var time: Milliseconds { BlockChange.time(of: version) }
     }
 
+    /// The record may be shared: the budget has been paid.
+    static let admittedBit: UInt8 = 0x80
+    /// Nobody's clock is believed to be farther ahead.
+    static let ahead: Milliseconds = 60_000
+
     var limit: Int
+    /// No block lasts longer than this from its version.
+    var longest: Milliseconds
+    /// Whether records are kept until no block below them can last any longer: needed when other nodes' blocks may come
+    /// at any time.
+    var isShared = false
+    var origins = Origins("")
+    private(set) var shares = RecordCounts()
     private var entries = HashedTable<Entry>()
 
-    /// - Parameter limit: the largest number of entries. When there are more, blocks that end soon make room.
-    public init(limit: Int) { self.limit = limit }
+    /// - Parameters:
+    ///   - limit: the largest number of entries. When there are more, blocks that end soon make room.
+    ///   - longest: no block lasts longer.
+    public init(limit: Int, longest: Milliseconds = 5 * 86_400_000) {
+        self.limit = limit
+        self.longest = longest
+    }
 
     public var count: Int { entries.count }
 
-    /// The reason of a key's block; nil if not blocked.
-    public func reason(_ key: HashedKey, now: Milliseconds) -> BlockReason? {
-        guard let entry = entries[key], entry.end > now, entry.reason != .none else { return nil }
-        return entry.reason
-    }
+    // MARK: Asking
+
+    /// The reason of a key's block, whoever says so; nil if not blocked.
+    public func reason(_ key: HashedKey, now: Milliseconds) -> BlockReason? { live(key, now)?.reason }
 
     /// The end of a key's block; nil if not blocked.
-    public func expiry(_ key: HashedKey, now: Milliseconds) -> Milliseconds? {
-        reason(key, now: now) == nil ? nil : entries[key]?.end
+    public func expiry(_ key: HashedKey, now: Milliseconds) -> Milliseconds? { live(key, now)?.end }
+
+    func standing(_ key: HashedKey, now: Milliseconds) -> Standing {
+        guard let entry = live(key, now) else { return .free }
+        if entry.isProven { return .proven(entry.reason) }
+        return .hearsay(
+            Hearsay(key: key, origin: entry.origin, version: entry.version, reason: entry.reason))
     }
 
+    private func live(_ key: HashedKey, _ now: Milliseconds) -> Entry? {
+        guard let entry = entries[key], entry.end > now, entry.reason != .none else { return nil }
+        // A block made while the clock was far ahead would last for years.
+        guard entry.end <= now + longest + Self.ahead else { return nil }
+        if entry.origin == Origins.here { return entry }
+        return origins.isAdmitted(entry.origin) && entry.time <= now + Self.ahead ? entry : nil
+    }
+
+    // MARK: Changing
+
     /// Blocks a key for a time, or for `again` if already blocked. Never shortens a block.
-    /// - Parameter wall: the wall clock, for the version.
     /// - Returns: the change; nil if the table is full of blocks that last longer.
     public mutating func block(
-        _ key: HashedKey, reason: BlockReason, for time: Milliseconds, again: Milliseconds, now: Milliseconds,
-        wall: Milliseconds
+        _ key: HashedKey, reason: BlockReason, for time: Milliseconds, again: Milliseconds, now: Milliseconds
     ) -> BlockChange? {
         let expiry = expiry(key, now: now)
-        return set(key, reason, until: max(expiry ?? 0, now + (expiry == nil ? time : again)), wall)
+        return set(key, reason, until: max(expiry ?? 0, now + (expiry == nil ? time : again)), now)
     }
 
     /// A blocked key was used again: its block lasts at least this time from now, and at most `longest` from the last
@@ -50,20 +86,20 @@ public struct Blocklist: Sendable {
     public mutating func hit(
         _ key: HashedKey, extension time: Milliseconds, longest: Milliseconds, now: Milliseconds
     ) -> Milliseconds? {
-        guard reason(key, now: now) != nil else { return nil }
-        return entries.update(key) { entry in
-            let proven = min(BlockChange.time(of: entry.version), now)
-            let end = min(now + time, proven + longest)
-            guard end > entry.end else { return nil }
-            entry.held = end
-            return end
-        } ?? nil
+        guard case .proven = standing(key, now: now), var entry = entries[key] else { return nil }
+        let end = min(now + time, min(entry.time, now) + longest)
+        guard end > entry.end else { return nil }
+        entry.held = end
+        put(key, entry)
+        return end
     }
 
-    /// Ends a block. The end is a change, newer than the block.
+    /// Ends a block. The end is a change, newer than the block, and outlives every block below it.
+    /// - Parameter always: even if the key is not blocked: a block below may be on its way.
     /// - Returns: the change; nil if the key is not blocked.
-    public mutating func unblock(_ key: HashedKey, now: Milliseconds, wall: Milliseconds) -> BlockChange? {
-        expiry(key, now: now).flatMap { set(key, .none, until: $0, wall) }
+    public mutating func unblock(_ key: HashedKey, always: Bool = false, now: Milliseconds) -> BlockChange? {
+        guard always || live(key, now) != nil else { return nil }
+        return set(key, .none, until: now + longest, now)
     }
 
     /// Takes a change from elsewhere, if newer than the present entry.
@@ -71,78 +107,130 @@ public struct Blocklist: Sendable {
     /// - Returns: whether the change was taken.
     @discardableResult
     public mutating func merge(_ change: BlockChange, held: Milliseconds = 0, now: Milliseconds) -> Bool {
-        let end = max(change.expires, held)
-        if let entry = entries[change.key] {
-            guard change.rank > (entry.version, entry.expires, entry.reason.rawValue) else { return false }
+        guard let origin = origins.number(of: change.origin), origins.isAdmitted(origin) else { return false }
+        var entry = Entry(expires: change.expires, version: change.version, held: held, reason: change.reason)
+        entry.expires = min(change.expires, change.time + longest)
+        entry.origin = origin
+        entry.isProven = origin == Origins.here
+        if let old = entries[change.key] {
+            guard isNewer(entry, old) else { return false }
+            // What this node has proven stays proven, for as long as the block lasts.
+            if old.isProven, old.reason == entry.reason, old.end > now { entry.isProven = true }
         } else {
-            guard end > now, makeRoom(for: change.key, until: end) else { return false }
+            guard isKept(entry, now), makeRoom(for: change.key, until: entry.end) else { return false }
         }
-        entries[change.key] = Entry(
-            expires: change.expires, version: change.version, reason: change.reason, held: held)
+        put(change.key, entry)
         return true
     }
 
-    /// Removes expired entries, and nothing else, from one of 256 parts of the table.
+    private func isNewer(_ one: Entry, _ other: Entry) -> Bool {
+        guard one.version == other.version else { return one.version > other.version }
+        let names = (origins.name(one.origin), origins.name(other.origin))
+        guard names.0 == names.1 else { return names.0 > names.1 }
+        return (one.expires, one.reason.rawValue) > (other.expires, other.reason.rawValue)
+    }
+
+    /// Removes entries that are of no more use, and nothing else, from one of 256 parts of the table.
     /// - Returns: whether a round through all parts is complete.
     @discardableResult
-    public mutating func cleanUp(_ now: Milliseconds) -> Bool { entries.removePart { $0.end <= now } }
+    public mutating func cleanUp(_ now: Milliseconds) -> Bool {
+        let (isShared, longest, origins) = (isShared, longest, origins)
+        var gone: [(HashedKey, Entry)] = []
+        let isOver = entries.removePart { key, entry in
+            guard !Self.isKept(entry, now, isShared ? longest : nil, origins) else { return false }
+            gone.append((key, entry))
+            return true
+        }
+        for (key, entry) in gone { shares.remove(key, entry) }
+        return isOver
+    }
+
+    private func isKept(_ entry: Entry, _ now: Milliseconds) -> Bool {
+        Self.isKept(entry, now, isShared ? longest : nil, origins)
+    }
+
+    /// - Parameter longest: nil if an ended record says nothing to anybody.
+    private static func isKept(
+        _ entry: Entry, _ now: Milliseconds, _ longest: Milliseconds?, _ origins: Origins
+    ) -> Bool {
+        guard origins.isAdmitted(entry.origin) else { return false }
+        return entry.end > now || longest.map { entry.time + $0 > now } ?? false
+    }
 
     private mutating func set(
-        _ key: HashedKey, _ reason: BlockReason, until: Milliseconds, _ wall: Milliseconds
+        _ key: HashedKey, _ reason: BlockReason, until: Milliseconds, _ now: Milliseconds
     ) -> BlockChange? {
         let old = entries[key]
         guard old != nil || makeRoom(for: key, until: until) else { return nil }
         // A damaged database may hold the largest number.
         let next = (old?.version ?? 0).addingReportingOverflow(1)
-        let version = max(BlockChange.version(at: wall), next.overflow ? .max : next.partialValue)
-        entries[key] = Entry(expires: until, version: version, reason: reason)
-        return BlockChange(key: key, version: version, expires: until, reason: reason)
+        let version = max(BlockChange.version(at: now), next.overflow ? .max : next.partialValue)
+        let expires = min(until, BlockChange.time(of: version) + longest)
+        put(key, Entry(expires: expires, version: version, reason: reason))
+        return BlockChange(key: key, version: version, expires: expires, reason: reason)
     }
 
     /// The block that ends soonest among those of the key's part goes, if the table is full.
     private mutating func makeRoom(for key: HashedKey, until: Milliseconds) -> Bool {
         guard entries.count >= limit else { return true }
         guard let (soonest, end) = entries.least(near: key, by: \.end), end < until else { return false }
-        entries[soonest] = nil
+        put(soonest, nil)
         return true
     }
+
+    private mutating func put(_ key: HashedKey, _ entry: Entry?) {
+        if let old = entries[key] { shares.remove(key, old) }
+        if let entry { shares.add(key, entry) }
+        entries[key] = entry
+    }
 }
 
-/// Why something is blocked.
-public enum BlockReason: UInt8, Sendable, CaseIterable {
-    /// Not blocked any more.
-    case none = 0
-    /// The provider says that the device is gone.
-    case dead = 1
-    /// The provider does not accept the token.
-    case bad = 2
-    /// A domain with too many dead tokens or malformed publishes.
-    case mistakes = 3
+// MARK: Sharing
+
+extension Blocklist {
+    /// The present record of a key.
+    func record(_ key: HashedKey) -> (change: BlockChange, shared: UInt8)? {
+        entries[key].map { (BlockChange(key, $0, origins.origin($0.origin)), $0.shared) }
+    }
+
+    /// Whether a record from elsewhere is newer than the present record.
+    func isNews(_ change: BlockChange) -> Bool {
+        guard let old = entries[change.key] else { return true }
+        guard let origin = origins.number(of: change.origin) else { return false }
+        var entry = Entry(expires: change.expires, version: change.version, reason: change.reason)
+        entry.origin = origin
+        return isNewer(entry, old)
+    }
+
+    /// A record of this node is in its stream at a server, or is to be.
+    /// - Parameter version: a newer record is not meant.
+    mutating func mark(_ key: HashedKey, version: UInt64, _ bits: UInt8) {
+        guard var entry = entries[key], entry.origin == Origins.here, entry.version == version else { return }
+        entry.shared |= bits
+        put(key, entry)
+    }
+
+    /// The keys of this node's records in one of the table's parts.
+    /// - Parameter missing: a server's bit, for the records that the server does not have; 0 for all.
+    func ownKeys(part: Int, missing: UInt8 = 0) -> [HashedKey] {
+        entries.part(part).compactMap { key, entry in
+            entry.origin == Origins.here && (missing == 0 || entry.shared & missing == 0) ? key : nil
+        }
+    }
+
+    /// All records that are kept at a time, for comparing nodes.
+    func records(now: Milliseconds) -> [BlockChange] {
+        (0..<HashedTable<Entry>.partCount).flatMap { part in
+            entries.part(part).compactMap { key, entry in
+                isKept(entry, now) ? BlockChange(key, entry, origins.name(entry.origin)) : nil
+            }
+        }
+    }
 }
 
-/// A change of a ``Blocklist``.
-public struct BlockChange: Sendable, Equatable {
-    public var key: HashedKey
-    /// Grows with each change of the same key: 48 bits of milliseconds since 1970, and a count of 16 bits.
-    public var version: UInt64
-    public var expires: Milliseconds
-    public var reason: BlockReason
-
-    public init(key: HashedKey, version: UInt64, expires: Milliseconds, reason: BlockReason) {
-        self.key = key
-        self.version = version
-        self.expires = expires
-        self.reason = reason
+extension BlockChange {
+    fileprivate init(_ key: HashedKey, _ entry: Blocklist.Entry, _ origin: String) {
+        self.init(
+            key: key, version: entry.version, expires: entry.expires, reason: entry.reason, origin: origin)
     }
-
-    /// The greater rank is the newer change.
-    var rank: (UInt64, Milliseconds, UInt8) { (version, expires, reason.rawValue) }
-
-    /// The first version of a time.
-    static func version(at time: Milliseconds) -> UInt64 {
-        // fits: 48 bits
-        UInt64(max(0, min(time, 0xffff_ffff_ffff))) << 16
-    }
-
-    static func time(of version: UInt64) -> Milliseconds { Milliseconds(version >> 16) }
 }

@@ -78,6 +78,15 @@ public struct DomainRecords: Sendable {
         } ?? true
     }
 
+    /// Whether many pushes of the domain were taken in the window.
+    mutating func isInGoodStanding(_ domain: HashedKey, now: Milliseconds) -> Bool {
+        let window = limits.window
+        return records.update(domain) { record in
+            record.tally.moveOn(window, now)
+            return record.tally.sum.judged - record.tally.sum.dead >= 50
+        } ?? false
+    }
+
     private mutating func count(
         _ domain: HashedKey, _ event: Tally.Counts, _ now: Milliseconds,
         isTooMany: (Tally.Counts, LimitSettings) -> Bool
@@ -96,7 +105,7 @@ public struct DomainRecords: Sendable {
     mutating func cleanUp(_ now: Milliseconds) -> Bool {
         let window = limits.window
         var gone: [HashedKey] = []
-        let isOver = records.removePart { record in
+        let isOver = records.removePart { _, record in
             guard now - record.seen >= window else { return false }
             gone.append(record.owner)
             return true

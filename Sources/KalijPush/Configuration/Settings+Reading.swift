@@ -23,7 +23,18 @@ extension Settings {
         limits = try LimitSettings(&reader)
         state = try StateSettings(&reader)
         http = try HTTPSettings(&reader)
+        nodes = try NodesSettings(&reader)
         try reader.finish()
+        try checkNodes()
+    }
+
+    private func checkNodes() throws(SettingsError) {
+        guard let nodes else { return }
+        // What is shared was kept before, and what was read is kept with its place in the stream.
+        guard state.database != nil else { throw SettingsError("state.database", "is missing: nodes need it") }
+        guard nodes.longestBlock >= longestBlock else {
+            throw SettingsError("nodes.longestBlock", "is shorter than the longest block of a module or a domain")
+        }
     }
 
     private static func parse(_ bytes: [UInt8]) throws(SettingsError) -> JSONValue {

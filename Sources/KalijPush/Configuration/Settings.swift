@@ -12,6 +12,8 @@ public struct Settings: Sendable, Equatable {
     public var limits: LimitSettings
     public var state: StateSettings
     public var http: HTTPSettings?
+    /// Nil for a node alone.
+    public var nodes: NodesSettings?
 
     /// The module that a publish means; nil if there is none.
     func moduleName(_ name: String?) -> String? {

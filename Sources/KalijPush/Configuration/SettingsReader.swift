@@ -75,6 +75,40 @@ struct SettingsReader {
         return folder.isEmpty || name.hasPrefix("/") ? name : "\(folder)/\(name)"
     }
 
+    /// A list of texts; empty if the key is missing.
+    mutating func texts(_ key: String) throws(SettingsError) -> [String] {
+        var texts: [String] = []
+        for element in try array(key) {
+            guard let text = element.text, !text.isEmpty else {
+                throw SettingsError(path(of: key), "a list of strings is wanted")
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    /// The paths of files.
+    mutating func files(_ key: String) throws(SettingsError) -> [String] {
+        try texts(key).map { folder.isEmpty || $0.hasPrefix("/") ? $0 : "\(folder)/\($0)" }
+    }
+
+    /// A list of objects; empty if the key is missing.
+    mutating func objects(_ key: String) throws(SettingsError) -> [SettingsReader] {
+        var objects: [SettingsReader] = []
+        for (index, element) in try array(key).enumerated() {
+            objects.append(try SettingsReader(element, path: "\(path(of: key))[\(index)]", folder: folder))
+        }
+        return objects
+    }
+
+    private mutating func array(_ key: String) throws(SettingsError) -> [JSONValue] {
+        guard let value = value(key) else { return [] }
+        guard case .array(let elements) = value else {
+            throw SettingsError(path(of: key), "is \(value.kind), a list is wanted")
+        }
+        return elements
+    }
+
     mutating func bool(_ key: String, _ standard: Bool) throws(SettingsError) -> Bool {
         guard let value = value(key) else { return standard }
         guard case .bool(let bool) = value else {

@@ -31,6 +31,10 @@ extension Settings {
         }
         if let file = state.secretFile { files.append(("state.secretFile", file)) }
         if let file = state.previousSecretFile { files.append(("state.previousSecretFile", file)) }
+        guard let nodes else { return files }
+        files.append(("nodes.secretFile", nodes.secretFile))
+        for file in nodes.otherSecretFiles { files.append(("nodes.otherSecretFiles", file)) }
+        for file in nodes.redis.compactMap(\.passwordFile) { files.append(("nodes.redis.passwordFile", file)) }
         return files
     }
 

@@ -6,6 +6,15 @@ struct FIFO<Element: Sendable>: Sendable {
     var count: Int { elements.count - start }
     var first: Element? { start < elements.count ? elements[start] : nil }
 
+    var all: ArraySlice<Element> { elements[start...] }
+
+    /// The elements but some.
+    func without(_ isLeftOut: (Element) -> Bool) -> FIFO {
+        var rest = FIFO()
+        for element in all where !isLeftOut(element) { rest.append(element) }
+        return rest
+    }
+
     mutating func append(_ element: Element) { elements.append(element) }
 
     mutating func removeFirst() {

@@ -30,6 +30,9 @@ struct HashedTable<Value: Sendable>: Sendable {
         return body(&parts[part].values[index])
     }
 
+    /// The entries of a part.
+    func part(_ number: Int) -> [HashedKey: Value] { parts[number] }
+
     /// The least entry of the key's part of the table, or of the next part with entries.
     func least(near key: HashedKey, by order: (Value) -> Int64) -> (key: HashedKey, order: Int64)? {
         for distance in 0..<Self.partCount {
@@ -43,8 +46,8 @@ struct HashedTable<Value: Sendable>: Sendable {
 
     /// Removes the entries chosen by `isOver` from the next part.
     /// - Returns: whether a round through all parts is complete.
-    mutating func removePart(where isOver: (Value) -> Bool) -> Bool {
-        let over = parts[next].filter { isOver($0.value) }
+    mutating func removePart(where isOver: (HashedKey, Value) -> Bool) -> Bool {
+        let over = parts[next].filter(isOver)
         for key in over.keys { parts[next][key] = nil }
         count -= over.count
         release(next)

@@ -35,6 +35,12 @@ public struct KnownTokens: Sendable {
         old[key] = UInt32(clamping: time / 1000)
     }
 
+    /// The end of the second of the latest success, as far as remembered; nil if none counts.
+    func lastSuccess(_ key: HashedKey, now: Milliseconds) -> Milliseconds? {
+        guard let seconds = young[key] ?? old[key], now - Milliseconds(seconds) * 1000 < lifetime else { return nil }
+        return (Milliseconds(seconds) + 1) * 1000
+    }
+
     /// Whether there was a success within the lifetime, as far as remembered.
     public func contains(_ key: HashedKey, now: Milliseconds) -> Bool {
         guard let seconds = young[key] ?? old[key] else { return false }

@@ -49,7 +49,8 @@ extension PushServer {
                 if isOver { lines.isOver(module) }
                 report(isOver ? .notice : .alarm, "\(module): \(text)", about: module)
             case .notice(let module, let text): report(.notice, "\(module): \(text)", about: module)
-            case .drop, .block, .hit, .know, .success: break
+            case .redis(let link, let action): connections?.perform(action, at: link)
+            case .drop, .block, .hit, .know, .success, .position, .exclude: break
             }
             if case .keep(let push) = action { row = push.id } else { row = nil }
         }
@@ -113,8 +114,8 @@ extension CoreAction {
     /// Whether the action is for the database.
     var isForDisk: Bool {
         switch self {
-        case .keep, .drop, .block, .hit, .know, .success: true
-        case .answer, .send, .alarm, .notice: false
+        case .keep, .drop, .block, .hit, .know, .success, .position, .exclude: true
+        case .answer, .send, .alarm, .notice, .redis: false
         }
     }
 }

@@ -20,14 +20,15 @@ extension PushServer {
         text.single("kalij_push_blocked", "gauge", "Blocked tokens.", core.blocks.tokens.count)
         text.single("kalij_push_blocked_domains", "gauge", "Blocked domains.", core.blocks.domains.count)
         text.single("kalij_push_limited_tokens", "gauge", "Tokens within their window.", core.limitedTokens)
-        text.single("kalij_push_known_tokens", "gauge", "Tokens with a success not long ago.", core.knownTokens)
-        text.single("kalij_push_domains", "gauge", "Domains with publishes not long ago.", core.knownDomains)
+        text.single("kalij_push_known_tokens", "gauge", "Tokens with a success not long ago.", core.known.count)
+        text.single("kalij_push_domains", "gauge", "Domains with publishes not long ago.", core.domains.count)
         text.single("kalij_push_component_up", "gauge", "Whether the component is connected.", isConnected ? 1 : 0)
         text.single(
             "kalij_push_database_up", "gauge", "Whether the database can be used.", databaseProblem == nil ? 1 : 0)
         text.single(
             "kalij_push_database_backlog", "gauge", "Changes that wait for the database.", keeper?.backlog ?? 0)
         addModules(&text)
+        core.sharing?.addMetrics(&text, core.blocks, now: clock.now)
         return text.text
     }
 
@@ -39,7 +40,8 @@ extension PushServer {
                 ("delivered", module.delivered), ("dead", module.dead), ("bad", module.bad),
                 ("doubted", module.doubted), ("fault", module.fault), ("too_many", module.tooMany),
                 ("transient", module.transient), ("retried", module.retried), ("queued", module.queued),
-                ("covered", module.covered), ("blocked", module.blocked), ("held", module.held),
+                ("covered", module.covered), ("blocked", module.blocked), ("hearsay", module.hearsay),
+                ("held", module.held),
                 ("dropped", module.dropped),
             ]
             for (outcome, count) in outcomes {

@@ -52,8 +52,11 @@ extension PushServer {
         for _ in 0..<4 where !isOver { isOver = core.cleanUp(now: now) }
         if let database, isLoaded, keeper?.failure == nil {
             // An error here also occurs in keeping, and is reported there.
-            let known = max(now - core.settings.limits.known, core.oldestKnown)
-            isOver = ((try? database.cleanUp(now: now, known: known)) ?? true) && isOver
+            let known = max(now - core.settings.limits.known, core.known.oldest)
+            isOver =
+                ((try? database.cleanUp(
+                    now: now + core.blocks.wallOffset, longest: core.blocks.tokens.longest, known: known)) ?? true)
+                && isOver
         }
         if isOver { return planCleanUp() }
         loop.schedule(after: 0.005) { [weak self] in self?.cleanUp() }

@@ -14,6 +14,8 @@ public final class PushServer {
     private(set) var providers: [String: any PushProvider]
     private var retired: [any PushProvider] = []
     private(set) var link: ComponentLink?
+    /// Connections to the servers of the nodes' streams, by number.
+    private(set) var connections: NodeConnections?
     var latencies: [String: Histogram] = [:]
     private(set) var tokenBytes: Int
 
@@ -47,10 +49,10 @@ public final class PushServer {
         lines = LineWriter(report)
         configurationPath = path
         let settings = try Settings(file: path)
-        let keys = try StateKeys(settings.state)
+        let keys = try StateKeys(settings.state, settings.nodes)
         core = PushCore(
-            settings: settings, hasher: keys.hasher, previousHasher: keys.previousHasher,
-            seed: .random(in: 0...UInt64.max))
+            settings: settings, hasher: keys.hasher, otherHashers: keys.otherHashers,
+            sharing: try keys.sharing(settings, now: clock.now), seed: .random(in: 0...UInt64.max))
         core.identify(try Self.identities(settings, keys.hasher))
         database = try settings.state.database.map {
             try PushDatabase(path: $0, seal: keys.seal, previousSeal: keys.previousSeal)
@@ -65,6 +67,9 @@ public final class PushServer {
         providers = try Self.makeProviders(settings, loop) { [weak self] in self?.report($0, $1, about: $2) }
         for warning in settings.warnings(path) { self.report(.alarm, warning) }
         if let (priority, line) = try database.flatMap({ try keys.note(in: $0) }) { self.report(priority, line) }
+        guard let nodes = settings.nodes, let database else { return }
+        self.nodes(.restored(try database.positions(), excluded: try database.excludedNodes()))
+        connections = NodeConnections(self, nodes)
     }
 
     /// Reads a configuration and the files named there, and reports errors. Changes nothing and connects to nobody.
@@ -73,7 +78,8 @@ public final class PushServer {
     public static func check(_ path: String, loop: EventLoop) throws -> [String] {
         let settings = try Settings(file: path)
         for provider in try makeProviders(settings, loop, { _, _, _ in }).values { provider.close() }
-        try StateKeys.check(settings.state)
+        try StateKeys.check(settings.state, settings.nodes)
+        for server in settings.nodes?.redis ?? [] { _ = try server.login() }
         return settings.warnings(path)
     }
 
@@ -105,6 +111,7 @@ public final class PushServer {
         isLoaded = true
         if core.queueLength > 0 { report(.notice, "\(core.queueLength) queued pushes from before") }
         if drained == nil { link?.open() }
+        if drained == nil { connections?.open() }
         planTick()
     }
 
@@ -122,12 +129,16 @@ public final class PushServer {
     public func reload() {
         do throws(SettingsError) {
             let settings = try Settings(file: configurationPath)
-            let identities = try Self.identities(settings, core.hasher)
+            guard settings.nodes.isLike(core.settings.nodes) else {
+                throw SettingsError("nodes", "only others may change without a restart")
+            }
+            let identities = try Self.identities(settings, core.keyring.present)
             let old = Array(providers.values)
             providers = try Self.makeProviders(settings, loop) { [weak self] in self?.report($0, $1, about: $2) }
             tokenBytes = settings.limits.tokenBytes
             core.reload(settings)
             core.identify(identities)
+            if let nodes = settings.nodes { self.nodes(.configured(nodes)) }
             link?.reload(settings.component, reconnect: settings.reconnect)
             retire(old)
             planTick()
@@ -144,6 +155,11 @@ public final class PushServer {
             for provider in old { provider.close() }
             self?.retired.removeAll { one in old.contains { $0 === one } }
         }
+    }
+
+    func nodes(_ event: NodeEvent) {
+        core.wallClock(isAhead: clock.wallOffset)
+        take(core.nodes(event, now: clock.now))
     }
 
     func happened(_ event: ComponentLink.Event) {
@@ -185,6 +201,7 @@ public final class PushServer {
         while let keeper, keeper.workOff(now: clock.now) {}
         ticker?.cancel()
         for provider in providers.values { provider.close() }
+        connections?.close()
         guard let link else { return loop.enqueue(finished) }
         link.close(finished)
     }

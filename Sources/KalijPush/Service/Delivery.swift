@@ -50,6 +50,19 @@ public enum CoreAction: Sendable, Equatable {
     case alarm(module: String, String, isOver: Bool)
     /// A line about a module that an operator may want to know of.
     case notice(module: String, String)
+    /// For the connection to a server of ``NodesSettings/redis``.
+    case redis(link: Int, RedisAction)
+    /// Keeps how far a node's stream was read, with the records read.
+    case position(ReadPosition)
+    /// Keeps that a node's records count no more, or, if it is not in the configuration, forgets the node.
+    case exclude(node: String, isForgotten: Bool)
+}
+
+/// What is to be done at a server of ``NodesSettings/redis``.
+public enum RedisAction: Sendable, Equatable {
+    case send([RedisCommand])
+    /// Drops the connection, for a reason, and leaves the server alone for so long at least.
+    case drop(String, rest: Milliseconds)
 }
 
 /// A block lasts longer here, because its key was used again.
@@ -92,6 +105,8 @@ struct Flight: Sendable {
     /// Whether the push is in the database.
     var isKept = false
     var attempts = 0
+    /// What another node says of the token: the provider is asked.
+    var hearsay: Hearsay?
     var isRenewed = false
     /// Nothing is tried after this time; for a waiting push, the time when due.
     var deadline: Milliseconds

@@ -37,7 +37,7 @@ extension PushCore {
         case .delivered: return delivered(id, flight)
         case .dead:
             count(flight.module, \.dead)
-            return recovered(flight.module) + condemn(id, flight, .dead)
+            return recovered(flight.module) + question(flight, isTrue: true) + condemn(id, flight, .dead)
         case .bad: return bad(id, flight)
         case .staleCredentials: return stale(id, flight)
         case .fault(let words): return fault(id, flight, words)
@@ -48,7 +48,7 @@ extension PushCore {
 
     private mutating func delivered(_ id: UInt64, _ flight: Flight) -> [CoreAction] {
         count(flight.module, \.delivered)
-        var actions = judged(flight, dead: false)
+        var actions = judged(flight, dead: false) + question(flight, isTrue: false)
         if known.succeeded(flight.key, now: now) { actions.append(.know(flight.key, at: now)) }
         let witness = witness(flight)
         if let health = modules[flight.module]?.health.succeeded(witness, now: now) {
@@ -60,6 +60,17 @@ extension PushCore {
             }
         }
         return actions + end(id, flight, .done)
+    }
+
+    /// What another node has said of a token was true, or was not.
+    private mutating func question(_ flight: Flight, isTrue: Bool) -> [CoreAction] {
+        guard flight.hearsay != nil, var sharing else { return [] }
+        self.sharing = nil
+        defer { self.sharing = sharing }
+        let keys = keyring.keys(of: flight)
+        if isTrue { return sharing.answered(flight, isStrike: false, &blocks, now: now) }
+        let success = keys.compactMap { known.lastSuccess($0, now: now) }.max()
+        return sharing.refute(flight, keys, lastSuccess: success, &blocks, now: now)
     }
 
     /// Blocks a token that is proven dead, and counts the mistake against its domain.

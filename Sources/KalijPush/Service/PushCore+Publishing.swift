@@ -4,18 +4,18 @@ extension PushCore {
         advance(time)
         counters.publishes += 1
         if isEnding { return [.answer(publish.requester, .unavailable)] }
-        let sender = Sender(publish.domain, hasher)
+        let sender = Sender(publish.domain, keyring.present)
         if let refusal = admit(sender, publish.requester) { return refusal }
         let actions = countPublish(of: sender, malformed: false)
         guard let name = settings.moduleName(publish.module), let module = modules[name],
             let token = module.settings.tokenFormat.form(of: publish.token)
         else { return actions + refuseUnusable(publish.requester) }
-        let key = hasher.key(token: token, module: name)
-        let flight = Flight(
+        let key = keyring.present.key(token: token, module: name)
+        var flight = Flight(
             module: name, token: token, key: key, domain: sender.domain, owner: sender.owner,
             requester: publish.requester, isImportant: publish.isImportant, deadline: now + settings.limits.answer,
             since: now)
-        return actions + (blocked(flight) ?? take(flight))
+        return actions + (blocked(&flight) ?? take(flight))
     }
 
     /// A malformed publish has come.
@@ -23,7 +23,7 @@ extension PushCore {
     {
         advance(time)
         counters.publishes += 1
-        let sender = Sender(name, hasher)
+        let sender = Sender(name, keyring.present)
         if let refusal = admit(sender, requester) { return refusal }
         counters.malformed += 1
         return countPublish(of: sender, malformed: true) + [.answer(requester, .refused)]
@@ -43,9 +43,8 @@ extension PushCore {
 
     /// Is the domain blocked? The answer if so, or if there are too many domains.
     private mutating func admit(_ sender: Sender, _ requester: Requester) -> [CoreAction]? {
-        let before = previousHasher?.key(domain: sender.name)
-        let keys = [sender.domain] + (before.map { [$0] } ?? [])
-        if keys.contains(where: { blocks.domains.reason($0, now: now) != nil }) {
+        let isTrusted = domains.isInGoodStanding(sender.domain, now: now)
+        if blocks.isBlocked(domain: keyring.keys(domain: sender.name), isTrusted: isTrusted, now: now) {
             counters.domainBlocked += 1
             return [.answer(requester, .refused)]
         }
@@ -62,28 +61,38 @@ extension PushCore {
     }
 
     /// Is the token blocked? A hit extends the block.
-    private mutating func blocked(_ flight: Flight) -> [CoreAction]? {
-        var actions: [CoreAction] = []
-        if let previousHasher, blocks.tokens.reason(flight.key, now: now) == nil {
-            let old = previousHasher.key(token: flight.token, module: flight.module)
-            actions = blocks.move(old, to: flight.key, now: now)
+    private mutating func blocked(_ flight: inout Flight) -> [CoreAction]? {
+        let keys = keyring.keys(of: flight)
+        guard let module = modules[flight.module] else { return nil }
+        switch blocks.standing(keys, \.tokens, now: now) {
+        case .free: return nil
+        case .hearsay:
+            if asks(&flight) { return nil }
+            count(flight.module, \.hearsay)
+            return answerLate(flight, .unavailable)
+        case .proven(let reason):
+            count(flight.module, \.blocked)
+            // The cause of the module's doubt may have made the token look bad, too.
+            let isProven = reason == .dead || module.health.state == .healthy
+            let hits = isProven ? blocks.hit(keys, reason, module.settings.blocking, now: now) : []
+            return hits + answerLate(flight, isProven ? .dead : .unavailable)
         }
-        guard let reason = blocks.tokens.reason(flight.key, now: now), let module = modules[flight.module] else {
-            return nil
+    }
+
+    /// Whether the provider is to be asked about a token. Another node's word stops nothing if this node had a success
+    /// not long ago: the push is the question.
+    mutating func asks(_ flight: inout Flight) -> Bool {
+        switch blocks.standing(keyring.keys(of: flight), \.tokens, now: now) {
+        case .free: return true
+        case .proven: return false
+        case .hearsay(let hearsay):
+            flight.hearsay = hearsay
+            return !isNew(flight)
         }
-        count(flight.module, \.blocked)
-        // The cause of the module's doubt may have made the token look bad, too.
-        let isProven = reason == .dead || module.health.state == .healthy
-        if isProven { actions += blocks.hit(flight.key, reason, module.settings.blocking, now: now) }
-        return actions + answerLate(flight, isProven ? .dead : .unavailable)
     }
 
     /// Whether no push to the token has succeeded lately.
-    func isNew(_ flight: Flight) -> Bool {
-        if known.contains(flight.key, now: now) { return false }
-        guard let before = previousHasher?.key(token: flight.token, module: flight.module) else { return true }
-        return !known.contains(before, now: now)
-    }
+    func isNew(_ flight: Flight) -> Bool { !keyring.keys(of: flight).contains { known.contains($0, now: now) } }
 
     /// Checks the module, the rate, the domain's new tokens; then sends.
     private mutating func take(_ flight: Flight) -> [CoreAction] {

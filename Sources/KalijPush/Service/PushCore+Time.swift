@@ -3,6 +3,11 @@ extension PushCore {
     public mutating func tick(now time: Milliseconds) -> [CoreAction] {
         advance(time)
         var actions: [CoreAction] = []
+        if var sharing {
+            self.sharing = nil
+            actions += sharing.tick(&blocks, now: now)
+            self.sharing = sharing
+        }
         while let deadline = deadlines.first, deadline.at <= now {
             deadlines.removeFirst()
             actions += giveUp(deadline.id)
@@ -27,7 +32,7 @@ extension PushCore {
     /// Takes state from an earlier process, whole or in parts. To be called before anything else; blocks before queued
     /// pushes.
     ///
-    /// - Returns: rows of no more use.
+    /// - Returns: queued pushes of no more use.
     public mutating func restore(
         queued rows: [QueuedPush] = [], blocks stored: [BlockChange] = [], hits: [BlockHit] = [],
         known successes: [(key: HashedKey, at: Milliseconds)] = [], modules successful: [ModuleSuccess] = [],
@@ -38,10 +43,11 @@ extension PushCore {
         for success in successful where modules[success.module]?.identity == success.identity {
             modules[success.module]?.health.restore(success: success.at, now: now)
         }
-        var actions = blocks.restore(stored, hits, now: now)
+        var actions: [CoreAction] = []
+        blocks.restore(stored, hits, now: now)
         for row in rows.sorted(by: { $0.id < $1.id }) {
             lastID = max(lastID, row.id)
-            let key = hasher.key(token: row.token, module: row.module)
+            let key = keyring.present.key(token: row.token, module: row.module)
             guard row.attempts < 2, modules[row.module] != nil, waiting[key] == nil else {
                 actions.append(.drop(row.id))
                 continue
@@ -77,9 +83,7 @@ extension PushCore {
     private mutating func due(_ id: UInt64) -> [CoreAction] {
         guard var flight = queued.removeValue(forKey: id) else { return [] }
         waiting[flight.key] = nil
-        guard let health = modules[flight.module]?.health.gate(isKnown: !isNew(flight), now: now),
-            blocks.tokens.reason(flight.key, now: now) == nil
-        else {
+        guard let health = modules[flight.module]?.health.gate(isKnown: !isNew(flight), now: now), asks(&flight) else {
             modules[flight.module]?.limiter.forget(flight.key, now: now)
             return [.drop(id)]
         }

@@ -20,15 +20,15 @@ public struct PushCore {
     }
 
     public private(set) var settings: Settings
-    let hasher: KeyHasher
-    /// The hasher of the former secret, while it is being replaced.
-    let previousHasher: KeyHasher?
+    let keyring: Keyring
     public internal(set) var counters = Counters()
     /// Blocked tokens and domains.
     public internal(set) var blocks: BlockTables
+    /// What other nodes are told, and what they say; nil for a node alone.
+    public internal(set) var sharing: Sharing?
     var modules: [String: Module] = [:]
-    var domains: DomainRecords
-    var known: KnownTokens
+    public internal(set) var domains: DomainRecords
+    public internal(set) var known: KnownTokens
     var flights: FlightTable
     var queued: FlightTable
     var waiting: [HashedKey: UInt64] = [:]
@@ -45,17 +45,23 @@ public struct PushCore {
     public internal(set) var lastID: UInt64 = 0
     var now: Milliseconds = 0
 
-    public init(settings: Settings, hasher: KeyHasher, previousHasher: KeyHasher? = nil, seed: UInt64) {
+    /// - Parameters:
+    ///   - otherHashers: of other secrets, while secrets are being replaced.
+    ///   - sharing: with other nodes; nil for a node alone.
+    public init(
+        settings: Settings, hasher: KeyHasher, otherHashers: [KeyHasher] = [], sharing: Sharing? = nil, seed: UInt64
+    ) {
         self.settings = settings
-        self.hasher = hasher
-        self.previousHasher = previousHasher
+        keyring = Keyring(hasher, others: otherHashers)
         blocks = BlockTables(settings)
         flights = FlightTable(limit: settings.limits.inFlight)
         queued = FlightTable(limit: settings.limits.queued)
         domains = DomainRecords(settings.limits)
         known = KnownTokens(limit: settings.limits.knownTokens, lifetime: settings.limits.known)
         random = SeededRandom(seed: seed)
+        self.sharing = sharing
         take(settings.modules)
+        if let nodes = settings.nodes { _ = self.sharing?.configure(nodes, &blocks, now: 0) }
     }
 
     /// Other settings from now on. The state of remaining modules is kept.
@@ -105,10 +111,6 @@ public struct PushCore {
     public var queueLength: Int { queued.count }
     /// Tokens that are rate-limited at present.
     public var limitedTokens: Int { modules.values.reduce(0) { $0 + $1.limiter.count } }
-    public var knownTokens: Int { known.count }
-    /// Successes before this time are forgotten.
-    public var oldestKnown: Milliseconds { known.oldest }
-    public var knownDomains: Int { domains.count }
     /// Nil for an unknown module.
     public func health(of module: String) -> ModuleHealth? { modules[module]?.health }
 
@@ -116,7 +118,8 @@ public struct PushCore {
     public var next: Milliseconds? {
         // A process about to end sends the whole queue, as fast as there is room.
         let due = dues.next.map { isEnding ? now : $0 }
-        return [retries.next, deadlines.first?.at, late.next, flights.isFull ? nil : due].compactMap(\.self).min()
+        return [retries.next, deadlines.first?.at, late.next, flights.isFull ? nil : due, sharing?.next]
+            .compactMap(\.self).min()
     }
 
     /// The wall clock has been stepped so far from the steady clock.

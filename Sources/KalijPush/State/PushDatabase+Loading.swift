@@ -86,7 +86,7 @@ extension PushDatabase {
     fileprivate func blocks(after key: [UInt8], limit: Int) throws -> (blocks: [BlockChange], hits: [BlockHit]) {
         var hits: [BlockHit] = []
         let blocks = try database.statement(
-            "SELECT key, version, expires, reason, hit FROM block WHERE key > ? ORDER BY key LIMIT ?"
+            "SELECT key, version, expires, reason, hit, origin FROM block WHERE key > ? ORDER BY key LIMIT ?"
         ).all([.blob(key), .integer(Int64(limit))]) { row in
             let reason = UInt8(exactly: row.integer("reason")).flatMap(BlockReason.init(rawValue:)) ?? .bad
             let key = HashedKey(row.blob("key"))
@@ -94,7 +94,7 @@ extension PushDatabase {
             if hit > 0 { hits.append(BlockHit(key: key, until: hit)) }
             return BlockChange(
                 key: key, version: UInt64(bitPattern: row.integer("version")), expires: row.integer("expires"),
-                reason: reason)
+                reason: reason, origin: row.text("origin"))
         }
         return (blocks, hits)
     }

@@ -22,6 +22,22 @@ public final class PushDatabase {
             // Until when a block lasts because of hits.
             Migration("push/2", version: 2, "ALTER TABLE block ADD COLUMN hit INTEGER NOT NULL DEFAULT 0;"),
             Migration("push/3", version: 3, "CREATE TABLE secret(id INTEGER PRIMARY KEY, print BLOB NOT NULL);"),
+            // Whose a block is; a block ends, at the latest, so long after its version. Versions were small numbers once.
+            Migration(
+                "push/4", version: 4,
+                """
+                ALTER TABLE block ADD COLUMN origin TEXT NOT NULL DEFAULT '';
+                UPDATE block SET version =
+                    min(max(0, expires - 432000000), CAST(strftime('%s', 'now') AS INTEGER) * 1000) << 16
+                    WHERE version < 4294967296;
+                DROP INDEX block_expires;
+                CREATE INDEX block_version ON block(version);
+                CREATE INDEX block_origin ON block(origin) WHERE origin != '';
+                CREATE TABLE position(
+                    server TEXT NOT NULL, node TEXT NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (server, node)
+                ) WITHOUT ROWID;
+                CREATE TABLE node(name TEXT PRIMARY KEY, forgotten INTEGER NOT NULL) WITHOUT ROWID;
+                """),
         ])
 
     let database: Database
@@ -68,7 +84,9 @@ public final class PushDatabase {
                         "INSERT INTO known VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET at = excluded.at",
                         [.blob(key.bytes), .integer(time)])
                 case .success(let success): try keep(success)
-                case .answer, .send, .alarm, .notice: continue
+                case .position(let position): try keep(position)
+                case .exclude(let node, let isForgotten): try exclude(node, isForgotten)
+                case .answer, .send, .alarm, .notice, .redis: continue
                 }
             }
         }
@@ -76,14 +94,18 @@ public final class PushDatabase {
 
     /// Removes a part of the expired blocks, and of the successes that no longer count.
     /// - Parameters:
+    ///   - longest: no block lasts longer from its version.
     ///   - known: successes before this time are removed, and successes from a clock that was far ahead.
     /// - Returns: whether no expired row is left.
     /// - Throws: `StoreError`.
-    public func cleanUp(now: Milliseconds, known: Milliseconds) throws -> Bool {
+    public func cleanUp(now: Milliseconds, longest: Milliseconds, known: Milliseconds) throws -> Bool {
         try database.run(
-            "DELETE FROM block WHERE key IN (SELECT key FROM block WHERE expires <= ?1 AND hit <= ?1 LIMIT 500)",
-            [.integer(now)])
-        let blocks = database.changes
+            "DELETE FROM block WHERE key IN (SELECT key FROM block WHERE version < ? OR version > ? LIMIT 500)",
+            [
+                .integer(Int64(bitPattern: BlockChange.version(at: now - longest))),
+                .integer(Int64(bitPattern: BlockChange.version(at: now + longest))),
+            ])
+        let blocks = max(database.changes, try cleanUpNodes())
         try database.run(
             "DELETE FROM known WHERE key IN (SELECT key FROM known WHERE at < ? OR at > ? LIMIT 500)",
             [.integer(known), .integer(now + 86_400_000)])
@@ -124,13 +146,13 @@ public final class PushDatabase {
     private func keep(_ change: BlockChange) throws {
         try database.run(
             """
-            INSERT INTO block(key, version, expires, reason) VALUES (?, ?, ?, ?)
+            INSERT INTO block(key, version, expires, reason, origin) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT (key) DO UPDATE SET version = excluded.version, expires = excluded.expires,
-                reason = excluded.reason, hit = 0
+                reason = excluded.reason, origin = excluded.origin, hit = 0
             """,
             [
                 .blob(change.key.bytes), .integer(Int64(bitPattern: change.version)), .integer(change.expires),
-                .integer(Int64(change.reason.rawValue)),
+                .integer(Int64(change.reason.rawValue)), .text(change.origin),
             ])
     }
 

@@ -17,6 +17,9 @@ final class StateKeeper {
     private var hits: [HashedKey: CoreAction] = [:]
     private var known: [HashedKey: CoreAction] = [:]
     private var successes: [String: CoreAction] = [:]
+    /// By server and node: they follow the records that were read.
+    private var positions: [String: CoreAction] = [:]
+    private var exclusions: [String: CoreAction] = [:]
     /// Queued pushes up to this id are on the disk, were there before, or wait here.
     private var lastKept: UInt64
     private var nextTry: Milliseconds = 0
@@ -32,7 +35,9 @@ final class StateKeeper {
     }
 
     /// Changes waiting for the disk.
-    var backlog: Int { rows.count + blocks.count + hits.count + known.count + successes.count }
+    var backlog: Int {
+        rows.count + blocks.count + hits.count + known.count + successes.count + positions.count + exclusions.count
+    }
 
     /// Keeps the actions for the disk. While the database refuses, an attempt is made once a second.
     /// - Returns: whether everything is on the disk.
@@ -73,6 +78,7 @@ final class StateKeeper {
         if actions.count < Self.part { actions += hits.values.prefix(Self.part - actions.count) }
         actions += known.values.prefix(Self.part - actions.count)
         if actions.count < Self.part { actions += successes.values }
+        if actions.count < Self.part { actions += Array(exclusions.values) + Array(positions.values) }
         guard write(actions, now: now) else { return false }
         for action in actions { supersede(action) }
         return backlog > 0
@@ -106,7 +112,11 @@ final class StateKeeper {
         case .hit(let hit) where hits[hit.key] != nil || hits.count < Self.hashesLimit: hits[hit.key] = action
         case .know(let key, _) where known[key] != nil || known.count < Self.hashesLimit: known[key] = action
         case .success(let success): successes[success.module] = action
-        case .block, .hit, .know, .answer, .send, .alarm, .notice: break
+        case .position(let position): positions[position.server + " " + position.node] = action
+        case .exclude(let node, _):
+            exclusions[node] = action
+            positions = positions.filter { if case .position(let at) = $1 { at.node != node } else { true } }
+        case .block, .hit, .know, .answer, .send, .alarm, .notice, .redis: break
         }
     }
 
@@ -123,7 +133,10 @@ final class StateKeeper {
         case .hit(let hit): if !hits.isEmpty { hits[hit.key] = nil }
         case .know(let key, _): if !known.isEmpty { known[key] = nil }
         case .success(let success): successes[success.module] = nil
-        case .answer, .send, .alarm, .notice: break
+        case .position(let position):
+            if !positions.isEmpty { positions[position.server + " " + position.node] = nil }
+        case .exclude(let node, _): if !exclusions.isEmpty { exclusions[node] = nil }
+        case .answer, .send, .alarm, .notice, .redis: break
         }
     }
 }

@@ -9,7 +9,7 @@ struct BlocklistTests {
     func hit() {
         var list = Blocklist(limit: 10)
         let day: Milliseconds = 86_400_000
-        _ = list.block(key, reason: .dead, for: day, again: 5 * day, now: 0, wall: 0)
+        _ = list.block(key, reason: .dead, for: day, again: 5 * day, now: 0)
         func hit(_ now: Milliseconds) -> Milliseconds? {
             list.hit(key, extension: 600_000, longest: 5 * day, now: now)
         }
@@ -32,7 +32,7 @@ struct BlocklistTests {
     func versions() {
         var list = Blocklist(limit: 10)
         func block(_ key: HashedKey, _ wall: Milliseconds) -> UInt64 {
-            list.block(key, reason: .dead, for: 10, again: 10, now: 0, wall: wall)?.version ?? 0
+            list.block(key, reason: .dead, for: 10, again: 10, now: wall)?.version ?? 0
         }
         let other = HashedKey(high: 5, low: 6)
         #expect(block(key, 1_000) == 1_000 << 16)
@@ -59,7 +59,7 @@ struct BlocklistTests {
             switch Int.random(in: 0..<10, using: &generator) {
             case 0, 1:
                 let change = list.block(
-                    key, reason: .bad, for: 20_000, again: 60_000, now: now, wall: now)
+                    key, reason: .bad, for: 20_000, again: 60_000, now: now)
                 if change == nil { wrong += 1 }
                 model[number] = max(live ?? 0, now + (live == nil ? 20_000 : 60_000))
                 stored[number] = model[number]
@@ -101,7 +101,7 @@ struct BlocklistTests {
         var list = Blocklist(limit: 2)
         func block(_ number: UInt64, for time: Milliseconds) -> Bool {
             let key = HashedKey(high: 3 << 56, low: number)
-            return list.block(key, reason: .dead, for: time, again: time, now: 0, wall: 0) != nil
+            return list.block(key, reason: .dead, for: time, again: time, now: 0) != nil
         }
         #expect(block(1, for: 20))
         #expect(block(2, for: 30))

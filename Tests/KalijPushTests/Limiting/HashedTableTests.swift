@@ -27,7 +27,7 @@ struct HashedTableTests {
             if table[key] != model[key] || table.count != model.count { Issue.record("\(number)") }
         }
         var calls = 1
-        while !table.removePart(where: { $0 % 2 == 0 }) { calls += 1 }
+        while !table.removePart(where: { _, value in value % 2 == 0 }) { calls += 1 }
         #expect(calls == 256)
         model = model.filter { $0.value % 2 != 0 }
         #expect(table.count == model.count)

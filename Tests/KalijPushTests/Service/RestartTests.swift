@@ -57,15 +57,22 @@ struct RestartTests {
         #expect(drill.publish("old") == ["answer 3 refused"])
     }
 
-    @Test("blocks survive, and a block from a clock far ahead is shortened to our longest block")
+    @Test(
+        "blocks survive; a block lasts no longer than our longest block, and one of a clock far ahead counts not at all"
+    )
     func blocks() throws {
         var drill = try Drill()
         let hasher = try KeyHasher(secret: [UInt8](repeating: 7, count: 32))
         let key = hasher.key(token: Drill.token, module: "m")
-        let block = BlockChange(key: key, version: 1, expires: drill.now * 2, reason: .dead)
-        _ = drill.core.restore(queued: [], blocks: [block], now: drill.now)
+        let block = BlockChange(
+            key: key, version: BlockChange.version(at: drill.now), expires: drill.now * 2, reason: .dead)
+        let mad = BlockChange(
+            key: hasher.key(token: "other", module: "m"), version: BlockChange.version(at: drill.now * 2),
+            expires: drill.now * 2 + 1_000, reason: .dead)
+        _ = drill.core.restore(queued: [], blocks: [block, mad], now: drill.now)
         #expect(drill.publish() == ["answer 1 dead"])
         _ = drill.pass(432_000_000)
         #expect(drill.publish() == ["send 1"])
+        #expect(drill.publish("other") == ["send 2"])
     }
 }

@@ -69,6 +69,7 @@ struct Drill {
     func words(_ actions: [CoreAction]) -> [String] {
         actions.compactMap { action in
             switch action {
+            case .redis, .position, .exclude: "\(action)"
             case .answer(let requester, let answer): "answer \(requester.id) \(answer)"
             case .send(let delivery):
                 "send \(delivery.id)\(delivery.isBackground ? " background" : "")"

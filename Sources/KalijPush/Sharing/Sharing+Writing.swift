@@ -1,0 +1,165 @@
+extension Sharing {
+    private static let pause: Milliseconds = 500
+    private static let signOfLife: Milliseconds = 60_000
+    private static let day: Milliseconds = 86_400_000
+    /// After a refused write.
+    static let rest: Milliseconds = 30_000
+
+    /// Appends what is due to this node's stream: a pipeline that first asks whether the stream is still the same.
+    mutating func write(_ index: Int, _ blocks: inout BlockTables, now: Milliseconds) -> [CoreAction] {
+        guard let writesAt = links[index].writesAt, now >= writesAt else { return [] }
+        links[index].own.nextWrite = now + Self.pause
+        guard !isClockWrong, links[index].clockOffset != nil else { return [] }
+        if links[index].own.snapshot == nil, now >= links[index].own.nextSnapshot {
+            links[index].own.snapshot = .init()
+        }
+        if now >= links[index].own.searchAgain {
+            links[index].own.searchAgain = .max
+            links[index].own.search = links[index].own.search ?? 0
+        }
+        let isSnapshot = links[index].own.snapshot.map { !$0.isWritten } ?? false
+        let entry: (keys: [SharedKey], isFirst: Bool, isLast: Bool)
+        if isSnapshot {
+            entry = nextOfSnapshot(index, blocks)
+        } else {
+            entry = (nextOfOutbox(index, &blocks, now: now), false, false)
+            guard !entry.keys.isEmpty || now - links[index].own.lastWrite >= Self.signOfLife else {
+                return []
+            }
+        }
+        if isSnapshot || links[index].own.search != nil { links[index].own.nextWrite = now }
+        return add(index, entry, blocks, now: now)
+    }
+
+    private mutating func add(
+        _ index: Int, _ entry: (keys: [SharedKey], isFirst: Bool, isLast: Bool), _ blocks: BlockTables,
+        now: Milliseconds
+    ) -> [CoreAction] {
+        let records = entry.keys.compactMap { key in blocks.own(key).map { (key, $0.change) } }
+        let previous = links[index].own.chain
+        let id = max(links[index].own.highest + 1, UInt64(clamping: blocks.wall(now)))
+        let plain = SharedEntry(
+            isFirst: entry.isFirst, isLast: entry.isLast, previous: previous, records: records.map(\.1))
+        let stream = settings.stream(settings.name)
+        guard let value = keys.seal(plain.bytes, stream: stream, id: id) else { return [] }
+        if entry.isFirst { links[index].own.snapshot?.first = id }
+        links[index].own.highest = id
+        links[index].own.chain = id
+        links[index].own.lastWrite = now
+        let addition = SharingLink.Addition(
+            id: id, records: records.map { (key: $0.0, version: $0.1.version) }, isFirst: entry.isFirst,
+            isLast: entry.isLast)
+        return ask(
+            index,
+            [
+                (.end(origin: Origins.here, expected: previous), RedisCommand("XINFO", "STREAM", stream)),
+                (.add(addition), RedisCommand(words: ["XADD", stream, EntryID.text(id), "e"], value: value)),
+            ], now: now)
+    }
+
+    /// Sends questions.
+    mutating func ask(
+        _ index: Int, _ questions: [(SharingLink.Question, RedisCommand)], now: Milliseconds
+    ) -> [CoreAction] {
+        for question in questions { links[index].awaited.append((question: question.0, at: now)) }
+        return [.redis(link: index, .send(questions.map(\.1)))]
+    }
+
+    // MARK: What is written
+
+    private mutating func nextOfOutbox(_ index: Int, _ blocks: inout BlockTables, now: Milliseconds) -> [SharedKey] {
+        var keys: [SharedKey] = []
+        let bit = links[index].bit
+        while keys.count < SharedEntry.most, let key = links[index].own.outbox.first {
+            links[index].own.outbox.removeFirst()
+            if let record = blocks.own(key), record.shared & bit == 0 { keys.append(key) }
+        }
+        for _ in 0..<16 where keys.count < SharedEntry.most / 2 {
+            guard let part = links[index].own.search else { break }
+            for key in blocks.ownRecords(part: part, missing: bit) {
+                guard let record = blocks.own(key) else { continue }
+                if keys.count < SharedEntry.most, admit(key, record, &blocks, now: now) {
+                    keys.append(key)
+                } else {
+                    links[index].own.searchAgain = now + Self.signOfLife
+                }
+            }
+            links[index].own.search = part + 1 < BlockTables.parts ? part + 1 : nil
+        }
+        return keys
+    }
+
+    private mutating func nextOfSnapshot(
+        _ index: Int, _ blocks: BlockTables
+    ) -> (keys: [SharedKey], isFirst: Bool, isLast: Bool) {
+        guard var snapshot = links[index].own.snapshot else { return ([], false, false) }
+        let isFirst = snapshot.first == 0
+        while snapshot.records.count < SharedEntry.most, snapshot.part < BlockTables.parts {
+            // What has not been admitted is written when the budget allows.
+            snapshot.records += blocks.ownRecords(part: snapshot.part).filter { key in
+                (blocks.own(key)?.shared ?? 0) != 0
+            }
+            snapshot.part += 1
+        }
+        let keys = Array(snapshot.records.prefix(SharedEntry.most))
+        snapshot.records.removeFirst(keys.count)
+        snapshot.isWritten = snapshot.records.isEmpty && snapshot.part >= BlockTables.parts
+        links[index].own.snapshot = snapshot
+        return (keys, isFirst, snapshot.isWritten)
+    }
+
+    // MARK: Replies
+
+    /// The server has taken an entry.
+    mutating func added(
+        _ addition: SharingLink.Addition, _ index: Int, _ blocks: inout BlockTables, now: Milliseconds
+    ) -> [CoreAction] {
+        links[index].own.last = max(links[index].own.last, addition.id)
+        for (key, version) in addition.records {
+            blocks.mark(key, version: version, links[index].bit | Blocklist.admittedBit)
+        }
+        guard addition.isLast, let snapshot = links[index].own.snapshot, snapshot.isWritten else { return [] }
+        links[index].own.lastSnapshot = snapshot.first
+        links[index].own.snapshot = nil
+        links[index].own.nextSnapshot = now + Self.day + Milliseconds.random(in: 0...3_600_000, using: &random)
+        let stream = settings.stream(settings.name)
+        return ask(
+            index, [(.trim, RedisCommand("XTRIM", stream, "MINID", EntryID.text(snapshot.first)))], now: now)
+    }
+
+    /// The server has refused an entry.
+    mutating func refused(
+        _ addition: SharingLink.Addition, _ words: String, _ index: Int, now: Milliseconds
+    ) -> [CoreAction] {
+        giveBack(addition, index)
+        links[index].own.chain = links[index].own.last
+        links[index].own.nextWrite = now + Self.rest
+        return [
+            .alarm(module: "nodes.\(settings.redis[index].label)", "an entry was refused: \(words)", isOver: false)
+        ]
+    }
+
+    /// An entry did not get into the stream, as far as known.
+    mutating func giveBack(_ addition: SharingLink.Addition, _ index: Int) {
+        for record in addition.records { links[index].offer(record.key) }
+        // The rest of a snapshot without this entry is none.
+        if links[index].own.snapshot != nil {
+            links[index].own.snapshot = nil
+            links[index].own.nextSnapshot = 0
+        }
+    }
+
+    /// Where the server says this node's stream ends.
+    mutating func ownEnd(_ end: UInt64, expected: UInt64, _ index: Int, now: Milliseconds) -> [CoreAction] {
+        guard end != expected else { return [] }
+        // The stream was emptied, is older than it was, or was written by somebody else.
+        links[index].own.highest = max(links[index].own.highest, end)
+        links[index].own.snapshot = nil
+        // Two nodes with the same name would write snapshots for ever.
+        links[index].own.nextSnapshot = max(now, links[index].own.strangeAt + 60_000)
+        links[index].own.strangeAt = now
+        links[index].own.search = 0
+        let text = "this node's stream is not as it was: all records are written again"
+        return [.notice(module: "nodes.\(settings.redis[index].label)", text)]
+    }
+}
