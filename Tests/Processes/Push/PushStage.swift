@@ -156,11 +156,25 @@ final class PushStage {
 
     /// The verdict of `kalij-push check` on the settings.
     func check(environment: [String: String] = [:]) throws -> (status: Int32, words: String) {
-        var launch = launch("check")
+        try run("check", environment: environment)
+    }
+
+    /// Runs a command on the settings to its end.
+    func run(_ command: String, environment: [String: String] = [:]) throws -> (status: Int32, words: String) {
+        var launch = launch(command)
         launch.environment.merge(environment) { $1 }
         let running = try Running(launch)
-        let ending = running.process.ended()
+        let ending = running.process.ended(within: 20)
         return (ending?.status ?? -1, try running.output + running.errors)
+    }
+
+    /// The version of the command.
+    func version() throws -> (status: Int32, words: String) {
+        var launch = Launch(executable: executable)
+        launch.arguments = ["--version"]
+        let running = try Running(launch)
+        let ending = running.process.ended(within: 20)
+        return (ending?.status ?? -1, try running.output)
     }
 
     /// Like a service: in another folder than the settings'.
@@ -192,9 +206,12 @@ final class PushStage {
 
     /// SIGTERM; returns the ending.
     func terminate() -> Subprocess.Ending? {
-        process?.signal(SIGTERM)
+        askToEnd()
         return process?.ended(within: 20)
     }
+
+    /// SIGTERM.
+    func askToEnd() { process?.signal(SIGTERM) }
 
     /// Forgets blocks, as a new server would.
     func forget() throws {
