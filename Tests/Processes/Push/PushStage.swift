@@ -146,10 +146,13 @@ final class PushStage {
 
     var log: String { (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? "" }
 
+    /// The process, while there is one.
+    var pid: Int32? { process?.pid }
+
     /// Starts the server; its log goes to a file.
-    func start() throws {
+    func start(errors: Launch.Stream? = nil) throws {
         var launch = launch("serve")
-        launch.errors = .file(folder + "/log")
+        launch.errors = errors ?? .file(folder + "/log")
         startedAt = Date()
         process = try Subprocess(launch)
     }
@@ -183,6 +186,15 @@ final class PushStage {
         launch.arguments = [command, folder + "/settings.json"]
         launch.directory = "/"
         return launch
+    }
+
+    /// Starts the server without standard input, output and error.
+    func startWithoutStreams() throws {
+        var launch = launch("serve")
+        launch.arguments = ["-c", "exec \"$0\" \"$@\" <&- >&- 2>&-", executable] + launch.arguments
+        launch.executable = "/bin/sh"
+        startedAt = Date()
+        process = try Subprocess(launch)
     }
 
     /// SIGHUP.
