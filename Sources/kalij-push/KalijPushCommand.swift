@@ -21,6 +21,7 @@ enum KalijPushCommand {
     private static let badConfiguration: Int32 = 78
 
     static func main() {
+        LogOutput.keepStandardStreams()
         signal(SIGPIPE, SIG_IGN)
         // A limit on the size of files is a full disk, and no reason to end.
         signal(SIGXFSZ, SIG_IGN)
@@ -50,8 +51,10 @@ enum KalijPushCommand {
     private static func serve(_ path: String) -> Int32 {
         do {
             let loop = try EventLoop()
+            var log = LogOutput()
+            // Lines begin with the priority for systemd's journal (sd-daemon(3)).
             let server = try PushServer(loop: loop, configuration: path) {
-                note("<\($0.rawValue)>\(PrintedText(field: $1))")
+                log.write("<\($0.rawValue)>\(PrintedText(field: $1))")
             }
             let monitoring = try server.http.map { try MonitoringServer(loop: loop, settings: $0, server: server) }
             try loop.watchSignals([SIGTERM, SIGINT, SIGHUP]) { signal in
@@ -84,7 +87,6 @@ enum KalijPushCommand {
         return tryAgain
     }
 
-    /// Lines begin with the priority for systemd's journal (sd-daemon(3)).
     private static func note(_ line: PrintedText) { write(line, to: STDERR_FILENO) }
 
     private static func write(_ text: PrintedText, to descriptor: Int32) {

@@ -139,7 +139,7 @@ final class HTTPConnection {
                     ticket.done(outcome)
                 }
             case .goAway(_, _, let reason): event(self, .goAway(reason: reason))
-            case .settings, .pong: break
+            case .settings, .window, .pong: break
             }
         }
         if !unprocessed.isEmpty { event(self, .unprocessed(unprocessed)) }

@@ -42,6 +42,7 @@ enum HTTP2Callbacks {
         // fits: a byte
         switch UInt32(frame.hd.type) {
         case NGHTTP2_SETTINGS.rawValue where !ack: session.settingsReceived()
+        case NGHTTP2_WINDOW_UPDATE.rawValue where frame.hd.stream_id == 0: session.windowGrown()
         case NGHTTP2_PING.rawValue where ack: session.events.append(.pong)
         case NGHTTP2_GOAWAY.rawValue:
             let reason = bytes(frame.goaway.opaque_data, min(frame.goaway.opaque_data_len, 200))
@@ -102,6 +103,7 @@ enum HTTP2Callbacks {
             if count > 0, let base = bytes.baseAddress { buffer.update(from: base + start, count: count) }
         }
         session.exchanges.values[index].uploaded = start + count
+        session.uploaded(count)
         if start + count == upload.count { flags?.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) }
         return count
     }

@@ -11,6 +11,8 @@ final class HTTP2Session {
         case ended(stream: Int32, HTTPOutcome)
         /// The peer's SETTINGS have come, for the first time or anew.
         case settings
+        /// The peer takes more bytes on the connection.
+        case window
         /// The peer takes no new streams.
         case goAway(lastStream: Int32, code: UInt32, reason: String)
         /// Our PING was answered.
@@ -36,6 +38,8 @@ final class HTTP2Session {
     var events: [Event] = []
     private(set) var hasSettings = false
     private var hasGoneAway = false
+    /// Bytes of bodies that have not left yet.
+    private var unsent = 0
 
     /// - Parameter firstStream: an odd number.
     init(limits: HTTPLimits, firstStream: Int32 = 1) {
@@ -65,9 +69,12 @@ final class HTTP2Session {
     /// the life of a connection (RFC 9113, 5.1.1).
     var isGoingAway: Bool { hasGoneAway || Int32(exactly: nghttp2_session_get_next_stream_id(session)) == nil }
 
-    /// How many more requests the peer takes at present: none before its SETTINGS, and none after its GOAWAY.
+    /// How many more requests the peer takes at present: none before its SETTINGS, none after its GOAWAY, and none while
+    /// the connection's window has no room for a body: another connection may have room (RFC 9113, 6.9.1).
     var capacity: Int {
-        guard hasSettings, !isGoingAway else { return 0 }
+        guard hasSettings, !isGoingAway, Int(nghttp2_session_get_remote_window_size(session)) > unsent else {
+            return 0
+        }
         let allowed = nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
         return max(0, min(Int(allowed), limits.streams) - exchanges.count)
     }
@@ -93,12 +100,13 @@ final class HTTP2Session {
         }
         guard stream > 0 else { return nil }
         exchanges[stream] = Exchange(upload: request.body)
+        unsent += request.body.count
         return stream
     }
 
     /// Gives a request up: the peer is told, and the rest of the answer is ignored. There is no event.
     func cancel(_ stream: Int32) {
-        guard exchanges.removeValue(forKey: stream) != nil else { return }
+        guard forget(stream) != nil else { return }
         reset(stream, NGHTTP2_CANCEL)
     }
 
@@ -141,12 +149,6 @@ final class HTTP2Session {
         }
     }
 
-    /// Ends all open requests, because the connection is lost.
-    func failAll(_ failure: HTTPFailure) -> [(stream: Int32, HTTPFailure)] {
-        defer { exchanges = [:] }
-        return exchanges.keys.sorted().map { ($0, failure) }
-    }
-
     func reset(_ stream: Int32, _ code: nghttp2_error_code) {
         nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, code.rawValue)
     }
@@ -164,9 +166,19 @@ final class HTTP2Session {
     }
 
     func streamClosed(_ stream: Int32, code: UInt32) {
-        guard let exchange = exchanges.removeValue(forKey: stream) else { return }
+        guard let exchange = forget(stream) else { return }
         events.append(.ended(stream: stream, Self.outcome(exchange, code: code)))
     }
+
+    private func forget(_ stream: Int32) -> Exchange? {
+        guard let exchange = exchanges.removeValue(forKey: stream) else { return nil }
+        unsent -= exchange.upload.count - exchange.uploaded
+        return exchange
+    }
+
+    func uploaded(_ count: Int) { unsent -= count }
+
+    func windowGrown() { events.append(.window) }
 
     private static func outcome(_ exchange: Exchange, code: UInt32) -> HTTPOutcome {
         if exchange.isTooLarge { return .failure(HTTPFailure(.tooLarge, "the response is too large")) }

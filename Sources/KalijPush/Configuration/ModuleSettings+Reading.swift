@@ -115,10 +115,14 @@ extension FCMSettings {
             throw SettingsError(object.path(of: "fcmSecretPath"), "is missing")
         }
         secretPath = path
+        let longest: Milliseconds = 28 * 86_400_000
         idle = Milliseconds(try object.integer("poolIdleTimeout", 600, in: 1...86_400)) * 1000
         request = Milliseconds(try object.integer("requestTimeout", 5, in: 1...10)) * 1000
         connections = try object.integer("connections", connections, in: 1...64)
         expiration = try object.time("expiration", expiration)
+        guard expiration <= longest else {
+            throw SettingsError(object.path(of: "expiration"), "Google keeps a push for 28 days at most")
+        }
         endpoint = try EndpointSettings(&object)
         try object.finish()
     }

@@ -54,6 +54,9 @@ extension Settings {
         var modules: [String: ModuleSettings] = [:]
         var standard: String?
         for name in object.keys {
+            guard !name.isEmpty, name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f }) else {
+                throw SettingsError("pushModules", "a module's name is empty or has a control character")
+            }
             guard var entry = try object.object(name) else {
                 throw SettingsError(object.path(of: name), "is null, an object is wanted")
             }

@@ -19,6 +19,9 @@ public final class APNsProvider: PushProvider {
         var renewed: Int64 = 0
     }
 
+    /// Bytes of a payload. Apple refuses a larger one, whoever the push is for.
+    private static let largest = 4_096
+
     private let settings: APNsSettings
     private var client: HTTPClient?
     private var signer: Signer?
@@ -48,6 +51,9 @@ public final class APNsProvider: PushProvider {
                 "mutable-content": .integer(1), "sound": .string("default"),
             ]), settings.additionalData)
         background = Self.payload(.object(["content-available": .integer(1)]), settings.additionalData)
+        guard max(alert.count, background.count) <= Self.largest else {
+            throw SettingsError(path, "a payload has \(alert.count) bytes, and Apple takes \(Self.largest)")
+        }
         let host = settings.endpoint?.host ?? (settings.isSandbox ? "api.sandbox.push.apple.com" : "api.push.apple.com")
         var limits = HTTPLimits()
         limits.idle = Double(settings.idle) / 1000

@@ -20,12 +20,36 @@ extension PushServer {
         _ name: String, _ module: ModuleSettings, _ loop: EventLoop, _ notice: @escaping (LinePriority, String) -> Void
     ) throws(SettingsError) -> any PushProvider {
         let path = "pushModules.\(name)"
+        try check(module.provider.endpoint?.caFile, path + ".\(module.provider.key).endpoint.caFile")
         switch module.provider {
         case .log: return LogProvider(loop: loop) { notice(.debug, $0) }
         case .apns(let settings):
             return try APNsProvider(loop: loop, settings: settings, key: path + ".apns") { notice(.notice, $0) }
         case .fcm(let settings):
             return try FCMProvider(loop: loop, settings: settings, key: path + ".fcm") { notice(.notice, $0) }
+        }
+    }
+
+    private static func check(_ caFile: String?, _ key: String) throws(SettingsError) {
+        guard let caFile, let fault = TLSSettings(serverName: "", caFile: caFile).fault else { return }
+        throw SettingsError(key, fault)
+    }
+}
+
+extension ModuleSettings.Provider {
+    fileprivate var key: String {
+        switch self {
+        case .apns: "apns"
+        case .fcm: "fcm"
+        case .log: "log"
+        }
+    }
+
+    fileprivate var endpoint: EndpointSettings? {
+        switch self {
+        case .apns(let settings): settings.endpoint
+        case .fcm(let settings): settings.endpoint
+        case .log: nil
         }
     }
 }

@@ -20,7 +20,7 @@ extension PushServer {
     /// Reads a part of the stored state, and lets others have their turn before the next part.
     func loadPart() {
         do {
-            guard let part = try kept?.next() else { return endLoading() }
+            guard let part = try kept?.next() else { return loaded() }
             take(
                 core.restore(
                     queued: part.queued, blocks: part.blocks, hits: part.hits, known: part.known, modules: part.modules,
@@ -29,14 +29,9 @@ extension PushServer {
             // The server can still send pushes. The rows stay in the database for the next start.
             loadFailure = "\(error)"
             report(.alarm, "the database cannot be read: \(error)")
-            return endLoading()
+            return loaded()
         }
         loop.enqueue { [weak self] in self?.loadPart() }
-    }
-
-    private func endLoading() {
-        kept = nil
-        loaded()
     }
 
     // MARK: Clearing up

@@ -108,6 +108,7 @@ public final class PushServer {
 
     /// The stored state is read.
     func loaded() {
+        kept = nil
         isLoaded = true
         if core.queueLength > 0 { report(.notice, "\(core.queueLength) queued pushes from before") }
         if drained == nil { link?.open() }

@@ -51,21 +51,32 @@ public final class PushDatabase {
     /// - Parameters:
     ///   - seal: for queued pushes.
     ///   - previousSeal: the seal of the former secret, while it is being replaced.
-    /// - Throws: `StoreError`; `FileLock.Taken` if another process has the database.
+    /// - Throws: `StoreError`; `FileLock.Taken` if another process has the database; `SettingsError` if the file is no
+    ///   database of ours, or damaged.
     public init(path: String, seal: Seal, previousSeal: Seal? = nil) throws {
         // The only other writer is a person with a shell: the loop does not wait for a person.
         lock = try FileLock(path)
-        database = try Database(path: path, durability: .process, busySeconds: 0.05)
+        let database = try Self.judged { try Database(path: path, durability: .process, busySeconds: 0.05) }
+        self.database = database
         self.seal = seal
         self.previousSeal = previousSeal
-        try Self.schema.migrate(database)
+        try Self.judged { try Self.schema.migrate(database) }
         let last = try database.statement("SELECT max(id) FROM queued").first { $0.integer() } ?? 0
         lastID = UInt64(bitPattern: last)
     }
 
     /// Checks that there is a usable database at a path, or that a database could be made there; changes nothing.
-    /// - Throws: `StoreError`.
-    static func check(_ path: String) throws { _ = try schema.check(path: path) }
+    /// - Throws: `StoreError`; `SettingsError` if the file is no database of ours, or damaged.
+    static func check(_ path: String) throws { _ = try judged { try schema.check(path: path) } }
+
+    /// What a person has to mend is a fault of the settings: the next start would not succeed either.
+    private static func judged<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as StoreError where [.notOurs, .newerVersion, .corrupt].contains(error.code) {
+            throw SettingsError("state.database", error.message)
+        }
+    }
 
     /// Applies the actions for the disk, in one transaction. When this function returns, they survive the process.
     /// - Throws: `StoreError`; then no action was applied.

@@ -22,7 +22,8 @@ final class LabConnection {
     private var clientName: String?
 
     init(
-        loop: EventLoop, descriptor: Int32, tls: LabTLS, number: Int, streams: UInt32, closesAtOnce: Bool,
+        loop: EventLoop, descriptor: Int32, tls: LabTLS, number: Int, streams: UInt32, window: Int32,
+        closesAtOnce: Bool,
         answer: @escaping (LabRequest) -> LabReply, ended: @escaping () -> Void
     ) {
         self.loop = loop
@@ -35,6 +36,7 @@ final class LabConnection {
         SSL_set_accept_state(ssl)
         makeSession()
         limit(streams)
+        nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, window)
         if closesAtOnce { nghttp2_submit_goaway(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, 0, nil, 0) }
         watch = try? loop.watch(descriptor, .read) { [weak self] _ in self?.step() }
     }

@@ -13,6 +13,9 @@ public final class LabServer: Sendable {
         public var clientAuthority: String?
         /// SETTINGS_MAX_CONCURRENT_STREAMS.
         public var streams: UInt32 = 100
+        /// Bytes of requests' bodies that a client may send on a connection before they are read; 65,535 is the
+        /// standard's.
+        public var window: Int32 = 65_535
         /// GOAWAY before any request.
         public var closesAtOnce = false
         /// 0 takes a free port.
@@ -52,7 +55,7 @@ public final class LabServer: Sendable {
                     let number = counts.connections.wrappingAdd(1, ordering: .relaxed).newValue
                     peers[number] = LabConnection(
                         loop: loop, descriptor: descriptor, tls: tls, number: number, streams: options.streams,
-                        closesAtOnce: options.closesAtOnce,
+                        window: options.window, closesAtOnce: options.closesAtOnce,
                         answer: { request in
                             counts.requests.wrappingAdd(1, ordering: .relaxed)
                             return answer(request)

@@ -28,4 +28,14 @@ public struct TLSSettings: Sendable {
         self.ticket = ticket
         self.wantsTickets = wantsTickets
     }
+
+    /// Why no connection can be secured with these settings, whoever the server is; nil if there is no such reason.
+    public var fault: String? {
+        do throws(TLSProblem) {
+            _ = try TLSContext(self)
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
 }

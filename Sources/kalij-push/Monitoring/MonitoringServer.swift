@@ -57,6 +57,9 @@ final class MonitoringServer {
     private func run() {
         guard let daemon else { return }
         MHD_run(daemon)
+        // With its limit of connections reached, libmicrohttpd stops listening, and begins again only in the run after
+        // a connection's end: nothing else would cause that run.
+        MHD_run(daemon)
         timer?.cancel()
         var wait: UInt64 = 0
         guard MHD_get_timeout(daemon, &wait) == .YES else { return }

@@ -2,31 +2,34 @@ import KalijHTTP
 import KalijPushLab
 import KalijTransport
 
-/// A client, its stand-in, and the client's loop.
+/// A client, its stand-in, the line between both, and the client's loop.
 final class Exchange {
     let loop: EventLoop
     let client: HTTPClient
     let server: LabServer
+    private let link: LabSlowLink?
     private(set) var notices: [String] = []
     private(set) var outcomes: [String: HTTPOutcome] = [:]
     private(set) var order: [String] = []
 
     init(
-        limits: HTTPLimits = HTTPLimits(), streams: UInt32 = 100, identity: TLSIdentity? = nil,
-        clientAuthority: String? = nil, closesAtOnce: Bool = false,
+        limits: HTTPLimits = HTTPLimits(), streams: UInt32 = 100, window: Int32 = 65_535,
+        identity: TLSIdentity? = nil, clientAuthority: String? = nil, closesAtOnce: Bool = false, roundTrip: Double = 0,
         answer: @escaping @Sendable (LabRequest) -> LabReply
     ) throws {
         let keys = try TestKeys.shared.get()
         var options = LabServer.Options(certificate: keys.path("server.pem"), key: keys.path("server.key"))
         options.streams = streams
+        options.window = window
         options.clientAuthority = clientAuthority
         options.closesAtOnce = closesAtOnce
         server = try LabServer(options, answer: answer)
+        link = roundTrip > 0 ? try LabSlowLink(to: server.port, delay: roundTrip / 2) : nil
         loop = try EventLoop()
         final class Relay { weak var exchange: Exchange? }
         let relay = Relay()
         client = HTTPClient(
-            loop: loop, origin: HTTPOrigin(host: "localhost", port: server.port),
+            loop: loop, origin: HTTPOrigin(host: "localhost", port: link?.port ?? server.port),
             tls: TLSSettings(serverName: "localhost", caFile: keys.path("server.pem"), identity: identity),
             limits: limits
         ) { relay.exchange?.notices.append("\($0)") }
@@ -35,6 +38,7 @@ final class Exchange {
 
     deinit {
         client.close()
+        link?.stop()
         server.stop()
     }
 

@@ -151,6 +151,11 @@ struct SettingsTests {
             (minimal(more: #", "limits": {"answer": "11s"}"#), "limits.answer: is more than 10s"),
             (minimal(more: #", "state": {"database": "x"}"#), "state.secretFile: is missing"),
             (
+                minimal(module: #""type": "google", "fcm": {"fcmSecretPath": "a", "expiration": "29days"}"#),
+                "pushModules.m.fcm.expiration: Google keeps a push for 28 days at most"
+            ),
+            (minimal().replacing("\"m\"", with: "\"\""), "pushModules: a module's name is empty"),
+            (
                 minimal(
                     module:
                         #""type": "log", "is_default_module": true}, "n": {"type": "log", "is_default_module": true"#),

@@ -32,7 +32,7 @@ struct CheckTests {
         #expect(try check(scene)?.hasPrefix("state.secretFile: ") == true)
         try Data(repeating: 1, count: 32).write(to: secret)
         try Data(repeating: 1, count: 5_000).write(to: URL(fileURLWithPath: scene.folder + "/push.db"))
-        #expect(try check(scene)?.hasPrefix("not a Kalij database") == true)
+        #expect(try check(scene)?.hasPrefix("state.database: ") == true)
         scene.settings["state"] = ["secretFile": "/no/such/folder/secret"]
         try scene.writeSettings()
         #expect(try check(scene) == "state.secretFile: cannot make files in /no/such/folder: No such file or directory")

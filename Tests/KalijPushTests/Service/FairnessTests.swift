@@ -123,6 +123,19 @@ struct FairnessTests {
         #expect(drill.publish("honest", domain: "good.co.uk").first?.hasPrefix("send") == true)
     }
 
+    @Test("names that cost nothing, addresses and names made of a key, have one owner each kind")
+    func free() throws {
+        for domain in ["192.0.2.1", "198.51.100.9", "[2001:db8::1]", "2001:db8::2"] {
+            #expect(RegistrableDomain.of(domain) == "address", "\(domain)")
+        }
+        #expect(RegistrableDomain.of("xmpp.abcdef.onion") == RegistrableDomain.of("ghijkl.onion"))
+        #expect(RegistrableDomain.of("1.example.org") == "example.org")
+        var drill = try Drill { $0.limits.domains = 1_000 }
+        for number in 0..<2_000 { _ = drill.publish("t\(number)", domain: "[2001:db8::\(number)]") }
+        #expect(drill.core.domains.count == 500)
+        #expect(drill.publish("honest", domain: "good.example").first?.hasPrefix("send") == true)
+    }
+
     @Test("one domain has half of the pushes in flight and of the queue, and others find room")
     func places() throws {
         var drill = try Drill {

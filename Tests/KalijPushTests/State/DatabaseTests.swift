@@ -1,7 +1,8 @@
 import Foundation
-import KalijPush
 import KalijStore
 import Testing
+
+@testable import KalijPush
 
 @Suite("The state that survives the process")
 struct DatabaseTests {
@@ -74,6 +75,11 @@ struct DatabaseTests {
                 #expect {
                     try withExtendedLifetime(first) { _ = try PushDatabase(path: path, seal: try Seal(secret: secret)) }
                 } throws: { "\($0)" == "another process uses \(path)" }
+                let link = folder + "/link.db"
+                try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+                #expect(throws: FileLock.Taken.self) {
+                    try withExtendedLifetime(first) { _ = try PushDatabase(path: link, seal: try Seal(secret: secret)) }
+                }
             }
             _ = try PushDatabase(path: path, seal: try Seal(secret: secret))
         }

@@ -49,6 +49,22 @@ struct MonitoringTests {
         #expect(problem.text.contains("component: not connected"))
     }
 
+    @Test("more connections to the pages than are served at a time: the pages are back when the connections are gone")
+    func crowd() async throws {
+        let folder = try TemporaryDirectory(prefix: "kalij-push")
+        defer { folder.remove() }
+        let xmpp = try LabComponentServer(key: "component-key")
+        defer { xmpp.stop() }
+        let stage = try PushStage(folder: folder.path + "/stage", port: xmpp.port)
+        try stage.start()
+        #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
+        #expect(try await stage.page("/healthz").status == 200)
+        // 64 are served. The descriptors end with the shell.
+        let open = "exec {end}<>/dev/tcp/127.0.0.1/\(stage.httpPort)"
+        try PushStage.shell("bash -ec 'for n in $(seq 100); do \(open); done; sleep 0.5'", in: stage.folder)
+        #expect(try await stage.page("/healthz").status == 200)
+    }
+
     @Test(
         "SIGHUP: with errors the old configuration stays, without errors the new configuration holds; always connected")
     func reload() throws {

@@ -146,21 +146,38 @@ final class PushStage {
 
     var log: String { (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? "" }
 
+    /// The process, while there is one.
+    var pid: Int32? { process?.pid }
+
     /// Starts the server; its log goes to a file.
-    func start() throws {
+    func start(errors: Launch.Stream? = nil) throws {
         var launch = launch("serve")
-        launch.errors = .file(folder + "/log")
+        launch.errors = errors ?? .file(folder + "/log")
         startedAt = Date()
         process = try Subprocess(launch)
     }
 
     /// The verdict of `kalij-push check` on the settings.
     func check(environment: [String: String] = [:]) throws -> (status: Int32, words: String) {
-        var launch = launch("check")
+        try run("check", environment: environment)
+    }
+
+    /// Runs a command on the settings to its end.
+    func run(_ command: String, environment: [String: String] = [:]) throws -> (status: Int32, words: String) {
+        var launch = launch(command)
         launch.environment.merge(environment) { $1 }
         let running = try Running(launch)
-        let ending = running.process.ended()
+        let ending = running.process.ended(within: 20)
         return (ending?.status ?? -1, try running.output + running.errors)
+    }
+
+    /// The version of the command.
+    func version() throws -> (status: Int32, words: String) {
+        var launch = Launch(executable: executable)
+        launch.arguments = ["--version"]
+        let running = try Running(launch)
+        let ending = running.process.ended(within: 20)
+        return (ending?.status ?? -1, try running.output)
     }
 
     /// Like a service: in another folder than the settings'.
@@ -169,6 +186,15 @@ final class PushStage {
         launch.arguments = [command, folder + "/settings.json"]
         launch.directory = "/"
         return launch
+    }
+
+    /// Starts the server without standard input, output and error.
+    func startWithoutStreams() throws {
+        var launch = launch("serve")
+        launch.arguments = ["-c", "exec \"$0\" \"$@\" <&- >&- 2>&-", executable] + launch.arguments
+        launch.executable = "/bin/sh"
+        startedAt = Date()
+        process = try Subprocess(launch)
     }
 
     /// SIGHUP.
@@ -192,9 +218,12 @@ final class PushStage {
 
     /// SIGTERM; returns the ending.
     func terminate() -> Subprocess.Ending? {
-        process?.signal(SIGTERM)
+        askToEnd()
         return process?.ended(within: 20)
     }
+
+    /// SIGTERM.
+    func askToEnd() { process?.signal(SIGTERM) }
 
     /// Forgets blocks, as a new server would.
     func forget() throws {
