@@ -1,7 +1,7 @@
 # `make demo` and `make test` need only Debian 12 and a Swift toolchain of 6.2 or later: missing packages are installed.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install install-build build release demo push-demo test default-installs nested lint model simulate mutations ratchet-mutants docs examples format \
+.PHONY: help install install-build build release demo push-demo test default-installs nested lint model monitoring simulate mutations ratchet-mutants docs examples format \
     bot-kills omemo-matrix file-matrix bench fuzz fuzz-coverage sanitize clean
 
 KILLS ?= 50
@@ -47,6 +47,7 @@ help:
 	@echo "make mutations  break a rule at a time; the simulator has to find each break"
 	@echo "make ratchet-mutants  break a constant or rule of the ratchet at a time; the named test has to find each"
 	@echo "make model    check the models of handing over (Documentation/Models) with spin, a minute or two"
+	@echo "make monitoring  test the rules for Prometheus of kalij-push"
 	@echo "make docs     build the documentation of libraries with a catalog in .build/docs; no warning, no symbol without a comment"
 	@echo "make examples  build Examples/"
 	@echo "make bot-kills  kill the bot of Examples/CountingBot 200 times on each server, or as KILLS=20 SERVER=ejabberd SEED=... say"
@@ -149,6 +150,12 @@ mutations: install-build
 
 ratchet-mutants: install
 	@Tests/Programs/ratchet/mutants.py
+
+# Rules for Prometheus, tested by its own tool. Installs 100 MB once, so not a part of `make test`.
+monitoring:
+	@Scripts/install-packages monitoring
+	promtool check rules Scripts/monitoring/kalij-push.rules.yml
+	cd Scripts/monitoring && promtool test rules kalij-push.rules.test.yml
 
 # The examples in the articles are tests, made by Scripts/documentation-examples.
 docs: install

@@ -228,6 +228,7 @@ import Testing
             .deletingLastPathComponent().appendingPathComponent("Sources")
         let allowed = [
             "Output.swift", "KalijPushCommand.swift", "PushDemo.swift", "Terminal.swift", "Interruption.swift",
+            "LogOutput.swift",
         ]
         let printing = try Regex(
             #"(^|[^.\w])(print|debugPrint|dump|puts|perror)\(|std(out|err)\)|STD(OUT|ERR)_FILENO|FileHandle\.standard"#)

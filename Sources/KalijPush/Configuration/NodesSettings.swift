@@ -44,12 +44,19 @@ public struct RedisSettings: Sendable, Equatable {
 extension NodesSettings {
     init?(_ reader: inout SettingsReader) throws(SettingsError) {
         guard var object = try reader.object("nodes") else { return nil }
-        name = try object.node("name", object.requiredText("name"))
-        others = []
+        let name = try object.node("name", object.requiredText("name"))
+        var others: [String] = []
         for other in try object.texts("others") { others.append(try object.node("others", other)) }
-        guard !others.contains(name), Set(others).count == others.count else {
-            throw SettingsError(object.path(of: "others"), "names a node twice, or this node")
+        guard Set(others).count == others.count else {
+            throw SettingsError(object.path(of: "others"), "names a node twice")
         }
+        // The same list may be on all nodes.
+        others.removeAll { $0 == name }
+        guard others.count < 1_000 else {
+            throw SettingsError(object.path(of: "others"), "more than 999 are not taken")
+        }
+        self.name = name
+        self.others = others
         guard let file = try object.file("secretFile") else {
             throw SettingsError(object.path(of: "secretFile"), "is missing")
         }

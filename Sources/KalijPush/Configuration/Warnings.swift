@@ -12,6 +12,10 @@ extension Settings {
                 "http.address: \(http.address) is not loopback: whoever reaches the machine can read metrics and health"
             )
         }
+        for server in nodes?.redis ?? [] where !server.isSecured && !server.hidesPassword {
+            warnings.append(
+                "nodes.redis: the password for \(server.label) goes over the network as it is: tls is false")
+        }
         return warnings
     }
 
@@ -42,6 +46,12 @@ extension Settings {
         var status = stat()
         guard stat(file, &status) == 0, status.st_mode & S_IROTH != 0 else { return nil }
         return (key.isEmpty ? "" : key + ": ") + "everybody on this machine can read the secret in \(file)"
+    }
+}
+
+extension RedisSettings {
+    fileprivate var hidesPassword: Bool {
+        passwordFile == nil || host == "localhost" || host == "::1" || host.hasPrefix("127.")
     }
 }
 

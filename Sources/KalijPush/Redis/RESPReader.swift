@@ -12,19 +12,27 @@ final class RESPReader {
     /// The largest reply: what is asked for is smaller.
     private static let limit = 2 << 20
     /// The largest number of values in a reply.
-    private static let values = 20_000
+    private static let values = KALIJ_REDIS_VALUES
 
     // Owned: freed in deinit.
     private let reader: UnsafeMutablePointer<redisReader>
+    // Owned: outlives the reader, and is freed in deinit.
+    private let functions = UnsafeMutablePointer<redisReplyObjectFunctions>.allocate(capacity: 1)
     private var unread = 0
 
     /// - Throws: ``Problem`` if there is no memory.
     init() throws(Problem) {
-        guard let reader = redisReaderCreate() else { throw Problem(description: "no memory") }
+        guard let reader = kalij_redis_reader(functions) else {
+            functions.deallocate()
+            throw Problem(description: "no memory")
+        }
         self.reader = reader
     }
 
-    deinit { redisReaderFree(reader) }
+    deinit {
+        redisReaderFree(reader)
+        functions.deallocate()
+    }
 
     /// Takes bytes, and gives the replies that are complete.
     /// - Throws: ``Problem``; the reader is of no use afterwards.
@@ -40,7 +48,7 @@ final class RESPReader {
             defer { freeReplyObject(object) }
             // What is left may be the beginning of the next reply.
             unread = reader.pointee.len - reader.pointee.pos
-            var room = Self.values
+            var room = Int(Self.values)
             let reply = Self.reply(object.assumingMemoryBound(to: redisReply.self), &room)
             guard room > 0 else { throw Problem(description: "a reply has more than \(Self.values) values") }
             body(reply)

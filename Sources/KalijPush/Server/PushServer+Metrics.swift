@@ -80,8 +80,9 @@ extension PushServer {
         }
     }
 
-    /// The problems that keep the server from working; empty if there are none.
-    public var problems: [String] {
+    /// Problems, and whether one of them keeps this node from working: no component, no database. A provider that takes
+    /// nothing takes nothing of other nodes either.
+    public var problems: (isReady: Bool, lines: [String]) {
         var problems: [String] = []
         if !isLoaded {
             problems.append("starting: the database is being read")
@@ -89,10 +90,11 @@ extension PushServer {
             problems.append("component: not connected" + (linkFailure.map { ": \($0)" } ?? ""))
         }
         if let databaseProblem { problems.append("database: \(databaseProblem)") }
+        let isReady = problems.isEmpty
         for name in core.settings.modules.keys.sorted() {
             if let problem = core.health(of: name)?.problem { problems.append("\(name): \(problem)") }
         }
-        return problems
+        return (isReady, problems)
     }
 
     private var databaseProblem: String? {

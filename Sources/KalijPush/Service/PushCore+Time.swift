@@ -3,7 +3,7 @@ extension PushCore {
     public mutating func tick(now time: Milliseconds) -> [CoreAction] {
         advance(time)
         var actions: [CoreAction] = []
-        if var sharing {
+        if var sharing, sharing.next <= now {
             self.sharing = nil
             actions += sharing.tick(&blocks, now: now)
             self.sharing = sharing

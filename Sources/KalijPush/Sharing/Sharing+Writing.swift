@@ -17,18 +17,23 @@ extension Sharing {
             links[index].own.searchAgain = .max
             links[index].own.search = links[index].own.search ?? 0
         }
-        let isSnapshot = links[index].own.snapshot.map { !$0.isWritten } ?? false
-        let entry: (keys: [SharedKey], isFirst: Bool, isLast: Bool)
-        if isSnapshot {
-            entry = nextOfSnapshot(index, blocks)
-        } else {
-            entry = (nextOfOutbox(index, &blocks, now: now), false, false)
-            guard !entry.keys.isEmpty || now - links[index].own.lastWrite >= Self.signOfLife else {
-                return []
-            }
-        }
-        if isSnapshot || links[index].own.search != nil { links[index].own.nextWrite = now }
+        guard let entry = nextEntry(index, &blocks, now: now) else { return [] }
         return add(index, entry, blocks, now: now)
+    }
+
+    /// New records first: a snapshot of many records takes its time.
+    private mutating func nextEntry(
+        _ index: Int, _ blocks: inout BlockTables, now: Milliseconds
+    ) -> (keys: [SharedKey], isFirst: Bool, isLast: Bool)? {
+        let isSnapshot = links[index].own.snapshot.map { !$0.isWritten } ?? false
+        if !isSnapshot || links[index].own.outbox.count > 0 {
+            let keys = nextOfOutbox(index, &blocks, now: now, searches: !isSnapshot)
+            if isSnapshot || links[index].own.search != nil { links[index].own.nextWrite = now }
+            if !keys.isEmpty { return (keys, false, false) }
+            if !isSnapshot { return now - links[index].own.lastWrite >= Self.signOfLife ? ([], false, false) : nil }
+        }
+        links[index].own.nextWrite = now
+        return nextOfSnapshot(index, blocks)
     }
 
     private mutating func add(
@@ -41,7 +46,12 @@ extension Sharing {
         let plain = SharedEntry(
             isFirst: entry.isFirst, isLast: entry.isLast, previous: previous, records: records.map(\.1))
         let stream = settings.stream(settings.name)
-        guard let value = keys.seal(plain.bytes, stream: stream, id: id) else { return [] }
+        guard let value = keys.seal(plain.bytes, stream: stream, id: id) else {
+            let records = records.map { (key: $0.0, version: $0.1.version) }
+            return refused(
+                .init(id: id, records: records, isFirst: entry.isFirst, isLast: entry.isLast), "not sealed", index,
+                now: now)
+        }
         if entry.isFirst { links[index].own.snapshot?.first = id }
         links[index].own.highest = id
         links[index].own.chain = id
@@ -67,14 +77,19 @@ extension Sharing {
 
     // MARK: What is written
 
-    private mutating func nextOfOutbox(_ index: Int, _ blocks: inout BlockTables, now: Milliseconds) -> [SharedKey] {
+    /// Parts of the tables that are searched in a turn.
+    private static let parts = 16
+
+    private mutating func nextOfOutbox(
+        _ index: Int, _ blocks: inout BlockTables, now: Milliseconds, searches: Bool
+    ) -> [SharedKey] {
         var keys: [SharedKey] = []
         let bit = links[index].bit
         while keys.count < SharedEntry.most, let key = links[index].own.outbox.first {
             links[index].own.outbox.removeFirst()
             if let record = blocks.own(key), record.shared & bit == 0 { keys.append(key) }
         }
-        for _ in 0..<16 where keys.count < SharedEntry.most / 2 {
+        for _ in 0..<Self.parts where searches && keys.count < SharedEntry.most / 2 {
             guard let part = links[index].own.search else { break }
             for key in blocks.ownRecords(part: part, missing: bit) {
                 guard let record = blocks.own(key) else { continue }
@@ -89,21 +104,27 @@ extension Sharing {
         return keys
     }
 
+    /// - Returns: nil while too few records were found.
     private mutating func nextOfSnapshot(
         _ index: Int, _ blocks: BlockTables
-    ) -> (keys: [SharedKey], isFirst: Bool, isLast: Bool) {
-        guard var snapshot = links[index].own.snapshot else { return ([], false, false) }
-        let isFirst = snapshot.first == 0
-        while snapshot.records.count < SharedEntry.most, snapshot.part < BlockTables.parts {
+    ) -> (keys: [SharedKey], isFirst: Bool, isLast: Bool)? {
+        guard var snapshot = links[index].own.snapshot else { return nil }
+        for _ in 0..<Self.parts where snapshot.records.count < SharedEntry.most && snapshot.part < BlockTables.parts {
             // What has not been admitted is written when the budget allows.
             snapshot.records += blocks.ownRecords(part: snapshot.part).filter { key in
                 (blocks.own(key)?.shared ?? 0) != 0
             }
             snapshot.part += 1
         }
+        let isOver = snapshot.part >= BlockTables.parts
+        guard isOver || snapshot.records.count >= SharedEntry.most else {
+            links[index].own.snapshot = snapshot
+            return nil
+        }
         let keys = Array(snapshot.records.prefix(SharedEntry.most))
+        let isFirst = snapshot.first == 0
         snapshot.records.removeFirst(keys.count)
-        snapshot.isWritten = snapshot.records.isEmpty && snapshot.part >= BlockTables.parts
+        snapshot.isWritten = isOver && snapshot.records.isEmpty
         links[index].own.snapshot = snapshot
         return (keys, isFirst, snapshot.isWritten)
     }
@@ -115,16 +136,22 @@ extension Sharing {
         _ addition: SharingLink.Addition, _ index: Int, _ blocks: inout BlockTables, now: Milliseconds
     ) -> [CoreAction] {
         links[index].own.last = max(links[index].own.last, addition.id)
+        var actions: [CoreAction] = []
+        if links[index].own.isRefused {
+            links[index].own.isRefused = false
+            let text = "entries are taken again"
+            actions = [.alarm(module: "nodes.\(settings.redis[index].label)", text, isOver: true)]
+        }
         for (key, version) in addition.records {
             blocks.mark(key, version: version, links[index].bit | Blocklist.admittedBit)
         }
-        guard addition.isLast, let snapshot = links[index].own.snapshot, snapshot.isWritten else { return [] }
+        guard addition.isLast, let snapshot = links[index].own.snapshot, snapshot.isWritten else { return actions }
         links[index].own.lastSnapshot = snapshot.first
         links[index].own.snapshot = nil
         links[index].own.nextSnapshot = now + Self.day + Milliseconds.random(in: 0...3_600_000, using: &random)
         let stream = settings.stream(settings.name)
-        return ask(
-            index, [(.trim, RedisCommand("XTRIM", stream, "MINID", EntryID.text(snapshot.first)))], now: now)
+        return actions
+            + ask(index, [(.trim, RedisCommand("XTRIM", stream, "MINID", EntryID.text(snapshot.first)))], now: now)
     }
 
     /// The server has refused an entry.
@@ -132,6 +159,7 @@ extension Sharing {
         _ addition: SharingLink.Addition, _ words: String, _ index: Int, now: Milliseconds
     ) -> [CoreAction] {
         giveBack(addition, index)
+        links[index].own.isRefused = true
         links[index].own.chain = links[index].own.last
         links[index].own.nextWrite = now + Self.rest
         return [

@@ -67,6 +67,8 @@ struct SharingLink: Sendable {
         var lastSnapshot: UInt64 = 0
         /// When the server was last found to have another stream than this node has written.
         var strangeAt: Milliseconds = .min
+        /// Whether the server has refused the last entry.
+        var isRefused = false
         var nextWrite: Milliseconds = 0
         var lastWrite: Milliseconds = 0
     }

@@ -98,10 +98,10 @@ final class MonitoringServer {
         case "/readyz":
             let problems = server.problems
             // A provider's words are somebody else's.
-            let lines = problems.isEmpty ? ["ready"] : problems.map { PrintedText(field: $0).description }
+            let lines = problems.lines.isEmpty ? ["ready"] : problems.lines.map { PrintedText(field: $0).description }
             let text = lines.joined(separator: "\n") + "\n"
             return Page(
-                status: problems.isEmpty ? 200 : 503, type: "text/plain; charset=utf-8", body: Array(text.utf8))
+                status: problems.isReady ? 200 : 503, type: "text/plain; charset=utf-8", body: Array(text.utf8))
         default: return Page(status: 404, type: "text/plain; charset=utf-8", body: Array("no such page\n".utf8))
         }
     }

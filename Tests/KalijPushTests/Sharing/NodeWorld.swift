@@ -59,6 +59,8 @@ final class NodeWorld {
     private var requests: [String: (node: Int, token: String)] = [:]
     private let settings: Settings
     let secret: ClusterSecret
+    /// Of nodes that have others than ``secret`` alone; the first one writes.
+    var secrets: [String: [ClusterSecret]] = [:]
     static let step: Milliseconds = 100
 
     init(nodes count: Int, servers: Int, seed: UInt64, tokens limit: Int = 100_000) throws {
@@ -83,11 +85,15 @@ final class NodeWorld {
             name: name, others: others, secretFile: "", otherSecretFiles: [], longestBlock: 7 * 86_400_000,
             redis: servers, prefix: "kp")
         guard let shared = settings.nodes else { throw Seal.Problem() }
+        let secrets = secrets[name] ?? [secret]
         let sharing = try Sharing(
-            shared, secrets: [secret], logins: Array(repeating: nil, count: servers.count), seed: random.next(),
+            shared, secrets: secrets, logins: Array(repeating: nil, count: servers.count), seed: random.next(),
             now: now)
+        var hashers: [KeyHasher] = []
+        for secret in secrets { hashers.append(try KeyHasher(secret: secret.hashing)) }
         var core = PushCore(
-            settings: settings, hasher: try KeyHasher(secret: secret.hashing), sharing: sharing, seed: random.next())
+            settings: settings, hasher: hashers[0], otherHashers: Array(hashers.dropFirst()), sharing: sharing,
+            seed: random.next())
         core.wallClock(isAhead: skew)
         _ = core.nodes(.restored(Array(disk.positions.values), excluded: Array(disk.excluded)), now: now)
         _ = core.restore(
@@ -268,4 +274,31 @@ final class NodeWorld {
         let first = records(0)
         return nodes.indices.dropFirst().allSatisfy { records($0) == first }
     }
+
+    // MARK: A node that does not keep to the rules
+
+    /// Writes an entry into a node's stream, sealed as the node would, whatever is in it.
+    func forge(as name: String, _ records: [BlockChange], id: UInt64? = nil, previous: UInt64 = 0) throws {
+        guard let settings = nodes[0].core.settings.nodes else { return }
+        let stream = settings.stream(name)
+        let keys = try ClusterKeys([secret], streams: [stream], longest: settings.longestBlock)
+        for start in stride(from: 0, to: max(1, records.count), by: SharedEntry.most) {
+            let last = servers[0].streams[stream]?.last?.high ?? 0
+            let number = id ?? max(last + 1, UInt64(now))
+            let entry = SharedEntry(
+                previous: previous == 0 ? last : previous,
+                records: Array(records[start..<min(start + SharedEntry.most, records.count)]))
+            guard let value = keys.seal(entry.bytes, stream: stream, id: number) else { return }
+            _ = servers[0].execute(
+                ["XADD", stream, EntryID.text(number), "e"].map { Array($0.utf8) } + [value], time: now)
+        }
+    }
+
+    /// A block that a node may invent.
+    func block(_ token: String, age: Milliseconds = 0, for time: Milliseconds = 86_400_000) -> BlockChange {
+        BlockChange(
+            key: key(token), version: BlockChange.version(at: now - age), expires: now - age + time, reason: .dead)
+    }
+
+    func key(_ token: String) -> HashedKey { nodes[0].core.keyring.present.key(token: token, module: "m") }
 }

@@ -62,6 +62,7 @@ struct SimulatedRedis {
         guard let id = ID(id) else {
             return .error("ERR Invalid stream ID specified as stream command argument")
         }
+        if id == ID("0-0") { return .error("ERR The ID specified in XADD must be greater than 0-0") }
         var stream = streams[key] ?? Stream()
         if let last = stream.last, id <= last {
             return .error("ERR The ID specified in XADD is equal or smaller than the target stream top item")
