@@ -155,6 +155,7 @@ ratchet-mutants: install
 monitoring:
 	@Scripts/install-packages monitoring
 	promtool check rules Scripts/monitoring/kalij-push.rules.yml
+	Scripts/monitoring/check-dashboard
 	cd Scripts/monitoring && promtool test rules kalij-push.rules.test.yml
 
 # The examples in the articles are tests, made by Scripts/documentation-examples.
