@@ -8,11 +8,6 @@ public struct Keyring {
         self.others = others
     }
 
-    /// A token's keys, the present secret's first.
-    func keys(token: String, module: String) -> [HashedKey] {
-        [present.key(token: token, module: module)] + others.map { $0.key(token: token, module: module) }
-    }
-
     /// A domain's keys, the present secret's first.
     func keys(domain: String) -> [HashedKey] { [present.key(domain: domain)] + others.map { $0.key(domain: domain) } }
 

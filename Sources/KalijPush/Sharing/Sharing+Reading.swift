@@ -21,7 +21,7 @@ extension Sharing {
         }
         if now >= links[index].nextEnds {
             links[index].nextEnds = now + Self.endsPause
-            // A node that has nothing to write notices, too, that its stream is gone.
+            // An emptied stream is noticed by a node without anything to write, too.
             if links[index].additions == 0 {
                 let own = SharingLink.Question.end(origin: Origins.here, expected: links[index].own.chain)
                 questions.append((own, RedisCommand("XINFO", "STREAM", stream(Origins.here, blocks))))

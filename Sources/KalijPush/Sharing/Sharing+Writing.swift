@@ -49,7 +49,7 @@ extension Sharing {
         guard let value = keys.seal(plain.bytes, stream: stream, id: id) else {
             let records = records.map { (key: $0.0, version: $0.1.version) }
             return refused(
-                .init(id: id, records: records, isFirst: entry.isFirst, isLast: entry.isLast), "not sealed", index,
+                .init(id: id, records: records, isLast: entry.isLast), "not sealed", index,
                 now: now)
         }
         if entry.isFirst { links[index].own.snapshot?.first = id }
@@ -57,8 +57,7 @@ extension Sharing {
         links[index].own.chain = id
         links[index].own.lastWrite = now
         let addition = SharingLink.Addition(
-            id: id, records: records.map { (key: $0.0, version: $0.1.version) }, isFirst: entry.isFirst,
-            isLast: entry.isLast)
+            id: id, records: records.map { (key: $0.0, version: $0.1.version) }, isLast: entry.isLast)
         return ask(
             index,
             [

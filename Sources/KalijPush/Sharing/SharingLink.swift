@@ -24,7 +24,6 @@ struct SharingLink: Sendable {
     struct Addition: Sendable {
         var id: UInt64
         var records: [(key: SharedKey, version: UInt64)]
-        var isFirst: Bool
         var isLast: Bool
     }
 

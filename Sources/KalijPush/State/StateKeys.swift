@@ -40,7 +40,7 @@ struct StateKeys {
             return (.notice, "the secret is new; blocks and known tokens of the former secret are still found")
         }
         let lost = "blocks, known tokens and queued pushes from before are of no use"
-        return (.alarm, "the secret has changed, and no other file is the former secret: \(lost)")
+        return (.alarm, "the secret has changed, and state.previousSecretFile is not the former secret: \(lost)")
     }
 
     /// Reports what is wrong with the files, or would be if the files were made; changes nothing.

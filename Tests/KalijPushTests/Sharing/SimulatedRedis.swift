@@ -30,8 +30,6 @@ struct SimulatedRedis {
     var streams: [String: Stream] = [:]
     /// No memory is left.
     var isFull = false
-    /// Everything that was ever kept, for looking for secrets.
-    private(set) var bytesTaken = 0
 
     /// - Parameter time: since 1970, in milliseconds.
     mutating func execute(_ words: [[UInt8]], time: Milliseconds) -> RESP {
@@ -70,7 +68,6 @@ struct SimulatedRedis {
         stream.entries.append((id, field, value))
         stream.last = id
         streams[key] = stream
-        bytesTaken += value.count
         return .text(id.text)
     }
 

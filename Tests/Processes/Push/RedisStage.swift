@@ -38,6 +38,7 @@ final class RedisStage {
         process = try Subprocess(launch)
         for _ in 0..<100 {
             if (try? command("PING")) == "PONG" { return }
+            // Redis says nothing when it is ready: asked again until it answers, ten seconds at most.
             usleep(100_000)
         }
         throw LaboratoryError("redis-server does not answer; see \(folder)/redis.log")
