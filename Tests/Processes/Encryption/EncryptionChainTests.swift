@@ -140,7 +140,8 @@ import Testing
         for text in texts { try say(text, bob, to: to) }
         var states: [String] = []
         let isDone = try await until(seconds, every: 500) {
-            states = try bob.messages().filter { texts.contains($0.body ?? "") }.compactMap(\.state)
+            let lines = try bob.messages().filter { texts.contains($0.body ?? "") }
+            states = lines.compactMap { line in line.state.map { $0 + (line.error.map { " \($0)" } ?? "") } }
             return states.count == texts.count && states.allSatisfy { ["acked", "delivered"].contains($0) }
         }
         let counts = Dictionary(states.map { ($0, 1) }, uniquingKeysWith: +)
