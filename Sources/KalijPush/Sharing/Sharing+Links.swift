@@ -101,8 +101,10 @@ extension Sharing {
         var actions: [CoreAction] = []
         let unsettled = links[index].own.unsettled
         links[index].own.unsettled = []
+        // Of several, one may have been refused although a later entry is there.
+        let isSure = unsettled.count == 1
         for addition in unsettled {
-            if addition.id <= end {
+            if isSure, addition.id <= end {
                 actions += added(addition, index, &blocks, now: now)
             } else {
                 giveBack(addition, index)

@@ -115,9 +115,10 @@ extension Sharing {
         return actions + keepPosition(index, origin, blocks)
     }
 
-    /// Whether entries are missing that no snapshot replaces.
+    /// Whether entries are missing that no snapshot replaces: some were lost, or the server has an older stream again, and
+    /// what was read last is not in it any more.
     private func isGap(_ entry: SharedEntry, after position: UInt64, _ origin: UInt16, _ index: Int) -> Bool {
-        origin != Origins.here && position > 0 && entry.previous > position && !entry.isFirst
+        origin != Origins.here && position > 0 && entry.previous != position && !entry.isFirst
     }
 
     /// The stream is read from its beginning again, once in ten minutes.

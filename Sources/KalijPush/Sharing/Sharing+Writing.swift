@@ -2,6 +2,8 @@ extension Sharing {
     private static let pause: Milliseconds = 500
     private static let signOfLife: Milliseconds = 60_000
     private static let day: Milliseconds = 86_400_000
+    /// Between snapshots of a stream that is strange again and again: two nodes with the same name would write without end.
+    private static let strangePause: Milliseconds = 20_000
     /// After a refused write.
     static let rest: Milliseconds = 30_000
 
@@ -13,9 +15,10 @@ extension Sharing {
         if links[index].own.snapshot == nil, now >= links[index].own.nextSnapshot {
             links[index].own.snapshot = .init()
         }
-        if now >= links[index].own.searchAgain {
+        // A search that goes on does not come back to its first parts.
+        if links[index].own.search == nil, now >= links[index].own.searchAgain {
             links[index].own.searchAgain = .max
-            links[index].own.search = links[index].own.search ?? 0
+            links[index].own.search = 0
         }
         guard let entry = nextEntry(index, &blocks, now: now) else { return [] }
         return add(index, entry, blocks, now: now)
@@ -91,8 +94,10 @@ extension Sharing {
         for _ in 0..<Self.parts where searches && keys.count < SharedEntry.most / 2 {
             guard let part = links[index].own.search else { break }
             for key in blocks.ownRecords(part: part, missing: bit) {
+                // The rest of the part comes with the next entry.
+                guard keys.count < SharedEntry.most else { return keys }
                 guard let record = blocks.own(key) else { continue }
-                if keys.count < SharedEntry.most, admit(key, record, &blocks, now: now) {
+                if admit(key, record, &blocks, now: now) {
                     keys.append(key)
                 } else {
                     links[index].own.searchAgain = now + Self.signOfLife
@@ -116,12 +121,13 @@ extension Sharing {
             snapshot.part += 1
         }
         let isOver = snapshot.part >= BlockTables.parts
-        guard isOver || snapshot.records.count >= SharedEntry.most else {
+        let isFirst = snapshot.first == 0
+        // The first entry goes at once: a record made behind the search and written before that entry would be trimmed.
+        guard isFirst || isOver || snapshot.records.count >= SharedEntry.most else {
             links[index].own.snapshot = snapshot
             return nil
         }
         let keys = Array(snapshot.records.prefix(SharedEntry.most))
-        let isFirst = snapshot.first == 0
         snapshot.records.removeFirst(keys.count)
         snapshot.isWritten = isOver && snapshot.records.isEmpty
         links[index].own.snapshot = snapshot
@@ -182,8 +188,7 @@ extension Sharing {
         // The stream was emptied, is older than it was, or was written by somebody else.
         links[index].own.highest = max(links[index].own.highest, end)
         links[index].own.snapshot = nil
-        // Two nodes with the same name would write snapshots for ever.
-        links[index].own.nextSnapshot = max(now, links[index].own.strangeAt + 60_000)
+        links[index].own.nextSnapshot = max(now, links[index].own.strangeAt + Self.strangePause)
         links[index].own.strangeAt = now
         links[index].own.search = 0
         let text = "this node's stream is not as it was: all records are written again"

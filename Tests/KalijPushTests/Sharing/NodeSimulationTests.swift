@@ -6,22 +6,25 @@ import Testing
 /// Partitions, kills, lost and old data at the servers, wrong clocks, restored disks, full servers: afterwards all nodes
 /// know the same within 60 s.
 ///
-/// Of the first 50 seeds, 8 and 11 do not hold yet (Documentation/Nodes.md), so `make test` plays 7.
-///
-/// `NODE_SEEDS=1000 swift test --filter NodeSimulationTests`; `NODES=100 NODE_SEEDS=20`, `NODE_FIRST=17`.
+/// `make test` plays 50 seeds of ten nodes and one of a hundred; `make simulate-nodes` plays as many as are asked for.
 @Suite("A simulation of nodes")
 struct NodeSimulationTests {
-    private static func number(_ name: String, _ standard: Int) -> Int {
-        ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? standard
+    private static func number(_ name: String) -> Int? {
+        ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
     }
 
-    @Test("whatever happened, the nodes agree 60 s after it has ended, and nobody cancels for hearsay")
-    func simulate() throws {
-        let nodes = Self.number("NODES", 10)
-        let first = Self.number("NODE_FIRST", 1)
+    /// Numbers of nodes and of seeds.
+    private static let worlds: [(nodes: Int, seeds: Int)] = {
+        guard number("NODES") ?? number("NODE_SEEDS") ?? number("NODE_FIRST") != nil else { return [(10, 50), (100, 1)] }
+        return [(number("NODES") ?? 10, number("NODE_SEEDS") ?? 1)]
+    }()
+
+    @Test("whatever happened, the nodes agree 60 s after it has ended, and nobody cancels for hearsay", arguments: worlds)
+    func simulate(nodes: Int, seeds: Int) throws {
+        let first = Self.number("NODE_FIRST") ?? 1
         var times: [Milliseconds] = []
         var bytes = 0.0
-        for seed in first..<(first + Self.number("NODE_SEEDS", 7)) {
+        for seed in first..<(first + seeds) {
             let run = try NodeRun(nodes: nodes, seed: UInt64(seed))
             let outcome = try run.play()
             if let problem = outcome.problem { Issue.record("seed \(seed): \(problem)") }

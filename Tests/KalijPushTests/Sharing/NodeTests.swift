@@ -117,6 +117,22 @@ struct NodeTests {
         world.run(for: 1_200_000)
         #expect(world.areEqual && world.records(1).count == 9_000)
         #expect(world.nodes[1].core.sharing?.peers[1]?.refused.isEmpty == true)
+        // A record alone has 33 bytes; each entry has 60 of its own, and there is a sign of life each minute.
+        #expect(world.nodes[0].bytes / 9_000 <= 112, "\(world.nodes[0].bytes)")
+    }
+
+    @Test("old records are free: a node that was alone for long shares all of its 140,000 without a pause")
+    func many() throws {
+        let world = try NodeWorld(nodes: 2, servers: 1, seed: 11, tokens: 400_000)
+        world.kill(0)
+        var disk = NodeWorld.Disk()
+        for number in 0..<140_000 {
+            let block = world.block("old\(number)", age: 3_600_000)
+            disk.blocks[block.key] = block
+        }
+        try world.start(0, disk: disk)
+        world.run(for: 100_000)
+        #expect(world.nodes[1].core.blocks.tokens.count == 140_000)
     }
 
     @Test(
@@ -210,6 +226,48 @@ struct NodeTests {
         #expect(world.areEqual && world.records(2).count == 1_200)
     }
 
+    @Test("what is proven while a snapshot is written is not trimmed with what was there before")
+    func snapshotOnTheWay() throws {
+        let world = try NodeWorld(nodes: 3, servers: 1, seed: 9)
+        world.cut = [[2, 0]]
+        func lose(_ token: String) {
+            world.dead.insert(token)
+            world.publish(token, at: 0)
+        }
+        for number in 0..<100 { lose("t\(number)") }
+        world.run(for: 60_000)
+        world.nodes[0].core.sharing?.links[0].own.nextSnapshot = 0
+        // New records are written first; in between the search for the snapshot goes on.
+        for number in 0..<20 {
+            lose("late\(number)")
+            world.run(for: 300)
+        }
+        world.run(for: 10_000)
+        world.cut = []
+        world.run(for: 30_000)
+        #expect(world.areEqual && world.records(2).count == 120)
+    }
+
+    @Test("another node's word about a domain counts for an hour, and not against what is seen here")
+    func domains() throws {
+        let hour: Milliseconds = 3_600_000
+        let domain = HashedKey(high: 1, low: 1)
+        var tables = BlockTables(try Drill().core.settings)
+        tables.domains.isShared = true
+        _ = tables.domains.origins.configure("n0", ["n1"])
+        tables.merge(
+            BlockChange(
+                key: domain, version: BlockChange.version(at: hour), expires: 24 * hour, reason: .mistakes, origin: "n1"
+            ), now: hour)
+        func isBlocked(_ isTrusted: Bool, at now: Milliseconds) -> Bool {
+            tables.isBlocked(domain: [domain], isTrusted: isTrusted, now: now)
+        }
+        #expect(isBlocked(false, at: hour) && isBlocked(false, at: 2 * hour - 1))
+        #expect(!isBlocked(false, at: 2 * hour) && !isBlocked(true, at: hour))
+        _ = tables.block(domain: domain, for: 3 * hour, now: 2 * hour)
+        #expect(isBlocked(true, at: 2 * hour) && isBlocked(true, at: 4 * hour))
+    }
+
     @Test(
         "the secret is replaced node by node: everything stays known, and the dropped secret's entries are no forgery")
     func rotation() throws {
@@ -278,6 +336,44 @@ struct NodeTests {
         #expect(world.nodes[0].core.blocks.tokens.reason(world.key("lost"), now: world.now) == nil)
         world.run(for: 600_000)
         #expect(world.nodes[0].core.blocks.tokens.reason(world.key("lost"), now: world.now) == .dead)
+    }
+
+    @Test("each entry names the entry before, so that a missing entry shows; a snapshot's first entry says what it is")
+    func chain() throws {
+        let world = try NodeWorld(nodes: 2, servers: 1, seed: 10)
+        for number in 0..<20 {
+            world.dead.insert("t\(number)")
+            world.publish("t\(number)", at: 0)
+            world.run(for: 1_000)
+        }
+        let stream = "{kp}:log:n0"
+        let keys = try ClusterKeys([world.secret], streams: [stream], longest: 7 * 86_400_000)
+        let entries = world.servers[0].streams[stream]?.entries ?? []
+        #expect(entries.count >= 10)
+        var before: UInt64 = 0
+        for entry in entries {
+            guard case .plain(let bytes) = keys.open(entry.value, stream: stream, id: entry.id.high) else {
+                Issue.record("entry \(entry.id.high) cannot be opened")
+                continue
+            }
+            let content = try #require(SharedEntry(bytes, origin: "n0"))
+            // What was before the snapshot is trimmed.
+            #expect(before == 0 ? content.isFirst : content.previous == before)
+            before = entry.id.high
+        }
+    }
+
+    @Test("a stream that ends before what was read of it is another stream: it is read from its beginning")
+    func emptied() throws {
+        let world = try hostile()
+        try world.forge(as: "n1", [world.block("a")], id: UInt64(world.now) + 3_600_000)
+        world.run(for: 5_000)
+        world.servers[0].streams["{kp}:log:n1"] = nil
+        try world.forge(as: "n1", [world.block("b")])
+        world.run(for: 30_000)
+        for token in ["a", "b"] {
+            #expect(world.nodes[0].core.blocks.tokens.reason(world.key(token), now: world.now) == .dead)
+        }
     }
 
     @Test("a record that has ended covers an older record that would last longer, whenever that comes")

@@ -27,6 +27,7 @@ final class NodeWorld {
         var retries: [Milliseconds]
         /// Tokens that this node's provider has called dead.
         var proven: Set<String> = []
+        /// Appended to the node's streams.
         var bytes = 0
     }
 
@@ -55,6 +56,8 @@ final class NodeWorld {
     var dead: Set<String> = []
     var violations: [String] = []
     private var messages: [Message] = []
+    /// Connections, by node, server and number, that have lost something.
+    private var severed: Set<[Int]> = []
     private var order = 0
     private var requests: [String: (node: Int, token: String)] = [:]
     private let settings: Settings
@@ -161,9 +164,12 @@ final class NodeWorld {
         guard !due.isEmpty else { return }
         messages.removeAll { $0.at <= now }
         for message in due {
-            // What is cut off is lost without a word.
-            guard !cut.contains([message.node, message.server]), !hung.contains(message.server) else { continue }
-            deliver(message)
+            let connection = [message.node, message.server, message.connection]
+            // What is cut off is lost without a word, and so is everything behind on the same connection: TCP has no holes.
+            if cut.contains([message.node, message.server]) || hung.contains(message.server) {
+                severed.insert(connection)
+            }
+            if !severed.contains(connection) { deliver(message) }
         }
     }
 
@@ -192,7 +198,8 @@ final class NodeWorld {
             switch action {
             case .redis(let server, .send(let commands)):
                 guard nodes[index].isConnected[server] else { continue }
-                nodes[index].bytes += commands.reduce(0) { $0 + $1.words.reduce(0) { $0 + $1.count } }
+                nodes[index].bytes += commands.filter { $0.words.first == Array("XADD".utf8) }
+                    .reduce(0) { $0 + $1.words.reduce(0) { $0 + $1.count } }
                 send(index, server, nodes[index].connections[server], .commands(commands), after: now)
             case .redis(let server, .drop):
                 nodes[index].isConnected[server] = false
