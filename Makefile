@@ -1,7 +1,7 @@
 # `make demo` and `make test` need only Debian 12 and a Swift toolchain of 6.2 or later: missing packages are installed.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install install-build build release demo push-demo test default-installs nested lint model monitoring simulate mutations ratchet-mutants docs examples format \
+.PHONY: help install install-build build release demo push-demo test default-installs nested lint model monitoring simulate mutations ratchet-mutants simulate-nodes node-mutants docs examples format \
     bot-kills omemo-matrix file-matrix bench fuzz fuzz-coverage sanitize clean
 
 KILLS ?= 50
@@ -46,6 +46,8 @@ help:
 	@echo "make simulate  run the engine over simulated servers, networks, clocks and disks: SEEDS=$(SEEDS) FIRST=$(FIRST) TRACE=1"
 	@echo "make mutations  break a rule at a time; the simulator has to find each break"
 	@echo "make ratchet-mutants  break a constant or rule of the ratchet at a time; the named test has to find each"
+	@echo "make simulate-nodes  nodes of kalij-push with all that can happen between them: NODES=10 SEEDS=$(SEEDS) FIRST=$(FIRST)"
+	@echo "make node-mutants  break a rule of the nodes at a time; the named test has to find each"
 	@echo "make model    check the models of handing over (Documentation/Models) with spin, a minute or two"
 	@echo "make monitoring  test the rules for Prometheus of kalij-push"
 	@echo "make docs     build the documentation of libraries with a catalog in .build/docs; no warning, no symbol without a comment"
@@ -134,6 +136,7 @@ lint: build
 	@Scripts/check-columns
 	@Scripts/check-tables
 	@Tests/Programs/ratchet/mutants.py --check
+	@Tests/Programs/nodes/mutants.py --check
 	@Scripts/check-documents
 	@Scripts/check-circles Sources/KalijSteps Sources/KalijFeatures Sources/KalijClient
 	@! grep -nE '@@[A-Z]+@@' README.md ARCHITECTURE.md CHANGELOG.md Documentation/*.md
@@ -150,6 +153,14 @@ mutations: install-build
 
 ratchet-mutants: install
 	@Tests/Programs/ratchet/mutants.py
+
+NODES ?= 10
+simulate-nodes: CONFIGURATION := $(OPTIMIZED)
+simulate-nodes: build
+	NODES=$(NODES) NODE_SEEDS=$(SEEDS) NODE_FIRST=$(FIRST) swift test --skip-build $(CONFIGURATION) --filter NodeSimulationTests
+
+node-mutants: install
+	@Tests/Programs/nodes/mutants.py
 
 # Rules for Prometheus, tested by its own tool. Installs 100 MB once, so not a part of `make test`.
 monitoring:

@@ -1,6 +1,7 @@
 import Foundation
 
 // push all COMMAND FOLDER                 everything that is promised but the soak, with a table at the end
+// push nodes COMMAND FOLDER               with Redis and without, by turns; then a million records for a new node
 // push soak COMMAND FOLDER MINUTES RATE   so many minutes with so many publishes a second and all that can go wrong
 //
 // COMMAND is kalij-push. FOLDER holds certificate.pem and key.pem for localhost, ec.p8 and its public key ec.pub.
@@ -31,8 +32,12 @@ func soak(_ arguments: [String]) throws -> Bool {
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch (arguments.first, arguments.count) {
 case ("all", 3): exit(try measureAll(arguments[1], arguments[2]) ? 0 : 1)
+case ("nodes", 3):
+    let figures = try Nodes(arguments[1], arguments[2]).measure()
+    print("\n" + Figure.table(figures))
+    exit(figures.allSatisfy(\.isKept) ? 0 : 1)
 case ("soak", 5): exit(try soak(Array(arguments.dropFirst())) ? 0 : 1)
 default:
-    print("usage: push all COMMAND FOLDER | push soak COMMAND FOLDER MINUTES RATE")
+    print("usage: push all COMMAND FOLDER | push nodes COMMAND FOLDER | push soak COMMAND FOLDER MINUTES RATE")
     exit(64)
 }
