@@ -2,8 +2,6 @@ extension Sharing {
     private static let pause: Milliseconds = 500
     private static let signOfLife: Milliseconds = 60_000
     private static let day: Milliseconds = 86_400_000
-    /// Between snapshots of a stream that is strange again and again: two nodes with the same name would write without end.
-    private static let strangePause: Milliseconds = 20_000
     /// After a refused write.
     static let rest: Milliseconds = 30_000
 
@@ -188,7 +186,8 @@ extension Sharing {
         // The stream was emptied, is older than it was, or was written by somebody else.
         links[index].own.highest = max(links[index].own.highest, end)
         links[index].own.snapshot = nil
-        links[index].own.nextSnapshot = max(now, links[index].own.strangeAt + Self.strangePause)
+        // Two nodes with the same name would write snapshots without end.
+        links[index].own.nextSnapshot = max(now, links[index].own.strangeAt + 20_000)
         links[index].own.strangeAt = now
         links[index].own.search = 0
         let text = "this node's stream is not as it was: all records are written again"

@@ -15,11 +15,14 @@ struct NodeSimulationTests {
 
     /// Numbers of nodes and of seeds.
     private static let worlds: [(nodes: Int, seeds: Int)] = {
-        guard number("NODES") ?? number("NODE_SEEDS") ?? number("NODE_FIRST") != nil else { return [(10, 50), (100, 1)] }
+        guard number("NODES") ?? number("NODE_SEEDS") ?? number("NODE_FIRST") != nil else {
+            return [(10, 50), (100, 1)]
+        }
         return [(number("NODES") ?? 10, number("NODE_SEEDS") ?? 1)]
     }()
 
-    @Test("whatever happened, the nodes agree 60 s after it has ended, and nobody cancels for hearsay", arguments: worlds)
+    @Test(
+        "whatever happened, the nodes agree 60 s after it has ended, and nobody cancels for hearsay", arguments: worlds)
     func simulate(nodes: Int, seeds: Int) throws {
         let first = Self.number("NODE_FIRST") ?? 1
         var times: [Milliseconds] = []
