@@ -140,8 +140,11 @@ extension Sharing {
         links[index].own.nextWrite = now
     }
 
+    /// An earlier process has written this entry. A snapshot without an end has to be written again: who has read its
+    /// beginning waits for the rest, and looks for nothing before.
     mutating func noteOwn(_ entry: SharedEntry, _ id: UInt64, _ index: Int) {
-        if entry.isFirst { links[index].own.lastSnapshot = id }
+        if entry.isFirst { (links[index].own.beginning, links[index].own.lastSnapshot) = (id, 0) }
+        if entry.isLast { links[index].own.lastSnapshot = links[index].own.beginning }
     }
 
     private mutating func failed(

@@ -62,8 +62,10 @@ struct SharingLink: Sendable {
         var searchAgain: Milliseconds = .max
         var snapshot: Snapshot?
         var nextSnapshot: Milliseconds = 0
-        /// The first entry of the latest snapshot in the stream.
+        /// The first entry of the stream's latest snapshot; 0 if the snapshot has no end.
         var lastSnapshot: UInt64 = 0
+        /// The first entry of the snapshot that is being read.
+        var beginning: UInt64 = 0
         /// When the server was last found to have another stream than this node has written.
         var strangeAt: Milliseconds = .min
         /// Whether the server has refused the last entry.

@@ -338,6 +338,24 @@ struct NodeTests {
         #expect(world.nodes[0].core.blocks.tokens.reason(world.key("lost"), now: world.now) == .dead)
     }
 
+    @Test("a snapshot that was begun by a process that then died is written again")
+    func begun() throws {
+        let world = try NodeWorld(nodes: 2, servers: 1, seed: 12)
+        world.dead = ["gone"]
+        world.publish("gone", at: 0)
+        world.run(for: 20_000)
+        let name = "{kp}:log:n0"
+        let before = try #require(world.servers[0].streams[name]?.last)
+        world.nodes[0].core.sharing?.links[0].own.nextSnapshot = 0
+        while world.servers[0].streams[name]?.last == before { world.run(for: 100) }
+        world.kill(0)
+        world.run(for: 5_000)
+        try world.start(0)
+        world.run(for: 20_000)
+        #expect(world.nodes[0].core.sharing?.links[0].own.lastSnapshot ?? 0 > before.high + 5_000)
+        #expect(world.servers[0].streams[name]?.entries.first?.id.high ?? 0 > before.high + 5_000)
+    }
+
     @Test("each entry names the entry before, so that a missing entry shows; a snapshot's first entry says what it is")
     func chain() throws {
         let world = try NodeWorld(nodes: 2, servers: 1, seed: 10)
