@@ -37,23 +37,23 @@ extension PushServer {
     // MARK: Clearing up
 
     /// Once a minute all tables are searched for expired entries, in parts.
-    func planCleanUp() {
-        loop.schedule(after: 60) { [weak self] in self?.cleanUp() }
-    }
-
-    private func cleanUp() {
+    func cleanUp() {
         let now = clock.now
         var isOver = false
         for _ in 0..<4 where !isOver { isOver = core.cleanUp(now: now) }
+        loop.schedule(after: isOver ? 60 : 0.005) { [weak self] in self?.cleanUp() }
+    }
+
+    /// The database's tables have another number of parts.
+    func cleanUpDatabase() {
+        var isOver = true
         if let database, isLoaded, keeper?.failure == nil {
             // An error here also occurs in keeping, and is reported there.
-            let known = max(now - core.settings.limits.known, core.known.oldest)
             isOver =
-                ((try? database.cleanUp(
-                    now: now + core.blocks.wallOffset, longest: core.blocks.tokens.longest, known: known)) ?? true)
-                && isOver
+                (try? database.cleanUp(
+                    now: clock.now + core.blocks.wallOffset, longest: core.blocks.tokens.longest,
+                    known: max(clock.now - core.settings.limits.known, core.known.oldest))) ?? true
         }
-        if isOver { return planCleanUp() }
-        loop.schedule(after: 0.005) { [weak self] in self?.cleanUp() }
+        loop.schedule(after: isOver ? 60 : 0.01) { [weak self] in self?.cleanUpDatabase() }
     }
 }

@@ -103,7 +103,8 @@ public final class PushServer {
             stanzaBytes: settings.limits.stanzaBytes
         ) { [weak self] in self?.happened($0) }
         loadPart()
-        planCleanUp()
+        cleanUp()
+        cleanUpDatabase()
     }
 
     /// The stored state is read.

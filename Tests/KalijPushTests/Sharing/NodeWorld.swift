@@ -285,7 +285,9 @@ final class NodeWorld {
     // MARK: A node that does not keep to the rules
 
     /// Writes an entry into a node's stream, sealed as the node would, whatever is in it.
-    func forge(as name: String, _ records: [BlockChange], id: UInt64? = nil, previous: UInt64 = 0) throws {
+    func forge(
+        as name: String, _ records: [BlockChange], id: UInt64? = nil, previous: UInt64 = 0, isFirst: Bool = false
+    ) throws {
         guard let settings = nodes[0].core.settings.nodes else { return }
         let stream = settings.stream(name)
         let keys = try ClusterKeys([secret], streams: [stream], longest: settings.longestBlock)
@@ -293,7 +295,7 @@ final class NodeWorld {
             let last = servers[0].streams[stream]?.last?.high ?? 0
             let number = id ?? max(last + 1, UInt64(now))
             let entry = SharedEntry(
-                previous: previous == 0 ? last : previous,
+                isFirst: isFirst, previous: previous == 0 ? last : previous,
                 records: Array(records[start..<min(start + SharedEntry.most, records.count)]))
             guard let value = keys.seal(entry.bytes, stream: stream, id: number) else { return }
             _ = servers[0].execute(

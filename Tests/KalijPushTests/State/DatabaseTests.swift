@@ -106,7 +106,7 @@ struct DatabaseTests {
             #expect(kept.known.map(\.at) == latest)
             var rounds = 1
             while try !database.cleanUp(now: 3_001, longest: 1_000, known: 1_000) { rounds += 1 }
-            #expect(rounds == 5)
+            #expect(rounds == 4)
             kept = try load(database, limit: 10_000)
             #expect(kept.blocks.map { $0.version >> 16 }.sorted() == Array(2_001...2_500))
             #expect(kept.known.count == 501)
