@@ -47,16 +47,20 @@ final class NodeConnections {
 
     private func isUp(_ number: Int) -> Bool { server.core.sharing?.links[number].isUp ?? false }
 
-    /// One entry for each turn of the loop, so that no push waits long. While the disk refuses records, they stay where
-    /// they are.
-    private func planTurn() {
+    /// One entry for each turn of the loop, and most of the time for pushes. While the disk refuses records, they stay
+    /// where they are.
+    private func planTurn(after pause: Double = 0) {
         guard !isTurnPlanned, server.core.sharing?.hasEntries == true else { return }
         isTurnPlanned = true
-        loop.schedule(after: server.keeper?.failure == nil ? 0 : 1) { [weak self] in
+        loop.schedule(after: server.keeper?.failure == nil ? pause : 1) { [weak self] in
             guard let self else { return }
             isTurnPlanned = false
-            if server.keeper?.failure == nil { server.nodes(.turn) }
-            planTurn()
+            let began = ContinuousClock.now
+            if server.keeper?.failure == nil {
+                server.nodes(.turn)
+                server.flush()
+            }
+            planTurn(after: 3 * ((ContinuousClock.now - began) / .seconds(1)))
         }
     }
 }

@@ -65,6 +65,8 @@ public final class PushDatabase {
         self.seal = seal
         self.previousSeal = previousSeal
         try Self.judged { try Self.schema.migrate(database) }
+        // Half of SQLite's pages: whatever waits for a commit waits for a checkpoint, too.
+        try Self.judged { try database.execute("PRAGMA wal_autocheckpoint=500") }
         let last = try database.statement("SELECT max(id) FROM queued").first { $0.integer() } ?? 0
         lastID = UInt64(bitPattern: last)
     }
