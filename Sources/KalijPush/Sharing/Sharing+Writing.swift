@@ -26,6 +26,12 @@ extension Sharing {
         _ index: Int, _ blocks: inout BlockTables, now: Milliseconds
     ) -> (keys: [SharedKey], isFirst: Bool, isLast: Bool)? {
         let isSnapshot = links[index].own.snapshot.map { !$0.isWritten } ?? false
+        // What comes before a snapshot's first entry is removed with it. A new record whose part was searched already is not in the
+        // snapshot, and has to come after that entry: so this entry comes before the search.
+        if isSnapshot, links[index].own.snapshot?.first == 0 {
+            links[index].own.nextWrite = now
+            return ([], true, false)
+        }
         if !isSnapshot || links[index].own.outbox.count > 0 {
             let keys = nextOfOutbox(index, &blocks, now: now, searches: !isSnapshot)
             if isSnapshot || links[index].own.search != nil { links[index].own.nextWrite = now }
@@ -121,11 +127,10 @@ extension Sharing {
             return nil
         }
         let keys = Array(snapshot.records.prefix(SharedEntry.most))
-        let isFirst = snapshot.first == 0
         snapshot.records.removeFirst(keys.count)
         snapshot.isWritten = isOver && snapshot.records.isEmpty
         links[index].own.snapshot = snapshot
-        return (keys, isFirst, snapshot.isWritten)
+        return (keys, false, snapshot.isWritten)
     }
 
     // MARK: Replies

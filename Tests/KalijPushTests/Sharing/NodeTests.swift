@@ -211,6 +211,25 @@ struct NodeTests {
     }
 
     @Test(
+        "a record that comes while a snapshot is made stays in the stream",
+        arguments: stride(from: 0, to: 5_000, by: 500).map { $0 })
+    func duringSnapshot(_ delay: Milliseconds) throws {
+        let world = try NodeWorld(nodes: 2, servers: 1, seed: 11)
+        world.run(for: 10_000)
+        world.cut = [[1, 0]]
+        world.nodes[0].core.sharing?.links[0].own.nextSnapshot = 0
+        world.run(for: delay)
+        for number in 0..<20 {
+            world.dead.insert("t\(number)")
+            world.publish("t\(number)", at: 0)
+        }
+        world.run(for: 20_000)
+        world.cut = []
+        world.run(for: 60_000)
+        #expect(world.areEqual && world.records(1).count == 20)
+    }
+
+    @Test(
         "the secret is replaced node by node: everything stays known, and the dropped secret's entries are no forgery")
     func rotation() throws {
         let world = try NodeWorld(nodes: 3, servers: 1, seed: 8)
