@@ -95,8 +95,9 @@ public final class LabNode: Sendable {
         launch.errors = .file(path("log"))
         let started = try Subprocess(launch)
         process.withLock { $0 = started }
-        guard server.wait(seconds: 20, until: { self.server.isReady }) else {
-            throw LaboratoryError("\(name) has not connected to its XMPP server within 20 s: \(log.suffix(1000))")
+        server.wait(seconds: 20) { self.server.isReady || started.ending() != nil }
+        guard server.isReady else {
+            throw LaboratoryError("\(name) has not connected to its XMPP server: \(log.suffix(1000))")
         }
     }
 

@@ -21,6 +21,8 @@ public final class LabRedis: Sendable {
         let settings = [
             "port \(port)", "bind 127.0.0.1", "dir \(laboratory.directory)", "save \"\"", "appendonly no",
             "logfile \(log)", "maxmemory-policy noeviction",
+            // Redis would write its title over the mark by which the laboratory finds its processes.
+            "set-proc-title no",
         ]
         try writeLabFile((settings + users).joined(separator: "\n"), to: laboratory.path("redis.conf"))
         try writeLabFile(Self.password, to: passwordFile)
