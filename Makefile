@@ -1,7 +1,7 @@
 # `make demo` and `make test` need only Debian 12 and a Swift toolchain of 6.2 or later: missing packages are installed.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install install-build build release demo push-demo test default-installs nested lint model monitoring simulate mutations ratchet-mutants simulate-nodes node-mutants docs examples format \
+.PHONY: help install install-build build release demo push-demo push-nodes-demo test default-installs nested lint model monitoring simulate mutations ratchet-mutants simulate-nodes node-mutants docs examples format \
     bot-kills omemo-matrix file-matrix bench fuzz fuzz-coverage sanitize clean
 
 KILLS ?= 50
@@ -35,6 +35,7 @@ help:
 	@echo "make demo     show the main job: kills on a real server, compared with the archive"
 	@echo "              KILLS=$(KILLS) MESSAGES=$(MESSAGES) SERVER=$(SERVER) SEED=... (SERVER: prosody or ejabberd)"
 	@echo "make push-demo  show pushes on Prosody: triggered, queued, discarded; a message in a group wakes a phone (half a minute)"
+	@echo "make push-nodes-demo  show three nodes of kalij-push and a Redis that is cut off, killed and emptied (half a minute)"
 	@echo "make test     test everything: build without warnings, lint, unit tests, real servers, real kills"
 	@echo "make default-installs  test Debian 13's Prosody and ejabberd as they are installed, and uploads to them; fetches them, needs root (two minutes)"
 	@echo "make sanitize  run unit tests with AddressSanitizer and with ThreadSanitizer, real servers and kills with the commands"
@@ -86,10 +87,10 @@ demo: release
 	@Scripts/install-packages $(if $(filter ejabberd,$(SERVER)),test,demo)
 	@$(RELEASE) demo --kills $(KILLS) --messages $(MESSAGES) --server $(SERVER) $(if $(SEED),--seed $(SEED))
 
-push-demo: release
+push-demo push-nodes-demo: release
 	swift build -c release --static-swift-stdlib --product kalij-push-demo $(LINK)
 	@Scripts/install-packages demo
-	@.build/release/kalij-push-demo "$(CURDIR)/$(PUSH)" "$(CURDIR)/$(RELEASE)"
+	@.build/release/kalij-push-demo $(if $(filter push-demo,$@),"$(CURDIR)/$(PUSH)" "$(CURDIR)/$(RELEASE)",nodes "$(CURDIR)/$(PUSH)")
 
 PROCESSES := KALIJ_LINKS_DEBIAN13="$(CURDIR)/.build/debian13" KALIJ_BINARY="$(CURDIR)/$(RELEASE)" KALIJ_PUSH_BINARY="$(CURDIR)/$(PUSH)" KALIJ_EXAMPLE="$(CURDIR)/$(BUILT)/question" \
     KALIJ_EXAMPLE_APP="$(CURDIR)/$(BUILT)" Scripts/test-processes .build/optimized/release/kalijPackageTests.xctest

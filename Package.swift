@@ -87,9 +87,12 @@ let package = Package(
         .executableTarget(
             name: "kalij-push", dependencies: ["KalijPush", "KalijTransport", "KalijText", "CMicroHTTPD"],
             resources: [.embedInCode("Resources/operator.html")]),
-        .executableTarget(name: "kalij-push-demo", dependencies: ["KalijLab", "KalijText"]),
         // Stand-ins for push services, for tests and measurements alone.
         .target(name: "KalijPushLab", dependencies: ["CNghttp2", "COpenSSL", "KalijTransport", "KalijXML"]),
+        // Several kalij-push and a real Redis.
+        .target(name: "KalijNodesLab", dependencies: ["KalijLab", "KalijPushLab"]),
+        .executableTarget(
+            name: "kalij-push-demo", dependencies: ["KalijLab", "KalijNodesLab", "KalijPushLab", "KalijText"]),
         .executableTarget(
             name: "kalij",
             dependencies: [
@@ -143,6 +146,8 @@ let package = Package(
         .testTarget(name: "Integration", dependencies: ["KalijLab"]),
         .testTarget(
             name: "Processes",
-            dependencies: ["KalijLab", "KalijPushLab", "KalijRatchet", "KalijRoles", "KalijStore", "TestSupport"]),
+            dependencies: [
+                "KalijLab", "KalijNodesLab", "KalijPushLab", "KalijRatchet", "KalijRoles", "KalijStore", "TestSupport",
+            ]),
     ]
 )

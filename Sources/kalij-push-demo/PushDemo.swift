@@ -3,19 +3,34 @@ import KalijLab
 import KalijText
 
 /// `kalij-push-demo PATH-OF-KALIJ-PUSH PATH-OF-KALIJ`: a push is triggered, queued and discarded, and a push wakes a phone, with
-/// real servers and clients.
+/// real servers and clients. `kalij-push-demo nodes PATH-OF-KALIJ-PUSH`: several nodes.
 @main
 enum PushDemo {
     private static let token = "demo-device-token-0123456789abcdef"
     private static let messages = 5
 
+    private static let usage: PrintedText = """
+        usage: kalij-push-demo PATH-OF-KALIJ-PUSH PATH-OF-KALIJ
+               kalij-push-demo nodes PATH-OF-KALIJ-PUSH
+
+        Without "nodes": pushes on a real Prosody; half a minute.
+        nodes: three nodes, and a real Redis that is cut off, killed and emptied; half a minute.
+               The exit status is 0 only if everything was as promised.
+        """
+
     static func main() async {
-        guard CommandLine.arguments.count == 3 else {
-            write("usage: kalij-push-demo PATH-OF-KALIJ-PUSH PATH-OF-KALIJ", to: STDERR_FILENO)
+        let words = Array(CommandLine.arguments.dropFirst())
+        if words == ["--help"] { return say(usage) }
+        guard words.count == 2 else {
+            write(usage, to: STDERR_FILENO)
             exit(64)
         }
         do {
-            try await run(CommandLine.arguments[1], kalij: CommandLine.arguments[2])
+            if words[0] == "nodes" {
+                try await NodesDemo.run(words[1], say: say)
+            } else {
+                try await run(words[0], kalij: words[1])
+            }
         } catch {
             write("kalij-push-demo: \(error)", to: STDERR_FILENO)
             exit(1)

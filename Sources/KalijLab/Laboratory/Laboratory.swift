@@ -103,6 +103,10 @@ extension Laboratory {
                 if pipe >= 0 {
                     Guardian.finish(pipe: pipe, pid: interruptedGuardian.load(ordering: .sequentiallyConsistent))
                 }
+                // A constant text: a handler of signals may do no more.
+                let words: StaticString =
+                    "\ninterrupted; everything that was started has ended, and its files are removed\n"
+                _ = write(2, words.utf8Start, words.utf8CodeUnitCount)
                 _exit(130)
             }
         }

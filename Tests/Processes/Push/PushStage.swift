@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import KalijLab
+import KalijNodesLab
 import KalijPushLab
 import Testing
 
@@ -21,20 +22,12 @@ final class PushStage {
     ///   - port: of the XMPP server's component port.
     ///   - window: between two pushes to a token; nil for no limit.
     init(folder: String, port: Int, more: [String: Any] = [:], window: String? = "20s") throws {
-        executable = try #require(
-            ProcessInfo.processInfo.environment["KALIJ_PUSH_BINARY"],
-            "KALIJ_PUSH_BINARY names the command to test; `make test` builds it and sets this")
+        executable = try Self.command()
         self.folder = folder
         httpPort = try freePort()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try Self.shell(
-            """
-            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -keyout server.key \
-            -out server.pem -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1
-            openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out ec.p8
-            openssl pkey -in ec.p8 -pubout -out ec.pub
-            """, in: folder)
-        apns = try Self.makeAPNs(folder, port: 0)
+        try PushKeys.make(in: folder)
+        apns = try PushKeys.apns(in: folder)
         let module: [String: Any] = [
             "type": "apple",
             "apns": [
@@ -57,14 +50,15 @@ final class PushStage {
         try writeSettings()
     }
 
-    func writeSettings() throws {
-        try JSONSerialization.data(withJSONObject: settings).write(to: URL(fileURLWithPath: folder + "/settings.json"))
+    /// The path of the command to test.
+    static func command() throws -> String {
+        try #require(
+            ProcessInfo.processInfo.environment["KALIJ_PUSH_BINARY"],
+            "KALIJ_PUSH_BINARY names the command to test; `make test` builds it and sets this")
     }
 
-    private static func makeAPNs(_ folder: String, port: UInt16) throws -> LabAPNs {
-        var options = LabServer.Options(certificate: folder + "/server.pem", key: folder + "/server.key")
-        options.port = port
-        return try LabAPNs(options, publicKey: folder + "/ec.pub")
+    func writeSettings() throws {
+        try JSONSerialization.data(withJSONObject: settings).write(to: URL(fileURLWithPath: folder + "/settings.json"))
     }
 
     /// A stand-in for Google, with the service account's key in `rsa.pem` and `rsa.pub`. Writes `account.json`.
@@ -240,7 +234,7 @@ final class PushStage {
     }
 
     /// Apple's service is there again.
-    func startAPNs(port: UInt16) throws { apns = try Self.makeAPNs(folder, port: port) }
+    func startAPNs(port: UInt16) throws { apns = try PushKeys.apns(in: folder, port: port) }
 
     static func shell(_ script: String, in folder: String) throws {
         var launch = Launch(executable: "/bin/sh")

@@ -1,0 +1,272 @@
+import Foundation
+import Glibc
+import KalijLab
+import KalijNodesLab
+import KalijPushLab
+import Testing
+
+/// `PUSH_NODES=1`: half an hour, with figures. `PUSH_NODES_MINUTES` is the length of the partition, 10 otherwise.
+@Suite(
+    "Several nodes: a long partition, kills under load, trouble with Redis, another secret", .serialized,
+    .enabled(if: ProcessInfo.processInfo.environment["PUSH_NODES"] != nil, "PUSH_NODES=1; takes half an hour"))
+struct NodesLongTests {
+    private static let environment = ProcessInfo.processInfo.environment
+
+    /// Nodes that end with the body.
+    private func withNodes(window: String? = nil, _ body: (LabNodes, Laboratory) async throws -> Void) async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let all = try await LabNodes(LabNode.Plan(executable: PushStage.command(), window: window), in: laboratory)
+        defer { all.stop() }
+        try await body(all, laboratory)
+    }
+
+    private func format(_ number: Double?) -> String { number.map { String(format: "%.1f", $0) } ?? "no" }
+
+    /// What each node knows of itself and of the others, for a failure's text.
+    private func views(_ all: LabNodes) -> String {
+        all.nodes.map { "\($0.name): \($0.figures("node_records") ?? [:]) \($0.log.suffix(500))" }.joined(
+            separator: "\n")
+    }
+
+    // MARK: A partition
+
+    /// A few devices each: many dead devices of one domain would block the domain.
+    private func publish(_ token: String, _ number: Int, at node: LabNode) -> String {
+        node.server.publish(token, domain: "server\(number / 5).example")
+    }
+
+    /// Publishes about devices, and expects an answer of each.
+    private func all(_ tokens: [String], at node: LabNode, answer: String, dying: Bool = false) {
+        if dying { for token in tokens { node.bury(token) } }
+        let ids = tokens.enumerated().map { publish($1, $0, at: node) }
+        let given = ids.compactMap { node.server.wait(for: $0)?.type }
+        #expect(given.allSatisfy { $0 == answer } && given.count == tokens.count, "\(node.name): not all \(answer)")
+    }
+
+    @Test("a partition with 1,000 blocks and 100 unblocks a side: equal within 60 s after")
+    func partition() async throws {
+        try await withNodes { all, _ in
+            let nodes = all.nodes
+            // Each side knows devices of which the other says that they are gone. Some are: else the liar is excluded.
+            let sides = [(teller: nodes[2], asker: nodes[0]), (teller: nodes[1], asker: nodes[2])]
+            let alive = sides.map { side in (0..<100).map { NodesLoad.token("alive\(side.asker.name)", $0) } }
+            let gone = sides.map { side in (0..<100).map { NodesLoad.token("gone\(side.asker.name)", $0) } }
+            for (index, side) in sides.enumerated() {
+                self.all(alive[index] + gone[index], at: side.asker, answer: "result")
+                self.all(alive[index] + gone[index], at: side.teller, answer: "cancel", dying: true)
+            }
+            #expect(await waits(30) { all.areEqual && nodes[0].records == 400 } != nil, "\(views(all))")
+
+            nodes[2].line.silence(true)
+            for (index, side) in sides.enumerated() {
+                self.all(gone[index], at: side.asker, answer: "cancel", dying: true)
+                self.all(alive[index], at: side.asker, answer: "result")
+            }
+            let minutes = Self.environment["PUSH_NODES_MINUTES"].flatMap { Double($0) } ?? 10
+            let (answers, slowest) = try await die(minutes * 60, nodes)
+            #expect(answers.keys.sorted() == ["cancel", "result"], "\(answers)")
+            #expect(!all.areEqual)
+
+            nodes[2].line.silence(false)
+            let seconds = await waits(60) { all.areEqual }
+            #expect(seconds != nil, "\(views(all))")
+            let records = nodes.map { $0.records ?? 0 }
+            #expect(records.allSatisfy { $0 == 2400 }, "\(records)")
+            for node in nodes { self.all(alive[0] + alive[1], at: node, answer: "result") }
+            self.all((0..<20).map { NodesLoad.token("first", $0) }, at: nodes[2], answer: "wait")
+            self.all((0..<20).map { NodesLoad.token("second", $0) }, at: nodes[0], answer: "wait")
+            print(
+                "partition of \(minutes) min: equal \(format(seconds)) s after; records \(records); answers \(answers), "
+                    + "slowest \(Int(slowest * 1000)) ms")
+        }
+    }
+
+    /// 1,000 devices die on each side, spread over the time, and pushes go on.
+    private func die(_ seconds: Double, _ nodes: [LabNode]) async throws -> (types: [String: Int], slowest: Double) {
+        let began = Date()
+        for number in 0..<1000 {
+            for (name, node) in [("first", nodes[number % 2]), ("second", nodes[2])] {
+                let token = NodesLoad.token(name, number)
+                node.bury(token)
+                _ = publish(token, number, at: node)
+            }
+            for node in nodes { node.server.publish(NodesLoad.token("live\(node.name)", number % 50)) }
+            let rest = began.addingTimeInterval(seconds * Double(number + 1) / 1000).timeIntervalSinceNow
+            if rest > 0 { try await Task.sleep(for: .seconds(rest)) }
+        }
+        var types: [String: Int] = [:]
+        var slowest = 0.0
+        for node in nodes {
+            #expect(node.server.wait(seconds: 10) { node.server.unanswered == 0 })
+            for answer in node.server.takeAnswers() {
+                types[answer.type, default: 0] += 1
+                slowest = max(slowest, answer.seconds)
+            }
+        }
+        return (types, slowest)
+    }
+
+    // MARK: Kills
+
+    @Test("SIGKILL under load: the others are untouched, no push goes out a third time")
+    func kills() async throws {
+        try await withNodes(window: "1s") { all, _ in
+            let nodes = all.nodes
+            let rate = Self.environment["PUSH_NODES_RATE"].flatMap { Double($0) } ?? 1000
+            let seconds = 60.0
+            let load = Task.detached { Self.publishOnce(nodes, rate: rate, seconds: seconds) }
+            var kills = 0
+            for _ in 0..<5 {
+                try await Task.sleep(for: .seconds(Double.random(in: 7...9)))
+                nodes[0].end(SIGKILL)
+                try await Task.sleep(for: .seconds(1))
+                try nodes[0].start()
+                kills += 1
+            }
+            let (tokens, twice, sent) = await load.value
+            for node in nodes[1...] { node.server.wait(seconds: 12) { node.server.unanswered == 0 } }
+            // What was queued goes out.
+            try await Task.sleep(for: .seconds(5))
+            let types = nodes.map { node in
+                Dictionary(grouping: node.server.takeAnswers(), by: \.type).mapValues(\.count)
+            }
+            let times = nodes.map { node in tokens.map { node.apns.requests(for: $0) } }
+            let most = zip(tokens.indices, twice).map { index, isTwice in
+                (times.map { $0[index] }.max() ?? 0) - (isTwice ? 1 : 0)
+            }
+            print(
+                "\(kills) kills at \(Int(Double(sent) / seconds)) publishes/s: answers \(types); unanswered at the others "
+                    + "\(nodes[1...].map(\.server.unanswered)); pushes that went out twice: \(most.count { $0 == 2 })")
+            for index in 1...2 {
+                #expect(types[index].keys.sorted() == ["result"], "\(types[index])")
+                #expect(nodes[index].server.unanswered == 0)
+            }
+            #expect(most.allSatisfy { $0 <= 2 })
+            #expect(Double(sent) > rate * seconds / 2, "this machine is too slow to show anything")
+        }
+    }
+
+    /// Publishes to a new device each time, to every tenth one twice: the second push waits.
+    private static func publishOnce(
+        _ nodes: [LabNode], rate: Double, seconds: Double
+    ) -> (tokens: [String], twice: [Bool], sent: Int) {
+        let began = Date()
+        var (tokens, twice, sent): ([String], [Bool], Int) = ([], [], 0)
+        while -began.timeIntervalSinceNow < seconds {
+            let due = Int(-began.timeIntervalSinceNow * rate)
+            while sent < due {
+                let node = nodes[sent % nodes.count]
+                sent += 1
+                guard node.server.isReady else { continue }
+                let (token, domain) = (NodesLoad.token("once", sent), "server\(sent % 50).example")
+                node.server.publish(token, domain: domain)
+                if sent % 10 == 0 { node.server.publish(token, domain: domain) }
+                tokens.append(token)
+                twice.append(sent % 10 == 0)
+            }
+            usleep(1_000)
+        }
+        return (tokens, twice, sent)
+    }
+
+    // MARK: Redis
+
+    enum Trouble: String, CaseIterable {
+        case stopped = "stopped for 60 s"
+        case empty = "started empty"
+        case flushed = "FLUSHALL"
+        case slow = "500 ms away"
+        case full = "full"
+
+        var seconds: Double { self == .stopped ? 60 : 15 }
+    }
+
+    private func begin(_ trouble: Trouble, _ all: LabNodes) async throws {
+        switch trouble {
+        case .stopped: all.redis.freeze(true)
+        case .empty:
+            await all.redis.kill()
+            try await all.redis.start()
+        case .flushed: try await all.redis.command("FLUSHALL")
+        case .slow: for node in all.nodes { node.line.delay(seconds: 0.25) }
+        case .full: try await all.redis.command("CONFIG", "SET", "maxmemory", "1")
+        }
+    }
+
+    private func end(_ trouble: Trouble, _ all: LabNodes) async throws {
+        switch trouble {
+        case .stopped: all.redis.freeze(false)
+        case .empty, .flushed: break
+        case .slow: for node in all.nodes { node.line.delay(seconds: 0) }
+        case .full: try await all.redis.command("CONFIG", "SET", "maxmemory", "0")
+        }
+    }
+
+    @Test(
+        "trouble with Redis: 99 of 100 publishes are answered within 5 ms of the time without",
+        arguments: Trouble.allCases)
+    func redis(_ trouble: Trouble) async throws {
+        try await withNodes { all, _ in
+            let load = NodesLoad(all.nodes, rate: 300)
+            // Every device has had a push, and all connections stand.
+            _ = load.run(seconds: 5)
+            load.dying = 150
+            var (calm, troubled) = (NodesLoad.Result(), NodesLoad.Result())
+            var equal: [String] = []
+            for _ in 0..<2 {
+                calm += load.run(seconds: trouble.seconds)
+                try await begin(trouble, all)
+                troubled += load.run(seconds: trouble.seconds)
+                try await end(trouble, all)
+                let seconds = await waits(60) { all.areEqual && all.nodes[0].records == load.dead.count }
+                #expect(seconds != nil, "\(views(all))")
+                equal.append(format(seconds))
+            }
+            print(
+                "Redis \(trouble.rawValue)\n  calm: \(calm.text)\n  then: \(troubled.text)\n  p99 differs by "
+                    + "\(format(troubled.share(0.99) - calm.share(0.99))) ms; equal \(equal) s after")
+            #expect(troubled.share(0.99) - calm.share(0.99) <= 5)
+            #expect(troubled.waits <= calm.waits)
+            #expect(troubled.unanswered == 0)
+        }
+    }
+
+    // MARK: Another secret
+
+    @Test(
+        "the cluster secret is replaced under load: no live device is blocked, and none that is dead is asked for again"
+    )
+    func rotation() async throws {
+        try await withNodes { all, _ in
+            let load = NodesLoad(all.nodes, rate: 200)
+            load.dying = 50
+            var result = load.run(seconds: 10)
+            #expect(result.types.keys.sorted() == ["cancel", "result"], "\(result.types)")
+            for secrets in [["cluster-secret", "new-secret"], ["new-secret", "cluster-secret"], ["new-secret"]] {
+                for node in all.nodes {
+                    try node.configure(secrets: secrets)
+                    node.end(SIGTERM)
+                    try node.start()
+                    result += load.run(seconds: 3)
+                }
+                #expect(await waits(60) { all.areEqual } != nil, "\(views(all))")
+                guard secrets.count == 2 else { continue }
+                for gone in load.dead {
+                    for node in all.nodes {
+                        let answer = node.ask(gone.token, domain: gone.domain)
+                        #expect(
+                            answer == "cancel" || answer == "wait",
+                            "\(gone.token) at \(node.name): \(answer ?? "nothing")")
+                    }
+                    #expect(all.nodes.map { $0.apns.requests(for: gone.token) }.reduce(0, +) == 1)
+                }
+                for node in all.nodes { node.server.forgetAnswers() }
+            }
+            #expect(result.types.keys.sorted() == ["cancel", "result"], "\(result.types)")
+            #expect(result.types["cancel"] == load.dead.count)
+            #expect(result.unanswered == 0)
+            print("rotation: \(result.text)")
+        }
+    }
+}
