@@ -59,7 +59,7 @@ final class Nodes {
                 defer { node.stop() }
                 _ = node.load(1_000, seconds: 1)
                 guard let calm = node.load(5_000, seconds: 6, deadEach: 1_000),
-                    let most = node.load(20_000, seconds: 6, deadEach: 4_000)
+                    let most = node.load(40_000, seconds: 6, deadEach: 8_000)
                 else { throw Failure(description: "no answer") }
                 loads[isShared, default: []].append((calm, most))
                 say(
