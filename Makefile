@@ -158,7 +158,7 @@ ratchet-mutants: install
 NODES ?= 10
 simulate-nodes: CONFIGURATION := $(OPTIMIZED)
 simulate-nodes: build
-	NODES=$(NODES) NODE_SEEDS=$(SEEDS) NODE_FIRST=$(FIRST) swift test --skip-build $(CONFIGURATION) --filter NodeSimulationTests
+	NODE_LONG=1 NODES=$(NODES) NODE_SEEDS=$(SEEDS) NODE_FIRST=$(FIRST) swift test --skip-build $(CONFIGURATION) --filter "NodeSimulationTests|NodeLongTests"
 
 node-mutants: install
 	@Tests/Programs/nodes/mutants.py

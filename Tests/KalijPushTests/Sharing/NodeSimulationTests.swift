@@ -23,13 +23,13 @@ struct NodeSimulationTests {
 
     @Test(
         "whatever happened, the nodes agree 60 s after it has ended, and nobody cancels for hearsay", arguments: worlds)
-    func simulate(nodes: Int, seeds: Int) throws {
+    func simulate(nodes: Int, seeds: Int) async throws {
         let first = Self.number("NODE_FIRST") ?? 1
         var times: [Milliseconds] = []
         var bytes = 0.0
         for seed in first..<(first + seeds) {
             let run = try NodeRun(nodes: nodes, seed: UInt64(seed))
-            let outcome = try run.play()
+            let outcome = try await run.play()
             if let problem = outcome.problem { Issue.record("seed \(seed): \(problem)") }
             times.append(outcome.time)
             bytes = max(bytes, outcome.bytesARecord)
@@ -62,7 +62,8 @@ struct NodeRun {
         world = try NodeWorld(nodes: nodes, servers: .random(in: 1...3, using: &random), seed: seed)
     }
 
-    func play() throws -> Outcome {
+    /// Lets other tests run in between: Swift has a thread for each processor.
+    func play() async throws -> Outcome {
         world.run(for: 10_000)
         world.isDeadly = true
         var old: [Int: SimulatedRedis] = [:]
@@ -71,8 +72,9 @@ struct NodeRun {
             for _ in 0..<Int.random(in: 0...6, using: &world.random) { publish() }
             try fault(&old, &disks)
             world.run(for: .random(in: 500...3_000, using: &world.random))
+            await Task.yield()
         }
-        return try heal()
+        return try await heal()
     }
 
     private func pick(_ count: Int) -> Int { .random(in: 0..<count, using: &world.random) }
@@ -115,7 +117,7 @@ struct NodeRun {
         }
     }
 
-    private func heal() throws -> Outcome {
+    private func heal() async throws -> Outcome {
         world.isDeadly = false
         world.cut = []
         world.hung = []
@@ -129,11 +131,15 @@ struct NodeRun {
             world.nodes.flatMap { node in
                 node.core.blocks.tokens.records(now: node.core.blocks.wall(world.now)).map(\.time)
             }.max() ?? 0
-        while world.now < latest { world.run(for: 5_000) }
+        while world.now < latest {
+            world.run(for: 5_000)
+            await Task.yield()
+        }
         let began = world.now
         var problem: String?
         while !world.areEqual {
             world.run(for: 1_000)
+            await Task.yield()
             guard world.now - began < 120_000 else {
                 problem = difference()
                 break

@@ -29,6 +29,99 @@ struct NodesLongTests {
             separator: "\n")
     }
 
+    // MARK: Real XMPP servers
+
+    /// A node behind a real XMPP server, and a person there who publishes.
+    private final class Place {
+        let laboratory: Laboratory
+        let server: any XMPPServer
+        let stage: PushStage
+        /// Has the device.
+        let alice: Kalij
+        let bob: Kalij
+
+        init(_ name: String, _ kind: ServerKind, _ redis: LabRedis, _ secret: String) async throws {
+            laboratory = try Laboratory()
+            let port = try freePort()
+            server = try await startedServer(kind, in: laboratory, options: ServerOptions(componentPort: port))
+            let link: [String: Any] = [
+                "host": "127.0.0.1", "port": redis.port, "user": name, "passwordFile": redis.passwordFile,
+            ]
+            let nodes: [String: Any] = [
+                "name": name, "others": ["n1", "n2", "n3"], "secretFile": secret, "redis": [link],
+            ]
+            stage = try PushStage(folder: laboratory.path("node"), port: port, more: ["nodes": nodes], window: nil)
+            try stage.start()
+            alice = try Kalij(data: laboratory.path("alice"))
+            bob = try Kalij(data: laboratory.path("bob"))
+            #expect(try alice.login(server, as: "alice@localhost").status == 0)
+            #expect(try bob.login(server, as: "bob@localhost").status == 0)
+        }
+
+        /// The server pushes, because bob writes to alice, who is away.
+        /// - Returns: the outcome that the node has counted.
+        func message(_ token: String) async throws -> String {
+            let before = try await outcomes()
+            let enabled = try alice("push", "enable", "push.localhost", token, "--module", "apple", "--wait")
+            #expect(enabled.status == 0, "\(enabled)")
+            // ejabberd may push before: as soon as a connection is lost with something unacknowledged.
+            #expect(try bob("send", "alice@localhost", "hello", "--confirm").status == 0)
+            for _ in 0..<100 {
+                let after = try await outcomes()
+                if let name = after.first(where: { $0.value > before[$0.key] ?? 0 })?.key { return name }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            return "nothing"
+        }
+
+        private func outcomes() async throws -> [String: Int] {
+            var counts: [String: Int] = [:]
+            for name in ["delivered", "dead", "blocked", "hearsay"] {
+                counts[name] = try await stage.metric("pushes_total", "outcome=\"\(name)\"")
+            }
+            return counts
+        }
+    }
+
+    @Test("behind Prosody, ejabberd and Prosody: dead on one, known on all within 5 s, and asked on one alone")
+    func servers() async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let redis = try LabRedis(laboratory, nodes: ["n1", "n2", "n3"])
+        try await redis.start()
+        let secret = laboratory.path("cluster-secret")
+        try String(repeating: "s", count: 48).write(toFile: secret, atomically: true, encoding: .utf8)
+        var places: [Place] = []
+        defer { for place in places { place.laboratory.close() } }
+        for (name, kind) in [("n1", ServerKind.prosody), ("n2", .ejabberd), ("n3", .prosody)] {
+            places.append(try await Place(name, kind, redis, secret))
+        }
+        for place in places {
+            #expect(await waits(30) { place.stage.log.contains("connected to Redis") } != nil, "\(place.stage.log)")
+        }
+        for (number, place) in places.enumerated() {
+            let token = NodesLoad.token("dead", number)
+            place.stage.apns.script(token, LabAPNs.reply(410, "Unregistered"))
+            #expect(try await place.message(NodesLoad.token("live", number)) == "delivered")
+            #expect(try await place.message(token) == "dead")
+            let began = Date()
+            for other in places where other !== place {
+                while try await other.stage.metric("node_records") <= number, Date().timeIntervalSince(began) < 10 {
+                    try await Task.sleep(for: .milliseconds(50))
+                }
+                let seconds = Date().timeIntervalSince(began)
+                print("dead at node \(number + 1) (\(place.server.kind)), known after \(format(seconds)) s")
+                #expect(seconds < 5)
+            }
+            for other in places where other !== place {
+                let outcome = try await other.message(token)
+                #expect(outcome == "hearsay", "\(other.server.kind), of node \(number + 1): \(other.stage.log)")
+                #expect(other.stage.apns.requests(for: token) == 0)
+            }
+        }
+        for place in places { #expect(place.stage.terminate() == .exited(0)) }
+    }
+
     // MARK: A partition
 
     /// A few devices each: many dead devices of one domain would block the domain.
