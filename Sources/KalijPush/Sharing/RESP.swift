@@ -42,9 +42,10 @@ enum EntryID {
     static func text(_ id: UInt64) -> String { "\(id)-0" }
     /// For reading what comes after an entry, whatever the second number.
     static func after(_ id: UInt64) -> String { id == 0 ? "0" : "\(id)-\(UInt64.max)" }
-    /// Nil for ids that no node writes.
+    /// The first number. No node writes another second number than 0; an entry with one is read as damaged, or as read
+    /// before.
     static func parse(_ text: String?) -> UInt64? {
-        guard let text, text.hasSuffix("-0") else { return nil }
-        return UInt64(text.dropLast(2))  // fits: nil otherwise
+        guard let parts = text?.split(separator: "-"), parts.count == 2, UInt64(parts[1]) != nil else { return nil }
+        return UInt64(parts[0])  // fits: nil otherwise
     }
 }

@@ -57,8 +57,7 @@ extension Sharing {
             }
             for entry in entries {
                 guard let parts = entry.array, parts.count == 2 else { return false }
-                // Nobody writes other ids; such an entry is passed over.
-                guard let id = EntryID.parse(parts[0].string) else { continue }
+                guard let id = EntryID.parse(parts[0].string) else { return false }
                 let value = parts[1].value(of: "e")?.bytes ?? []
                 links[index].inbox.append(SharingLink.Reading(origin: origin, id: id, value: value))
             }

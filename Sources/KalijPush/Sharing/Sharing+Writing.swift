@@ -43,7 +43,9 @@ extension Sharing {
     ) -> [CoreAction] {
         let records = entry.keys.compactMap { key in blocks.own(key).map { (key, $0.change) } }
         let previous = links[index].own.chain
-        let id = max(links[index].own.highest + 1, UInt64(clamping: blocks.wall(now)))
+        // Somebody may have used the last number of all: then the server refuses the entry, and the alarm says why.
+        let highest = links[index].own.highest
+        let id = max(highest == .max ? .max : highest + 1, UInt64(clamping: blocks.wall(now)))
         let plain = SharedEntry(
             isFirst: entry.isFirst, isLast: entry.isLast, previous: previous, records: records.map(\.1))
         let stream = settings.stream(settings.name)

@@ -193,6 +193,32 @@ struct NodeTests {
         #expect(blocks.expiry(world.key("b"), now: world.now) ?? .max <= world.now + 7 * 86_400_000)
     }
 
+    @Test("numbers that no node writes stop no reading, and the last number of all no node")
+    func numbers() throws {
+        let world = try hostile()
+        func add(_ id: String, to name: String) {
+            let words = ["XADD", "{kp}:log:\(name)", id, "e", "x"]
+            _ = world.servers[0].execute(words.map { Array($0.utf8) }, time: world.now)
+        }
+        for low in 1...20 { add("5-\(low)", to: "n1") }
+        try world.forge(as: "n1", [world.block("a")])
+        world.run(for: 10_000)
+        #expect(world.nodes[0].core.blocks.tokens.reason(world.key("a"), now: world.now) == .dead)
+        for name in ["n0", "n1"] { add("\(UInt64.max)-0", to: name) }
+        world.run(for: 30_000)
+        world.kill(0)
+        try world.start(0)
+        world.dead = ["gone"]
+        world.publish("gone", at: 0)
+        world.run(for: 90_000)
+        #expect(world.nodes[0].core.sharing?.links[0].own.isRefused == true)
+        // The operator removes the streams.
+        for name in ["n0", "n1"] { world.servers[0].streams["{kp}:log:\(name)"] = nil }
+        try world.forge(as: "n1", [world.block("b")])
+        world.run(for: 90_000)
+        #expect(world.nodes[0].core.blocks.tokens.reason(world.key("b"), now: world.now) == .dead)
+    }
+
     @Test("the server shows no token, no domain and no hash")
     func sealed() throws {
         let world = try NodeWorld(nodes: 2, servers: 1, seed: 6)
