@@ -45,7 +45,9 @@ enum EntryID {
     /// The first number. No node writes another second number than 0; an entry with one is read as damaged, or as read
     /// before.
     static func parse(_ text: String?) -> UInt64? {
-        guard let parts = text?.split(separator: "-"), parts.count == 2, UInt64(parts[1]) != nil else { return nil }
-        return UInt64(parts[0])  // fits: nil otherwise
+        guard let parts = text?.split(separator: "-").map({ UInt64($0) }),  // fits: nil otherwise
+            parts.count == 2, parts[1] != nil
+        else { return nil }
+        return parts[0]
     }
 }
