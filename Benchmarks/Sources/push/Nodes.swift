@@ -136,6 +136,7 @@ final class Nodes {
         try wait("a million blocks", 60) { try records("n2") >= Self.records }
         var (before, same) = ("", 0)
         try wait("all records in Redis", 300) {
+            // Four equal counts, a second apart, are the end.
             sleep(1)
             let entries = try ask("XLEN", "{kp}:log:n2")
             same =
@@ -184,6 +185,7 @@ final class Nodes {
         let end = Date().addingTimeInterval(seconds)
         while try !isDone() {
             guard Date() < end else { throw Failure(description: "\(what): not within \(Int(seconds)) s") }
+            // Between two questions to another process, which says nothing by itself.
             usleep(100_000)
         }
     }

@@ -27,6 +27,7 @@ public final class LinkProxy: Sendable {
             var loop = LinkLoop(listener: listener, target: target)
             while let state = self?.state.withLock({ $0 }), !state.isStopped {
                 guard !state.isSilent else {
+                    // A silent line has no events that matter.
                     usleep(20_000)
                     continue
                 }

@@ -124,8 +124,8 @@ struct CancelTests {
         #expect(loop == nil)
     }
 
-    /// This process's connections to the server. Other suites open descriptors at the same time, so that a count of all
-    /// of them says nothing.
+    /// This process's connections to the server. A count of all descriptors says nothing: other suites open theirs at the
+    /// same time.
     private func connections() throws -> Int {
         let folder = "/proc/self/fd"
         let held = try FileManager.default.contentsOfDirectory(atPath: folder).compactMap {

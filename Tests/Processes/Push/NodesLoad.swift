@@ -59,6 +59,7 @@ final class NodesLoad {
         let began = Date()
         for count in 0..<Int(seconds * rate) {
             let rest = began.addingTimeInterval(Double(count) / rate).timeIntervalSinceNow
+            // Until the next publish is due.
             if rest > 0 { usleep(UInt32(rest * 1e6)) }
             publish()
         }

@@ -258,6 +258,7 @@ struct NodesLongTests {
                 tokens.append(token)
                 twice.append(sent % 10 == 0)
             }
+            // Until the next publishes are due.
             usleep(1_000)
         }
         return (tokens, twice, sent)
