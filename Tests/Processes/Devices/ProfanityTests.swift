@@ -60,20 +60,25 @@ import Testing
         func isHere(_ body: String) async throws -> Bool {
             try await until(10, every: 100) { try kalij("history", bob).output.contains(body) }
         }
-        func isThere(_ text: Profanity.Text) async throws -> Bool {
-            try await until(10, every: 100) { try await profanity.texts().contains(text) }
+        func expectThere(
+            _ text: Profanity.Text, sourceLocation: SourceLocation = #_sourceLocation
+        ) async throws {
+            let isThere = try await until(10, every: 100) { try await profanity.texts().contains(text) }
+            if isThere { return }
+            let (has, heard) = (try await profanity.texts(), try listening.events().compactMap(\.body))
+            Issue.record("profanity has \(has), the contact \(heard)", sourceLocation: sourceLocation)
         }
         #expect(try kalij("send", bob, "from kalij", "--id", "k1").status == 0)
-        #expect(try await isThere(.init(from: alice, body: "from kalij", isCorrection: false)))
+        try await expectThere(.init(from: alice, body: "from kalij", isCorrection: false))
         #expect(try kalij("correct", "k1", "from kalij, corrected", "--wait").status == 0)
-        #expect(try await isThere(.init(from: alice, body: "from kalij, corrected", isCorrection: true)))
+        try await expectThere(.init(from: alice, body: "from kalij, corrected", isCorrection: true))
         try profanity.type("/msg bob@localhost from profanity")
         #expect(try await isHere("from profanity"))
         try profanity.type("/correct from profanity, corrected")
         #expect(try await isHere("from profanity, corrected"))
         try ask("heard by both", listening)
         #expect(try await isHere("heard by both"))
-        #expect(try await isThere(.init(from: bob, body: "heard by both", isCorrection: false)))
+        try await expectThere(.init(from: bob, body: "heard by both", isCorrection: false))
         #expect(try kalij("read", bob, "--wait").status == 0)
         #expect(try await until(10, every: 50) { try listening.given("marker", for: "heard by both") == 1 })
         // profanity shows the fallback of a retraction, and nothing of reactions.
