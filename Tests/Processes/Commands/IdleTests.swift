@@ -5,9 +5,9 @@ import Testing
 /// The cost of an idle `kalij run`.
 @Suite(.serialized) struct IdleTests {
     /// "peak resident memory (VmHWM) at most 20 MB in the release build", "at most 10 voluntary context switches in 60
-    /// idle seconds". How much of the files is resident is the system's choice: around each page that is touched the system
-    /// maps 64 kB, since Linux 6.18 a whole large folio; the same command had 19.9 to 21.1 MB. So what is the process's
-    /// own has a tight bound, and the peak a loose one.
+    /// idle seconds". How much of the files is resident is the system's choice: the system maps what is cached around each page
+    /// that is touched. The same command had 19.9 to 21.1 MB, and a fresh copy of its file 0.8 MB more than the file. So what
+    /// is the process's own has a tight bound, and the peak a loose one.
     @Test("an idle account takes 4.25 MB of its own, 22 MB with files, 10 voluntary context switches in 60 s")
     func idle() async throws {
         let laboratory = try Laboratory()
