@@ -161,6 +161,8 @@ struct MembersMade: ChangeRequest {
     }
 
     func done(_ result: Element?, in step: Step) throws -> IntentOutcome {
+        let members = try Rooms(step: step).rows.room(JID.received(room)).map { Members(step: step, room: $0) }
+        try members?.confirmed([people[count]], "member")
         var next = self
         (next.count, next.attempt) = (count + 1, 1)
         if next.count < people.count {
@@ -168,7 +170,7 @@ struct MembersMade: ChangeRequest {
             return .pending
         }
         try Invitations(step: step).send(to: people.map(JID.received), JID.received(room), reason: reason)
-        if let row = try Rooms(step: step).rows.room(JID.received(room)) { try Members(step: step, room: row).ask() }
+        try members?.ask()
         return .done
     }
 

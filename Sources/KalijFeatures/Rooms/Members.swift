@@ -23,6 +23,13 @@ package struct Members {
     /// The most stored people of a room.
     private static let most: Int64 = 5000
 
+    /// The room has confirmed what `people` are. That is known before the lists come again: whoever was made a member reads
+    /// the next encrypted message, whoever was removed does not.
+    func confirmed(_ people: [String], _ affiliation: String) throws {
+        guard room.info.isGroup, room.stay.state.isIn else { return }
+        for jid in people { try set(JID.received(jid), affiliation) }
+    }
+
     /// Asks for all lists.
     func ask() throws {
         guard room.info.isGroup, room.stay.state.isIn else { return }

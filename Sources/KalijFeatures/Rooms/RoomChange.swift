@@ -88,7 +88,10 @@ struct RoomChange: ChangeRequest {
     func done(_ result: Element?, in step: Step) throws -> IntentOutcome {
         guard let room = try Rooms(step: step).rows.room(JID.received(room)) else { return .done }
         switch change {
-        case .affiliations: try Members(step: step, room: room).ask()
+        case .affiliations(let people, let affiliation, _):
+            let members = Members(step: step, room: room)
+            try members.confirmed(people, affiliation)
+            try members.ask()
         case .configuration: try Rooms(step: step).configurationChanged(room)
         case .role, .destruction, .picture, .moderation: break
         }

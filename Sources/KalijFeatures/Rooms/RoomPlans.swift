@@ -230,7 +230,9 @@ struct RoomPlans {
         step.emit(RoomDescribedAnew(entered))
         try Bookmarks(step: step).changed(entered)
         guard entered.stay.state.isIn else { return try rooms.handle(.wanted, &entered) }
-        try Members(step: step, room: entered).ask()
+        let members = Members(step: step, room: entered)
+        try members.confirmed(row.people, "member")
+        try members.ask()
         try RoomOutbox(step: step, room: entered).flush()
     }
 
