@@ -66,6 +66,9 @@ final class Logout {
     /// Does now whatever the logout asked for.
     /// - Parameter problem: why the session is not ended at the server.
     func finish(without problem: String? = nil) {
+        // What has arrived is handled while there is a session to handle it in: afterwards a stanza would be an error, which
+        // closes the connection without the session's end.
+        driver?.line?.deliverPlanned()
         guard let driver, driver.logout === self else { return }
         driver.logout = nil
         driver.alarms.cancel(.logout)
