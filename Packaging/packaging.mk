@@ -22,7 +22,7 @@ image: packages
 	@Packaging/image $(PACKAGES)
 
 # Both tests are walks through a bare Debian 12: root, cgroup2 and a mirror are needed, so `make test` has neither.
-packages-test: packages
+packages-test: image
 	@Packaging/test $(PACKAGES)
 
 operating-test: packages
