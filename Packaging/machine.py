@@ -1,4 +1,5 @@
 """A bare Debian 12 that is booted, for the tests of packages and of Documentation/Operating.md."""
+import os
 import pathlib
 import shutil
 import subprocess
@@ -18,6 +19,12 @@ def output(*command):
 
 
 VERSION = output(HERE / "version")
+
+
+def build_older(folder):
+    """Builds the older packages, without the time for compressing."""
+    run(HERE / "build", folder, OLDER, stdout=subprocess.DEVNULL,
+        env=dict(os.environ, DPKG_DEB_COMPRESSOR_TYPE="gzip", DPKG_DEB_COMPRESSOR_LEVEL="1"))
 
 
 class Failed(Exception):
