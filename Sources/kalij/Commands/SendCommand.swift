@@ -64,16 +64,17 @@ enum SendCommand: Command {
             text, to: recipient, from: sender, id: arguments.value("--id"),
             answering: arguments.value("--reply").map(MessageReference.init),
             privacy: arguments.has("--plain") ? .plain : .asConversation)
+        Output.accepted()
         if shared.json { try tell(message, as: "message") }
         guard !arguments.has("--queue-only") else {
-            if !shared.json { Output.line(message.line) }
+            if !shared.json { Output.line(message.line(shared.clock)) }
             return .done
         }
         let account = try AccountTable(try shared.directory.read()).account(sender, in: shared.directory)
         let sending = Sending(message, of: account, shared)
         try sending.run(confirming: arguments.has("--confirm"))
         if !shared.json {
-            Output.line(sending.message.line)
+            Output.line(sending.message.line(shared.clock))
         } else if sending.message.state != .queued {
             try tell(sending.message, as: "state")
         }

@@ -21,4 +21,5 @@ struct SharedOptions {
     let directory: AccountDirectory
     let json: Bool
     let verbose: Bool
+    let clock: WallClock
 }

@@ -24,17 +24,18 @@ enum Kalij {
 
     static func main() {
         signal(SIGPIPE, SIG_IGN)
+        Output.keepStandardStreams()
         forbidCoreDumps()
         // A limit on the size of files is a full disk.
         signal(SIGXFSZ, SIG_IGN)
         ErrorTexts.loadLate()
         do {
-            exit(try run(CommandLine.arguments.dropFirst()).rawValue)
+            exit(Output.conclude(try run(CommandLine.arguments.dropFirst())).rawValue)
         } catch {
             let failure = Failure(error)
             Output.error("\(failure.message)")
             if failure.status == .usage { Output.note("`kalij help` shows how it is used") }
-            exit(failure.status.rawValue)
+            exit(Output.conclude(failure.status).rawValue)
         }
     }
 
@@ -70,12 +71,13 @@ enum Kalij {
     ) throws -> ExitStatus {
         let (arguments, _) = try Arguments.read(words, options: command.options + Help.sharedOptions)
         if shared.has("--help") || arguments.has("--help") { return show(Help.of(command)) }
+        let given = shared.merged(arguments)
+        let all = try Defaults(for: given).added(to: given, of: command)
         return try command.run(
-            arguments,
+            all,
             SharedOptions(
-                directory: AccountDirectory(try dataDirectory(arguments.value("--data") ?? shared.value("--data"))),
-                json: shared.has("--json") || arguments.has("--json"), verbose: shared.has("-v") || arguments.has("-v"))
-        )
+                directory: AccountDirectory(try dataDirectory(all.value("--data"))), json: all.has("--json"),
+                verbose: all.has("-v"), clock: WallClock(isUTC: all.has("--utc"))))
     }
 
     private static func command(_ name: String) throws -> any Command.Type {
