@@ -97,7 +97,7 @@ let package = Package(
             name: "kalij",
             dependencies: [
                 "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijRoles", "KalijTransport",
-                "KalijClient", "KalijFiles", "KalijHandlers", "KalijText", "KalijLab",
+                "KalijClient", "KalijFiles", "KalijHandlers", "KalijText", "KalijLab", "CLinux",
             ]),
 
         // What the tests of several targets share.
