@@ -18,9 +18,9 @@ enum HistoryCommand: Command {
         earlier, fetching goes on in the background: exit status 75.
 
         With --json each line is a message:
-          {"event":"message","account":"juliet@example.org","at":"...","direction":"in","id":7,"stanza_id":"...",
-           "origin_id":"...","from":"romeo@example.org/orchard","to":"juliet@example.org","type":"chat","body":"Hi",
-           "sent_at":"2026-11-21T10:00:00.000Z"}
+          {"event":"message","account":"juliet@example.org","at":"...","direction":"in","id":7,
+           "stanza_id":"...","origin_id":"...","from":"romeo@example.org/orchard",
+           "to":"juliet@example.org","type":"chat","body":"Hi","sent_at":"2026-11-21T10:00:00.000Z"}
         or a gap, with the times of the messages before and after, if known:
           {"event":"gap","account":"juliet@example.org","after":"...","before":"...","reason":"not-fetched",
            "fillable":true}

@@ -17,7 +17,8 @@ enum RunCommand: Command {
         With --json every event is a line on standard output: {"event": ..., "account": ..., "at": ...} with the event's own
         keys; `message`, `state` and `unsettled` carry a message as in `kalij history --json`, and a `number` that only grows.
         Commands are lines of JSON on standard input, answered with an event `accepted` or `error` with the command's `id`:
-          {"command": "send", "to": "romeo@example.org", "body": "Hi", "account": "juliet@example.org", "id": 1}
+          {"command": "send", "to": "romeo@example.org", "body": "Hi", "account": "juliet@example.org",
+           "id": 1}
           {"command": "stop"}
         `send` takes a `reply`, the message to be answered, or a `file`, the path of a file that the `body` follows; `keep_metadata`
         and `plain` as on the command line. The events `upload` and `download` tell how far files are. Other commands that change something are named as on the command
@@ -26,7 +27,8 @@ enum RunCommand: Command {
           {"command": "react", "message": 17, "emoji": ["👍"]}
           {"command": "retract", "message": 17}
           {"command": "forget", "message": 17}
-          {"command": "download", "message": 17}; so `cancel_upload` and `retry_upload` with an `upload`, the `origin_id`
+          {"command": "download", "message": 17}
+          {"command": "cancel_upload", "upload": "..."}; so `retry_upload`; the `origin_id` of the message
           {"command": "read", "conversation": "romeo@example.org", "through": 17}
           {"command": "typing", "conversation": "romeo@example.org", "state": "composing"}
           {"command": "draft", "conversation": "romeo@example.org", "body": "Wherefore"}
@@ -35,7 +37,8 @@ enum RunCommand: Command {
           {"command": "remove", "contact": "romeo@example.org"}; so `accept`, `deny`
           {"command": "block", "address": "tybalt@example.com", "report": "spam"}; so `unblock`
           {"command": "lookup", "contact": "romeo@example.org"}; the event `profile` has the answer
-          {"command": "profile", "name": "Juliet", "avatar": "iVBORw0K...", "vcard": {"FN": "Juliet Capulet", "URL": ""}}
+          {"command": "profile", "name": "Juliet", "avatar": "iVBORw0K...",
+           "vcard": {"FN": "Juliet Capulet", "URL": ""}}
         `avatar` is a picture in base64. An empty text removes a draft, a name, a picture or an element of the vCard.
         `account` may be left out if there is only one account, `id` always: any JSON value, given back as it came. The calling program has to read the output: for a
         full pipe `kalij run` waits, and the account waits, too.

@@ -35,9 +35,9 @@ enum SendCommand: Command {
         With --json the first line is the accepted message as in `kalij history --json`, and a second line with the event
         `state` gives the outcome, if this process knows.
 
-        With -i each line of standard input is a message, accepted as soon as it is read, and sent meanwhile; with --json a line of
-        output for each. Empty lines are left out. A line that cannot be sent is named on standard error, and the exit status
-        is 65 in the end. Then, and at SIGTERM, the command ends as above.
+        With -i each line of standard input is a message, accepted as soon as the line is read, and sent meanwhile. Empty lines
+        are left out. Standard error names a line that cannot be sent, and the exit status is 65 in the end. The command ends
+        after the last line, or at SIGTERM, as above. With --json there is a line for each message or bad line.
 
         example:
           tail -f log | kalij send romeo@example.org -i

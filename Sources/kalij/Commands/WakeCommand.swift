@@ -15,8 +15,9 @@ enum WakeCommand: Command {
         and the notification `reopen` says that there is more, with exit status 75.
 
         With --json each line is
-          {"event":"notification","kind":"show","account":"juliet@example.org","conversation":"romeo@example.org",
-           "sender":"romeo@example.org/orchard","body":"Hi","identifier":"7","at":"..."}
+          {"event":"notification","kind":"show","account":"juliet@example.org",
+           "conversation":"romeo@example.org","sender":"romeo@example.org/orchard","body":"Hi",
+           "identifier":"7","at":"..."}
         `kind` is `show`, `withdraw` (read on another device; with the identifier of the shown notification) or `reopen`. A
         notification can come twice with the same identifier: the second replaces the first. A notification counts as shown
         when the reader of standard output has taken the line. A notification that could not be shown (nobody reads, the disk

@@ -1,17 +1,8 @@
+import KalijCommandLine
+
 /// The words of a command line, divided by a command's declaration.
 struct Arguments {
-    /// An option of a command.
-    struct Option {
-        let name: String
-        /// The name of the value in the help; nil for a flag.
-        let value: String?
-        let help: String
-
-        static func flag(_ name: String, _ help: String) -> Option { Option(name: name, value: nil, help: help) }
-        static func value(_ name: String, _ value: String, _ help: String) -> Option {
-            Option(name: name, value: value, help: help)
-        }
-    }
+    typealias Option = CommandOption
 
     private(set) var words: [String] = []
     private var values: [String: [String]] = [:]
