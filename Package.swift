@@ -101,6 +101,7 @@ let package = Package(
             dependencies: [
                 "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijRoles", "KalijTransport",
                 "KalijClient", "KalijFiles", "KalijHandlers", "KalijText", "KalijCommandLine", "KalijLab",
+                "CLinux",
             ]),
 
         // What the tests of several targets share.

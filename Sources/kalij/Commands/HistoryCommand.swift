@@ -27,6 +27,8 @@ enum HistoryCommand: Command {
         Outgoing messages have a `state`: queued, sent, acked or failed (with an `error`), and `settled` is false if their
         session is lost and the outcome is unknown. The `reason` of a gap is not-fetched, lost, reading or unread (with a
         `problem`).
+
+        Times are local, with a line for the date once a day; --utc and --json print UTC.
         """
     static let options: [Arguments.Option] = [
         .value("--limit", "N", "print at most N messages (default 100)"),
@@ -53,15 +55,16 @@ enum HistoryCommand: Command {
         }
         let entries = try reader.entries(of: account, with: conversation, limit: limit)
         var isEmpty = true
+        var times = TimedLines(shared.clock)
         for entry in entries {
             switch entry {
             case .message(let message):
                 isEmpty = false
                 let record = EventRecord(message, account: account.jid.description, at: message.sentAt)
-                Output.line(shared.json ? try JSONLine.of(record) : message.line)
+                Output.line(shared.json ? try JSONLine.of(record) : times.next(message.line, at: message.sentAt))
             case .gap(let gap):
                 let record = GapRecord(gap, account: account.jid.description)
-                Output.line(shared.json ? try JSONLine.of(record) : record.line)
+                Output.line(shared.json ? try JSONLine.of(record) : record.line(shared.clock))
             }
         }
         return isEmpty ? .nothing : .done

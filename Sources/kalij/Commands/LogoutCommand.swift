@@ -58,6 +58,7 @@ enum LogoutCommand: Command {
             Output.note("\(jid) is logged out already")
             return .done
         }
+        Output.accepted()
         let report = try wait(shared, online: !arguments.has("--offline")) {
             try table.all().first { $0.jid == jid }.map { $0.state == .out } ?? true
         }

@@ -11,7 +11,8 @@ enum RunCommand: Command {
         Keeps all stored accounts online and prints messages as they are stored, until told to stop (SIGTERM, SIGINT), or
         until nobody reads the output. `kalij run` may also be killed: the next process goes on from there, and nothing is
         lost or stored twice. Before a freeze (SIGTSTP), `kalij run` lets everything go and stops; when continued, it takes
-        over again. While the disk is full, it waits for room.
+        over again. While the disk is full, it waits for room. Times are local, with a line for the date once a day; --utc and
+        --json print UTC.
 
         With --json every event is a line on standard output: {"event": ..., "account": ..., "at": ...} with the event's own
         keys; `message`, `state` and `unsettled` carry a message as in `kalij history --json`, and a `number` that only grows.
@@ -39,7 +40,7 @@ enum RunCommand: Command {
           {"command": "profile", "name": "Juliet", "avatar": "iVBORw0K...",
            "vcard": {"FN": "Juliet Capulet", "URL": ""}}
         `avatar` is a picture in base64. An empty text removes a draft, a name, a picture or an element of the vCard.
-        `account` may be left out if there is only one account, `id` always. The calling program has to read the output: for a
+        `account` may be left out if there is only one account, `id` always: any JSON value, given back as it came. The calling program has to read the output: for a
         full pipe `kalij run` waits, and the account waits, too.
 
         With --since NUMBER, first prints the events after that number, from any process, and goes on with present events,
@@ -67,7 +68,8 @@ enum RunCommand: Command {
         guard since == nil || shared.json else { throw Failure(.usage, "--since needs --json") }
         guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
         let output = EventOutput(
-            EventPrinter(json: shared.json, verbose: shared.verbose), shared.directory, since: since.map(Int64.init))
+            EventPrinter(json: shared.json, verbose: shared.verbose, clock: shared.clock), shared.directory,
+            since: since.map(Int64.init))
         // Prints the events so far, before this process has to answer others.
         Interruption.endsAtOnce()
         output.printStored()

@@ -68,14 +68,15 @@ enum WakeCommand: Command {
     }
 
     private static func words(_ budget: Int, _ shared: SharedOptions) -> [String] {
-        ["--data", shared.directory.path] + (shared.json ? ["--json"] : []) + (shared.verbose ? ["-v"] : [])
-            + [name, "--budget", "\(budget)"]
+        // Everything is said here, also what comes from the configuration file.
+        ["--config", "/dev/null", "--data", shared.directory.path] + (shared.json ? ["--json"] : [])
+            + (shared.verbose ? ["-v"] : []) + [name, "--budget", "\(budget)"]
     }
 
     private static func fetch(
         _ budget: Int, _ shared: SharedOptions, _ printer: NotificationPrinter
     ) throws -> Engine.Ending {
-        let events = EventPrinter(json: false, verbose: shared.verbose)
+        let events = EventPrinter(json: false, verbose: shared.verbose, clock: shared.clock)
         var options = Engine.Options(role: .wake, budget: Double(budget) - start)
         options.onRenewal = { awaitEnd(budget) }
         var isTold = false

@@ -28,4 +28,5 @@ struct SharedOptions {
     let directory: AccountDirectory
     let json: Bool
     let verbose: Bool
+    let clock: WallClock
 }

@@ -25,17 +25,18 @@ enum Kalij {
 
     static func main() {
         signal(SIGPIPE, SIG_IGN)
+        Output.keepStandardStreams()
         forbidCoreDumps()
         // A limit on the size of files is a full disk.
         signal(SIGXFSZ, SIG_IGN)
         ErrorTexts.loadLate()
         do {
-            exit(try run(CommandLine.arguments.dropFirst()).rawValue)
+            exit(Output.conclude(try run(CommandLine.arguments.dropFirst())).rawValue)
         } catch {
             let failure = Failure(error)
             Output.error("\(failure.message)")
             if failure.status == .usage { Output.note("`kalij help` shows how it is used") }
-            exit(failure.status.rawValue)
+            exit(Output.conclude(failure.status).rawValue)
         }
     }
 
@@ -70,13 +71,14 @@ enum Kalij {
     ) throws -> ExitStatus {
         let (arguments, _) = try Arguments.read(words, options: command.options + Help.sharedOptions)
         if shared.has("--help") || arguments.has("--help") { return show(Help.of(command)) }
-        let data = arguments.value("--data") ?? shared.value("--data")
+        let given = shared.merged(arguments)
+        // Help is printed with a bad file, too.
+        let all = command.usesAccounts ? try Defaults(for: given).added(to: given, of: command) : given
         return try command.run(
-            arguments,
+            all,
             SharedOptions(
-                directory: AccountDirectory(command.usesAccounts ? try dataDirectory(data) : ""),
-                json: shared.has("--json") || arguments.has("--json"), verbose: shared.has("-v") || arguments.has("-v"))
-        )
+                directory: AccountDirectory(command.usesAccounts ? try dataDirectory(all.value("--data")) : ""),
+                json: all.has("--json"), verbose: all.has("-v"), clock: WallClock(isUTC: all.has("--utc"))))
     }
 
     static func command(_ name: String) throws -> any Command.Type {

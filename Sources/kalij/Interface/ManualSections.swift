@@ -20,7 +20,7 @@ enum ManualSections {
               64  wrong usage
               65  bad input
               69  the server cannot be reached, or gives wrong answers
-              75  try again later
+              75  try again later; or the output cannot be written
               77  the server refuses the login
               78  the database or the configuration cannot be used
             """),
