@@ -2,12 +2,16 @@
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
+import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 # The version of the same commands that a test upgrades from.
 OLDER = "0.1.9"
+# A test that is told to end takes its machine and its folder along.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
 def run(*command, **options):
@@ -69,17 +73,27 @@ class Machine:
 
     def __enter__(self):
         self.log = open(f"{self.root}.log", "w")
-        self.process = subprocess.Popen([HERE / "boot", self.root], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
-        number = pathlib.Path(f"{self.root}.pid")
-        until(lambda: number.exists() and number.read_text().strip(), "the first process")
-        self.first = number.read_text().strip()
-        until(lambda: self.inside("systemctl is-system-running", check=False) == "running", "systemd is up")
+        self.process = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", HERE / "boot", self.root], stdin=subprocess.DEVNULL,
+                                        stdout=self.log, stderr=self.log)
+        try:
+            number = pathlib.Path(f"{self.root}.pid")
+            until(lambda: number.exists() and number.read_text().strip(), "the first process")
+            self.first = number.read_text().strip()
+            until(lambda: self.inside("systemctl is-system-running", check=False) in ("running", "degraded"), "systemd is up")
+            # A mount that this machine does not allow, for example, is no matter of the packages.
+            self.failed = self.failed_units()
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_):
         self.process.terminate()
         self.process.wait(30)
         self.log.close()
+
+    def failed_units(self):
+        return self.inside("systemctl --failed --plain --no-legend")
 
     def inside(self, script, check=True):
         """What a script prints on both outputs, without white space around."""
