@@ -10,6 +10,7 @@ INSTALL = PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" Packaging/install
 install: $(if $(and $(wildcard $(RELEASE)),$(wildcard $(PUSH))),,release)
 	@[ -z "$$(find Sources -newer $(RELEASE) -name '*.swift' | head -n 1)" ] || echo "note: the sources are newer than the commands; make release"
 	@$(INSTALL)
+	@echo "installed below $(DESTDIR)$(PREFIX)"
 
 uninstall:
 	@$(INSTALL) --remove
