@@ -15,6 +15,8 @@ final class LineDriver: Sendable {
         var isPausing = false
         /// Whether the thread has ended.
         var isOver = false
+        /// How often the state of a message has changed.
+        var changes = 0
         /// Why this process is not online, if that is known.
         var failure: Failure?
     }
@@ -76,9 +78,13 @@ final class LineDriver: Sendable {
             let outcome = Background.send(
                 shared, progress, within: nil, signals: [],
                 mayEnd: { [self] in isToEnd },
-                told: { [self, weak progress] _ in
+                told: { [self, weak progress] event in
                     let problem = progress?.problem.map { Failure(.unavailable, $0) }
-                    change { $0.state.failure = problem }
+                    let isChange = event.content is MessageStateChanged
+                    change { contents in
+                        contents.state.failure = problem
+                        contents.state.changes &+= isChange ? 1 : 0
+                    }
                 },
                 began: { [self] in begin($0) })
             change { $0.stop = nil }

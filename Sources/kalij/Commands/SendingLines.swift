@@ -123,12 +123,13 @@ final class SendingLines {
 
     // MARK: The end
 
-    /// Waits until the last message is sent, as a single `send` waits.
+    /// Waits until the last message is sent, as a single `send` waits; longer only as long as messages leave.
     /// - Returns: why messages are left.
     private func awaitEnd(atOnce: Bool) -> Failure? {
-        let deadline = Clock.system.monotonic() + Int64(Background.budget) * 1_000_000_000
-        var end = deadline
+        let budget = Int64(Background.budget) * 1_000_000_000
+        var end = Clock.system.monotonic() + budget
         var state = driver.state
+        var changes = state.changes
         var isSent = false
         while !atOnce, !isInterrupted, !state.isOver, Clock.system.monotonic() < end {
             if !isSent, isFinal() {
@@ -139,8 +140,11 @@ final class SendingLines {
             if !isSent, state.failure != nil { break }
             _ = wait(for: [signals, driver.descriptor], until: end)
             state = driver.state
+            if state.changes != changes, !isSent { end = Clock.system.monotonic() + budget }
+            changes = state.changes
         }
         driver.end()
+        let deadline = Clock.system.monotonic() + budget
         let failure = state.failure
         // While another process drives, the thread has nothing to let go.
         while !state.isOver, !state.isHandedOver, !state.isPausing, Clock.system.monotonic() < deadline {
