@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help deps deps-build build release demo push-demo push-nodes-demo test default-installs nested lint model monitoring simulate mutations ratchet-mutants simulate-nodes node-mutants docs examples format \
-    bot-kills omemo-matrix file-matrix bench fuzz fuzz-coverage sanitize clean
+    bot-kills bot-table omemo-matrix file-matrix bench fuzz fuzz-coverage sanitize clean
 
 KILLS ?= 50
 MESSAGES ?= 500
@@ -59,8 +59,9 @@ help:
 	@echo "make model    check the models of handing over (Documentation/Models) with spin, a minute or two"
 	@echo "make monitoring  test the rules for Prometheus of kalij-push"
 	@echo "make docs     build the documentation of libraries with a catalog in .build/docs; no warning, no symbol without a comment"
-	@echo "make examples  build Examples/"
+	@echo "make examples  build Examples/, and the package that README.md shows"
 	@echo "make bot-kills  kill the bot of Examples/CountingBot 200 times on each server, or as KILLS=20 SERVER=ejabberd SEED=... say"
+	@echo "make bot-table  kill the bot of README.md and the same bot of slixmpp 200 times each, or as KILLS=20 SEED=... say (12 minutes)"
 	@echo "make omemo-matrix  show that kalij and other clients read each other's encrypted messages, on both servers (ten minutes)"
 	@echo "make file-matrix  show that pictures go between kalij and other clients, plain and encrypted, on both servers (two minutes)"
 	@echo "make bench    compare with other programs (release build, takes minutes)"
@@ -189,12 +190,18 @@ docs: deps
 examples: deps-build
 	@for example in $(EXAMPLES); do rm -f $(BUILT).yaml; \
 	    swift build --package-path Examples/$$example --scratch-path Examples/.build $(STRICT) || exit 1; done
+	@Scripts/check-readme $(STRICT)
 
 # `make test` has a short form.
 bot-kills: build examples
 	COUNTING_KILLS=$(if $(filter command line,$(origin KILLS)),$(KILLS),200) \
 	    COUNTING_SERVER=$(if $(filter command line,$(origin SERVER)),$(SERVER)) \
 	    KALIJ_EXAMPLE_APP="$(CURDIR)/$(BUILT)" swift test --skip-build $(CONFIGURATION) --filter 'CountingBotTests/killed'
+
+# `make test` has a short form, without slixmpp.
+bot-table: build examples
+	TABLE_KILLS=$(if $(filter command line,$(origin KILLS)),$(KILLS),200) KALIJ_BINARY="$(CURDIR)/.build/debug/kalij" \
+	    KALIJ_EXAMPLE_APP="$(CURDIR)/$(BUILT)" swift test --skip-build $(CONFIGURATION) --filter 'BotTableTests'
 
 # OMEMO_SERVERS=prosody is a single server, OMEMO_PEERS=first,alice,prof fewer clients, OMEMO_VERSION2=1 has kalij and python-omemo use
 # version 2, too, KALIJ_BINARY=... is another build.

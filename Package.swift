@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "KalijStore", targets: ["KalijStore"]),
         .library(name: "KalijRoles", targets: ["KalijRoles"]),
         .library(name: "KalijClient", targets: ["KalijClient", "KalijFeatures", "KalijSteps"]),
+        .library(name: "KalijTestSupport", targets: ["KalijTestSupport"]),
         .executable(name: "kalij", targets: ["kalij"]),
         .library(name: "KalijPush", targets: ["KalijPush", "KalijHTTP", "KalijTransport"]),
         .library(name: "KalijPushLab", targets: ["KalijPushLab"]),
@@ -73,6 +74,8 @@ let package = Package(
                 "KalijHandlers", "KalijStream",
                 "KalijStore", "KalijRoles", "KalijTransport",
             ]),
+        // For the tests of applications.
+        .target(name: "KalijTestSupport", dependencies: ["KalijClient", "KalijAddress", "KalijStream", "KalijXML"]),
         .target(
             name: "KalijLab", dependencies: ["KalijText"],
             resources: [
@@ -138,6 +141,7 @@ let package = Package(
                 "KalijStream", "KalijStore", "KalijRatchet", "KalijRoles", "KalijTransport", "TestSupport",
             ],
             exclude: ["Fixtures"]),
+        .testTarget(name: "KalijTestSupportTests", dependencies: ["KalijTestSupport", "KalijClient", "KalijXML"]),
         // What the command prints, and what its errors say.
         .testTarget(
             name: "KalijCommandTests",

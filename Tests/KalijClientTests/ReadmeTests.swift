@@ -24,12 +24,11 @@ import Testing
     // end
 
     // snippet
-    static func echo(_ account: JID, password: String, server: ServerSettings = .init(), in folder: String) throws {
-        let directory = AccountDirectory(folder)
-        try directory.logIn(account, password: password, resource: "echo", server: server)
+    static func echo(_ folder: String) throws {
         var options = Engine.Options()
         options.features = [Echo.self]
-        try Engine(directory, options: options) { _ in }.run()
+        options.stopsOnSignals = true
+        try Engine(AccountDirectory(folder), options: options) { if let line = $0.content.line { print(line) } }.run()
     }
     // end
 
@@ -46,9 +45,13 @@ import Testing
         #expect(parts.count == 2)
         for part in parts {
             let body = try #require(part.components(separatedBy: "    // end").first)
-            let lines = body.split(separator: "\n", omittingEmptySubsequences: false).map { $0.dropFirst(4) }
+            var lines = body.split(separator: "\n", omittingEmptySubsequences: false).map { $0.dropFirst(4) }
+            // The statements of the program stand in a function here.
+            if lines.first?.hasPrefix("static func") ?? false {
+                lines = lines.dropFirst().dropLast(2).map { $0.dropFirst(4) }
+            }
             let text = lines.joined(separator: "\n").trimmingCharacters(in: .newlines)
-            #expect(readme.contains(text.hasPrefix("static ") ? String(text.dropFirst(7)) : text), "\(text)")
+            #expect(readme.contains(text.replacing("(folder)", with: "(\"echo-data\")")), "\(text)")
         }
     }
 
@@ -84,16 +87,17 @@ import Testing
         let folder = laboratory.path("echo")
         let settings = ServerSettings(
             override: HostAndPort("127.0.0.1:\(server.port)"), caFile: server.certificateAuthority)
+        let directory = AccountDirectory(folder)
+        try directory.logIn(try JID("echo@localhost"), password: "secret", resource: "echo", server: settings)
         // The bot blocks its thread, and tasks have few threads.
         let (ending, ended) = AsyncStream.makeStream(of: (any Error)?.self)
         Thread.detachNewThread {
             do {
-                try Self.echo(try JID("echo@localhost"), password: "secret", server: settings, in: folder)
+                try Self.echo(folder)
                 ended.yield(nil)
             } catch { ended.yield(error) }
             ended.finish()
         }
-        let directory = AccountDirectory(folder)
         try await wait("the bot is online") {
             // Before the login is through, there is no account yet.
             guard let database = try? directory.read() else { return false }

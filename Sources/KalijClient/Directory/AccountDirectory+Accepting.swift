@@ -17,7 +17,7 @@ extension AccountDirectory {
         for jid: JID? = nil, clock: Clock = .system, _ body: (Step) throws -> Result
     ) throws -> Result {
         guard exists else { throw DirectoryError.noAccount(directory: path) }
-        let database = try open(.machine, role: .share, now: clock.now())
+        let database = try open(.machine, role: .share, now: clock.now(), clock: clock)
         let account = try AccountTable(database).account(jid, in: self)
         return try ringing { try Step.accept(for: account, in: database, clock: clock, body) }
     }
@@ -36,7 +36,7 @@ extension AccountDirectory {
         _ jid: JID, password: String, resource: String, server: ServerSettings = ServerSettings(),
         within seconds: Double = 60, clock: Clock = .system
     ) throws {
-        let database = try open(.machine, role: .share, now: clock.now())
+        let database = try open(.machine, role: .share, now: clock.now(), clock: clock)
         let login = try Login.attempt(jid, password: password, server: server, within: seconds)
         try ringing {
             try AccountTable(database).store(

@@ -87,8 +87,15 @@ public struct AccountDirectory: Sendable {
 
     /// Opens the database for writing in a process that does not drive. Migrates the tables first if no other process
     /// drives. Creates the directory, for its user alone.
+    /// - Parameters:
+    ///   - durability: what a commit survives.
+    ///   - role: the purpose of this process.
+    ///   - now: milliseconds since 1970.
+    ///   - clock: tells whether the machine has been started since the last use.
     /// - Throws: `FenceError.held` if the tables are of an older version and a process of that version drives; `StoreError`.
-    public func open(_ durability: Database.Durability, role: Role, now: Int64) throws -> Database {
+    public func open(
+        _ durability: Database.Durability, role: Role, now: Int64, clock: Clock = .system
+    ) throws -> Database {
         try create()
         let state = try Schema.accounts.check(path: databasePath)
         let database = try Database(path: databasePath, durability: durability)
@@ -96,8 +103,22 @@ public struct AccountDirectory: Sendable {
             let (fence, previous) = try migrate(database, role: role, now: now)
             // If the last driver did not let go, the next driver still has to notice.
             if previous?.letGo ?? true { try fence.letGo(database) }
+        } else {
+            try leaveOutAfterPowerFailure(database, clock)
         }
         return database
+    }
+
+    /// The first process since the start of the machine need not drive. A driver that had not let go may have died with the machine
+    /// and with its last commits: their numbers and ids are given to nothing else.
+    private func leaveOutAfterPowerFailure(_ database: Database, _ clock: Clock) throws {
+        guard try SteadyTime(reading: database, clock) == nil, try !Fence.wasLetGo(in: database) else { return }
+        try database.transaction {
+            guard try SteadyTime(reading: database, clock) == nil else { return }
+            _ = try SteadyTime(in: database, clock)
+            try Telling.leaveNumbersOut(in: database, now: clock.now())
+            try MessagesByID.leaveOut(in: database)
+        }
     }
 
     /// Opens the database in the driver.
@@ -124,6 +145,7 @@ public struct AccountDirectory: Sendable {
             try database.transaction {
                 try fence.check(database)
                 try Telling.leaveNumbersOut(in: database, now: now)
+                try MessagesByID.leaveOut(in: database)
             }
         }
         try database.execute("PRAGMA synchronous=NORMAL; PRAGMA busy_timeout=10000")

@@ -7,11 +7,9 @@ extension Schema {
 
     /// The tables of a directory's database, with the tables of an application's `features`. A feature without tables is noted, too.
     static func accounts(_ features: [any Feature.Type]) -> Schema {
-        let steps =
-            AccountTables.migrations + SessionTables.migrations + StepTables.migrations + LinkTables.migrations
-        return Schema(
+        Schema(
             applicationID: 0x4B61_6C69,
-            migrations: steps + Features.own.flatMap { $0.migrations }
+            migrations: OwnTables.migrations + Features.own.flatMap { $0.migrations }
                 + features.flatMap { [Migration(presenceOf: $0.name)] + $0.migrations })
     }
 }

@@ -39,6 +39,10 @@ public final class Engine {
         /// The features of the application, which have their turns after the engine's own, in this order. All its processes that
         /// drive must have the same features: the engine refuses to drive without a feature that has driven before.
         public var features: [any Feature.Type] = []
+        /// Whether SIGTERM and SIGINT stop the engine, as ``Engine/stop()`` does, during its run. Before and afterwards, and while
+        /// another process is asked to let go, the signals have the effect that the process has given them; an ignored signal
+        /// stays ignored. For one engine of a process at a time.
+        public var stopsOnSignals = false
         /// Only for `background`: returns false while there is other work than sending; called after every change.
         public var mayEnd: () throws -> Bool = { true }
 
@@ -164,6 +168,9 @@ public final class Engine {
     /// - Throws: `FenceError.stale` if another process took over; `EngineError.refused` if no account can log in.
     @discardableResult
     public func run() throws -> Ending {
+        let signals =
+            try !options.stopsOnSignals ? nil : SignalWatch(loop, [SIGTERM, SIGINT]) { [weak self] _ in self?.stop() }
+        defer { signals?.end() }
         if !stopping.isStopping {
             network = try? NetworkMonitor(loop: loop) { [weak self] in
                 self?.drivers.values.forEach { $0.networkChanged() }

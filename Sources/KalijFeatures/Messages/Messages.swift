@@ -48,10 +48,12 @@ package struct Messages {
             received.direction == .outgoing ? received.type == "groupchat" ? .delivered : .acked : nil
         try database.run(
             """
-            INSERT INTO message(account, direction, conversation, position, archive, stanza_id, message_id, origin_id,
+            INSERT INTO message(id, account, direction, conversation, position, archive, stanza_id, message_id, origin_id,
                 sender, recipient, type, body, shown, reply_to, encryption, sent_at, received_at, state, catchup,
                 markable, author)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            VALUES ((SELECT max(g.id, coalesce((SELECT max(id) FROM message), 0)) + 1 FROM message_gone g),
+                ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO NOTHING
             """,
             [
                 account, .text(received.direction.rawValue), .text(received.conversation), .integer(position),

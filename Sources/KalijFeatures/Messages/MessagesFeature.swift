@@ -89,5 +89,15 @@ enum MessagesFeature: Feature {
             """
             ALTER TABLE message ADD COLUMN author TEXT; -- in a room: who has said it; NULL: not proven
             """),
+        Migration(
+            "messages/5",
+            """
+            -- No id is given twice: applications keep the last one they have seen. Here is the highest one that is gone. To keep
+            -- it at each deletion, of which there are few, costs less than AUTOINCREMENT, which writes a page more for each message.
+            CREATE TABLE message_gone(only INTEGER PRIMARY KEY CHECK (only = 1), id INTEGER NOT NULL);
+            INSERT INTO message_gone VALUES (1, 0);
+            CREATE TRIGGER message_goes AFTER DELETE ON message WHEN OLD.id > (SELECT id FROM message_gone)
+                BEGIN UPDATE message_gone SET id = OLD.id; END;
+            """),
     ]
 }

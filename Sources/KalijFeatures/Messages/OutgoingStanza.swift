@@ -123,9 +123,10 @@ package struct OutgoingStanza {
         let account = step.account
         try step.database.run(
             """
-            INSERT INTO message(account, direction, conversation, position, archive, message_id, origin_id, sender,
+            INSERT INTO message(id, account, direction, conversation, position, archive, message_id, origin_id, sender,
                 recipient, type, body, shown, reply_to, sent_at, state)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            VALUES ((SELECT max(g.id, coalesce((SELECT max(id) FROM message), 0)) + 1 FROM message_gone g),
+                ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 .integer(account.id), .state(Direction.outgoing), .text(conversation),

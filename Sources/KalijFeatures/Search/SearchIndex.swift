@@ -23,10 +23,6 @@ package struct SearchIndex {
             if let text { try add(text, of: row) }
             if text == nil, old != nil { try database.run("UPDATE search_progress SET erased = 1") }
         }
-        guard text == nil else { return }
-        // The number of a removed row may be given again.
-        try database.run(
-            "UPDATE search_progress SET place = ?1 WHERE place > ?1", [.integer(try newestRow())])
     }
 
     /// An account is removed: the index is empty, and will be filled with the texts of the other accounts.

@@ -72,6 +72,9 @@ public final class Fence {
         return lock.isHeld(byte: owner.number) ? owner : nil
     }
 
+    /// Whether the last owner has let go in order; true if there was none.
+    public static func wasLetGo(in database: Database) throws -> Bool { try read(database)?.letGo ?? true }
+
     private static func read(_ database: Database) throws -> Owner? {
         try database.prepare("SELECT number, role, pid, since, let_go FROM fence").first { row in
             Owner(

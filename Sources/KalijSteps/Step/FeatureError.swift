@@ -1,9 +1,13 @@
+import KalijStore
+
 /// Why the features that an application names cannot be used. It is the programmer's mistake.
 public enum FeatureError: Error, CustomStringConvertible, Sendable, Equatable {
     /// The name is not of letters, digits, hyphens and full stops, or has no full stop.
     case badName(String)
     /// Two features have this name, or handlers with the same prefix.
     case taken(String)
+    /// The feature's tables and Kalij's could have the same names: the name begins with that of a table.
+    case reserved(String, table: String)
     /// A migration, handler or event of the feature has a name that does not begin with the feature's.
     case foreignName(String, feature: String)
 
@@ -12,6 +16,9 @@ public enum FeatureError: Error, CustomStringConvertible, Sendable, Equatable {
         case .badName(let name):
             "\"\(name)\" cannot be an application's feature: its name begins with a domain of the author, as in org.example.bot"
         case .taken(let name): "there are two features with the name \(name)"
+        case .reserved(let name, let table):
+            "\"\(name)\" cannot be an application's feature: the names of its tables could be Kalij's, which has the table \(table); "
+                + "the name begins with a domain of the author, as in org.example.bot"
         case .foreignName(let name, let feature):
             "\(name) is in the feature \(feature): the names of migrations begin with \(feature)/, of handlers and events with \(feature)."
         }
@@ -24,11 +31,14 @@ extension FeatureError {
     package static func check(
         _ application: [any Feature.Type], besides own: [any Feature.Type]
     ) throws(FeatureError) {
+        let migrations = OwnTables.migrations + own.flatMap { $0.migrations }
         var names = Set(own.flatMap { [$0.name, $0.handlerPrefix] })
         for feature in application {
             let name = feature.name
             guard isName(name) else { throw .badName(name) }
             guard Set([name, feature.handlerPrefix]).isDisjoint(with: names) else { throw .taken(name) }
+            let table = Migration.table(owning: name, in: migrations)
+            if let table { throw .reserved(name, table: table) }
             names.formUnion([name, feature.handlerPrefix])
             let foreign = foreignNames(in: feature).first
             if let foreign { throw .foreignName(foreign, feature: name) }

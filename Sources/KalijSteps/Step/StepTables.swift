@@ -1,5 +1,11 @@
 import KalijStore
 
+/// All tables that are no feature's, in the order of the migrations.
+package enum OwnTables {
+    package static let migrations =
+        AccountTables.migrations + SessionTables.migrations + StepTables.migrations + LinkTables.migrations
+}
+
 /// The tables for steps: slow steps, the barrier, the steady time.
 package enum StepTables {
     package static let migrations = [

@@ -16,6 +16,7 @@ public final class Database {
         case machine
     }
 
+    /// The path of the file.
     public let path: String
     private let durability: Durability
     // Owned: closed in deinit after all statements are gone.
@@ -26,7 +27,10 @@ public final class Database {
     private lazy var confinement = Confinement(of: handle)
 
     /// Opens the database at `path` for reading and writing; creates a missing file (readable by its owner alone).
-    /// - Parameter busySeconds: how long a statement waits for another writer before throwing ``StoreError/Code/busy``.
+    /// - Parameters:
+    ///   - path: the path of the file.
+    ///   - durability: what a commit survives.
+    ///   - busySeconds: how long a statement waits for another writer before throwing ``StoreError/Code/busy``.
     /// - Throws: `StoreError`
     public init(path: String, durability: Durability, busySeconds: Double = 10) throws(StoreError) {
         try Self.create(path)

@@ -33,9 +33,12 @@ public struct StoreError: Error, Equatable, CustomStringConvertible, Sendable {
         public static let other = Code(name: "database error")
     }
 
+    /// The kind of the failure.
     public let code: Code
+    /// The error and the place, without any stored value.
     public let message: String
 
+    /// A failure to throw.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

@@ -1,8 +1,12 @@
 /// A value bound to a statement's parameter.
 public enum Value: Sendable, Equatable {
+    /// NULL.
     case null
+    /// A number.
     case integer(Int64)
+    /// A text in UTF-8.
     case text(String)
+    /// Bytes.
     case blob([UInt8])
 
     /// An optional text: nil is NULL.

@@ -25,6 +25,24 @@ public struct Migration: Sendable {
     /// - Parameter application: the feature's name.
     package init(presenceOf application: String) { self.init(application + "/0", "") }
 
+    /// The names of the tables that the migration makes.
+    var tables: [String] {
+        let words = script.split { $0.isWhitespace || "(;".contains($0) }
+        return zip(words, words.dropFirst()).enumerated().compactMap { place, pair in
+            guard pair.1 == "TABLE", ["CREATE", "VIRTUAL"].contains(pair.0) else { return nil }
+            return words.dropFirst(place + 2).first { !["IF", "NOT", "EXISTS"].contains($0) }.map(String.init)
+        }
+    }
+
+    /// The table of this schema's, or of SQLite's, that an application of the name `application` would own or that would own one
+    /// of the application's, by their names; nil if there is none.
+    package static func table(owning application: String, in migrations: [Migration]) -> String? {
+        let prefix = Confinement.prefix(of: application)
+        return (migrations.flatMap(\.tables) + ["fence", "migration", "sqlite"]).first {
+            $0 == prefix || $0.hasPrefix(prefix + "_") || prefix.hasPrefix($0 + "_")
+        }
+    }
+
     /// The application that a migration of this name belongs to; nil for a migration of Kalij's.
     static func application(_ name: String) -> String? {
         let owner = name.prefix { $0 != "/" }

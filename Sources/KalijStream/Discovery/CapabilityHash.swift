@@ -16,6 +16,7 @@ public struct CapabilityHash: Hashable, Sendable {
         case structured
     }
 
+    /// The standard that defines the hash.
     public let format: Format
     /// The hash function by its name in XEP-0300, such as `sha-256`.
     public let algorithm: String

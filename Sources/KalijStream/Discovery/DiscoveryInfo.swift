@@ -13,11 +13,13 @@ public struct DiscoveryInfo: Hashable, Sendable {
         /// The language of the name (`xml:lang`); nil if none is in effect.
         public var language: String?
 
+        /// A kind of entity.
         public init(category: String, type: String, name: String? = nil, language: String? = nil) {
             (self.category, self.type, self.name, self.language) = (category, type, name, language)
         }
     }
 
+    /// What the entity is.
     public var identities: [Identity]
     /// The namespaces of the supported protocols.
     public var features: [String]
@@ -29,6 +31,7 @@ public struct DiscoveryInfo: Hashable, Sendable {
     /// The namespace of the `<query/>`.
     public static let namespace = "http://jabber.org/protocol/disco#info"
 
+    /// A description to send, or to compare.
     public init(identities: [Identity] = [], features: [String] = [], forms: [DataForm] = []) {
         (self.identities, self.features, self.forms) = (identities, features, forms)
     }

@@ -13,6 +13,7 @@ public struct DiscoveryItem: Hashable, Sendable {
     /// A name for people; nil if there is none.
     public var name: String?
 
+    /// An item to send, or to compare.
     public init(jid: JID, node: String? = nil, name: String? = nil) {
         (self.jid, self.node, self.name) = (jid, node, name)
     }

@@ -19,27 +19,49 @@ public struct StanzaError: Error, Hashable, Sendable {
 
     /// The conditions of RFC 6120, 8.3.3.
     public enum Condition: String, Hashable, Sendable, CaseIterable {
+        /// The stanza does not conform to the standard (8.3.3.1).
         case badRequest = "bad-request"
+        /// Something with this name or address is there already (8.3.3.2).
         case conflict
+        /// The recipient does not know the request (8.3.3.3).
         case featureNotImplemented = "feature-not-implemented"
+        /// The sender lacks the right to do this (8.3.3.4).
         case forbidden
+        /// The recipient has no longer this address; perhaps the error has the new one (8.3.3.5).
         case gone
+        /// The server has failed (8.3.3.6).
         case internalServerError = "internal-server-error"
+        /// The item or address does not exist (8.3.3.7).
         case itemNotFound = "item-not-found"
+        /// An address is no address (8.3.3.8).
         case jidMalformed = "jid-malformed"
+        /// The request does not fulfil the recipient's conditions (8.3.3.9).
         case notAcceptable = "not-acceptable"
+        /// Nobody may do this (8.3.3.10).
         case notAllowed = "not-allowed"
+        /// The sender has to give credentials first (8.3.3.11).
         case notAuthorized = "not-authorized"
+        /// The stanza breaks a local rule, such as a limit on its size (8.3.3.12).
         case policyViolation = "policy-violation"
+        /// The recipient is not there at the moment (8.3.3.13).
         case recipientUnavailable = "recipient-unavailable"
+        /// The request is to go to another address, which the error has (8.3.3.14).
         case redirect
+        /// The sender has to register first (8.3.3.15).
         case registrationRequired = "registration-required"
+        /// The recipient's domain has no server, or the server cannot be found (8.3.3.16).
         case remoteServerNotFound = "remote-server-not-found"
+        /// The recipient's server does not answer (8.3.3.17).
         case remoteServerTimeout = "remote-server-timeout"
+        /// The recipient or server is too busy (8.3.3.18).
         case resourceConstraint = "resource-constraint"
+        /// The recipient does not offer the service, or is not there (8.3.3.19).
         case serviceUnavailable = "service-unavailable"
+        /// The sender has to subscribe first (8.3.3.20).
         case subscriptionRequired = "subscription-required"
+        /// None of the others; an application's own condition may follow (8.3.3.21).
         case undefinedCondition = "undefined-condition"
+        /// The request came at the wrong time (8.3.3.22).
         case unexpectedRequest = "unexpected-request"
 
         /// The type recommended for the condition by RFC 6120, 8.3.3.

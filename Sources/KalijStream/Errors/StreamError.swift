@@ -4,30 +4,55 @@ import KalijXML
 public struct StreamError: Error, Hashable, Sendable {
     /// The conditions of RFC 6120, 4.9.3.
     public enum Condition: String, Hashable, Sendable, CaseIterable {
+        /// XML that cannot be processed (4.9.3.1).
         case badFormat = "bad-format"
+        /// A prefix of a namespace is missing or wrong (4.9.3.2).
         case badNamespacePrefix = "bad-namespace-prefix"
+        /// A new stream takes the place of this one (4.9.3.3).
         case conflict
+        /// One side has not heard from the other for too long (4.9.3.4).
         case connectionTimeout = "connection-timeout"
+        /// The server serves the domain no longer (4.9.3.5).
         case hostGone = "host-gone"
+        /// The server does not serve the domain (4.9.3.6).
         case hostUnknown = "host-unknown"
+        /// An address between servers is missing or wrong (4.9.3.7).
         case improperAddressing = "improper-addressing"
+        /// The server has failed (4.9.3.8).
         case internalServerError = "internal-server-error"
+        /// A stanza's sender is not the stream's (4.9.3.9).
         case invalidFrom = "invalid-from"
+        /// The stream's namespace is wrong (4.9.3.10).
         case invalidNamespace = "invalid-namespace"
+        /// XML that is not valid (4.9.3.11).
         case invalidXML = "invalid-xml"
+        /// The client has sent something before it was authenticated (4.9.3.12).
         case notAuthorized = "not-authorized"
+        /// XML that is not well-formed (4.9.3.13).
         case notWellFormed = "not-well-formed"
+        /// A local rule was broken, such as a limit on the size of a stanza (4.9.3.14).
         case policyViolation = "policy-violation"
+        /// The server cannot reach another one that it needs (4.9.3.15).
         case remoteConnectionFailed = "remote-connection-failed"
+        /// The stream has to be opened anew, for example because credentials have expired (4.9.3.16).
         case reset
+        /// The server is too busy (4.9.3.17).
         case resourceConstraint = "resource-constraint"
+        /// A part of XML that streams must not have, such as a comment (4.9.3.18).
         case restrictedXML = "restricted-xml"
+        /// The client is to connect to another address, which the error has (4.9.3.19).
         case seeOtherHost = "see-other-host"
+        /// The server is being shut down (4.9.3.20).
         case systemShutdown = "system-shutdown"
+        /// None of the others; an application's own condition may follow (4.9.3.21).
         case undefinedCondition = "undefined-condition"
+        /// The encoding is not UTF-8 (4.9.3.22).
         case unsupportedEncoding = "unsupported-encoding"
+        /// A feature that the stream requires is not supported (4.9.3.23).
         case unsupportedFeature = "unsupported-feature"
+        /// A child of the stream that is no stanza (4.9.3.24).
         case unsupportedStanzaType = "unsupported-stanza-type"
+        /// The version of XMPP is not supported (4.9.3.25).
         case unsupportedVersion = "unsupported-version"
     }
 

@@ -8,8 +8,10 @@ extension EventLoop {
     /// the mask. Child processes inherit the mask, too; give each an empty mask. The signals stay watched as long as
     /// the loop lives.
     ///
+    /// - Returns: the watch. After its end the signals stay blocked.
     /// - Throws: ``SystemError`` if a number is no signal or the process has no descriptors left.
-    public func watchSignals(_ signals: [Int32], _ handler: @escaping (Int32) -> Void) throws(SystemError) {
+    @discardableResult
+    public func watchSignals(_ signals: [Int32], _ handler: @escaping (Int32) -> Void) throws(SystemError) -> Watch {
         var set = sigset_t()
         sigemptyset(&set)
         for signal in signals where sigaddset(&set, signal) != 0 { throw SystemError("sigaddset") }
@@ -18,7 +20,7 @@ extension EventLoop {
         let source = OwnedDescriptor(descriptor)
         let status = pthread_sigmask(SIG_BLOCK, &set, nil)
         if status != 0 { throw SystemError("pthread_sigmask", code: status) }
-        _ = try watch(descriptor, .read) { _ in
+        return try watch(descriptor, .read) { _ in
             var info = signalfd_siginfo()
             // The kernel writes whole records of this size.
             while withUnsafeMutableBytes(of: &info, { read(source.number, $0.baseAddress, $0.count) })

@@ -1,6 +1,4 @@
-import Glibc
 import KalijClient
-import KalijTransport
 
 enum FlushCommand: Command {
     static let name = "flush"
@@ -27,11 +25,9 @@ enum FlushCommand: Command {
             if (event.content as? MessageStateChanged)?.message.state == .acked { sent += 1 }
             if shared.verbose { printer.print(event) } else if isProblem(event) { printer.note(event) }
         }
-        let ending = try Engine.drive(
-            shared.directory, options: .init(role: .background, budget: budget), onEvent: { progress.see($0) },
-            began: { engine in
-                try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak engine] _ in engine?.stop() }
-            })
+        var options = Engine.Options(role: .background, budget: budget)
+        options.stopsOnSignals = true
+        let ending = try Engine.drive(shared.directory, options: options, onEvent: { progress.see($0) })
         return try conclude(ending, sent: sent, progress, shared)
     }
 

@@ -6,7 +6,7 @@ import KalijStore
 
 enum HistoryCommand: Command {
     static let name = "history"
-    static let usage = "[JID] [--limit N] [--older N] [--fill] [--within SECONDS] [--account JID]"
+    static let usage = "[JID] [--limit N] [--after ID] [--older N] [--fill] [--within SECONDS] [--account JID]"
     static let summary = "print stored messages, fetch older ones"
     static let details = """
         Prints the newest stored messages, oldest first, of all conversations or of the conversation with JID, and the places
@@ -16,6 +16,10 @@ enum HistoryCommand: Command {
         With --older N, first fetches N messages before the oldest stored message; with --fill, first fetches the missing
         messages in between. The driving process (`kalij run`) fetches; without one, this process does. If this process ends
         earlier, fetching goes on in the background: exit status 75.
+
+        With --after ID, prints the oldest messages that were stored after the message with this id, in
+        the order of their ids, and no gaps. A program that keeps the last id it has handled (`id` with
+        --json; 0 at first) gets each message once, however old: an id is never given twice.
 
         With --json each line is a message:
           {"event":"message","account":"juliet@example.org","at":"...","direction":"in","id":7,
@@ -32,6 +36,7 @@ enum HistoryCommand: Command {
         """
     static let options: [Arguments.Option] = [
         .value("--limit", "N", "print at most N messages (default 100)"),
+        .value("--after", "ID", "print messages stored after this one, oldest first; 0: from the first"),
         .value("--older", "N", "first fetch N older messages from the archive"),
         .flag("--fill", "first fetch missing messages between stored messages"),
         .value("--within", "SECONDS", "fetch for at most so long (default 60)"),
@@ -42,6 +47,7 @@ enum HistoryCommand: Command {
         try arguments.expect(0...1)
         let limit = try arguments.integer("--limit", in: 1...1_000_000_000) ?? 100
         let older = try arguments.integer("--older", in: 1...1_000_000_000) ?? 0
+        let after = try arguments.integer("--after").map { Int64($0) }
         let seconds = try arguments.integer("--within", in: 1...86_400) ?? 60
         let jid = try arguments.value("--account").map { try JID($0) }
         let conversation = try arguments.words.first.map { try JID($0) }
@@ -53,7 +59,15 @@ enum HistoryCommand: Command {
         if let damage = reader.mailboxDamage {
             Output.note("messages that other processes left in the mailbox are not shown: \(damage)")
         }
-        let entries = try reader.entries(of: account, with: conversation, limit: limit)
+        let entries: [HistoryReader.Entry]
+        do {
+            entries =
+                try after.map {
+                    try reader.messages(after: $0, of: account, with: conversation, limit: limit).map { .message($0) }
+                } ?? reader.entries(of: account, with: conversation, limit: limit)
+        } catch let error as HistoryError {
+            throw Failure(.badInput, "--after: \(error)")
+        }
         var isEmpty = true
         var times = TimedLines(shared.clock)
         for entry in entries {

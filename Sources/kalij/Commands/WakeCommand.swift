@@ -78,6 +78,7 @@ enum WakeCommand: Command {
     ) throws -> Engine.Ending {
         let events = EventPrinter(json: false, verbose: shared.verbose, clock: shared.clock)
         var options = Engine.Options(role: .wake, budget: Double(budget) - start)
+        options.stopsOnSignals = true
         options.onRenewal = { awaitEnd(budget) }
         var isTold = false
         options.onNotification = { notification in
@@ -89,9 +90,6 @@ enum WakeCommand: Command {
         }
         return try Engine.drive(
             shared.directory, options: options, onEvent: { if shared.verbose { events.note($0) } },
-            begins: { Interruption.endsAtOnce() },
-            began: { engine in
-                try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak engine] _ in engine?.stop() }
-            })
+            begins: { Interruption.endsAtOnce() })
     }
 }

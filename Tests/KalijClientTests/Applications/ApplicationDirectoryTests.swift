@@ -129,6 +129,37 @@ import Testing
         try drive([])
     }
 
+    private enum Reserved: Feature {
+        @TaskLocal static var name = ""
+    }
+
+    @Test(
+        "a feature whose tables could have the names of Kalij's or of SQLite's is refused",
+        arguments: [
+            ("message.gone", "message"), ("room.member", "room"), ("Room-Member.bot", "room"),
+            ("search.text.data", "search_text"),
+            ("omemo.session", "omemo_session"), ("event.example.bot", "event"), ("sqlite.bot", "sqlite"),
+            ("fence.bot", "fence"),
+            ("barrier.a", "barrier"), ("tls.ticket", "tls_ticket"),
+        ])
+    func reserved(name: String, table: String) {
+        Reserved.$name.withValue(name) {
+            #expect(throws: FeatureError.reserved(name, table: table)) { try Features([Reserved.self]) }
+        }
+    }
+
+    @Test("each table of a directory is known to that check")
+    func allTables() throws {
+        let database = try directory.open(.machine, role: .share, now: 1)
+        let tables = try database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all { $0.text() }
+        #expect(tables.count > 60)
+        for table in tables where !table.hasPrefix("sqlite_") {
+            Reserved.$name.withValue(table.replacing("_", with: ".") + ".x") {
+                #expect(throws: FeatureError.self, "\(table)") { try Features([Reserved.self]) }
+            }
+        }
+    }
+
     private enum Nameless: Feature { static let name = "bot" }
     private enum Crooked: Feature { static let name = "org..bot" }
     private enum Same: Feature { static let name = "org.example.plain" }

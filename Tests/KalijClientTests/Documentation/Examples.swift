@@ -97,6 +97,7 @@ enum Counting: Feature {
 
 var options = Engine.Options()
 options.features = [Counting.self]
+options.stopsOnSignals = true
 let engine = try Engine(directory, options: options) { _ in }
 try engine.run()
 #sourceLocation()

@@ -41,19 +41,12 @@ final class StepHarness {
         directory = AccountDirectory(scratch.path)
         clock = FixedClock(StepHarness.noon)
         clock.set(by: fast)
-        let driven = try directory.drive(role: .main, now: StepHarness.noon)
-        (database, fence) = (driven.database, driven.fence)
-        try AccountTable(database).store(
-            jid: try JID("juliet@example.org"), server: ServerSettings(),
-            login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "secret"), resource: resource,
-            clock: clock.clock
-        )
-        account = try AccountTable(database).account(nil, in: directory)
-        runner = StepRunner(
-            database: database, fence: fence, barrier: Barrier(database), clock: clock.clock,
-            features: try Features(features), notifies: notifies,
-            steady: try SteadyTime(reading: database, clock.clock))
-        steps = SessionSteps(runner: runner, account: account)
+        let driven = try HandDriven(
+            directory, as: try JID("juliet@example.org"), resource: resource, applications: features,
+            notifies: notifies,
+            clock: clock.clock)
+        (database, fence, account) = (driven.database, driven.fence, driven.account)
+        (runner, steps) = (driven.runner, driven.steps)
     }
 
     /// A harness with a fresh session; the question for features waits in the queue.

@@ -1,5 +1,6 @@
 import Glibc
 import KalijTransport
+import Synchronization
 import Testing
 
 @Suite struct EventLoopTests {
@@ -115,6 +116,62 @@ import Testing
         pthread_kill(pthread_self(), SIGUSR2)
         loop.run()
         #expect(Set(seen) == [SIGUSR1, SIGUSR2])
+    }
+
+    private static let usual = Atomic<Int>(0)
+
+    @Test(
+        "Signals that the system gives to other threads come to the loop, and afterwards have their earlier effect again"
+    )
+    func signalsOfOtherThreads() throws {
+        signal(SIGIO) { _ in EventLoopTests.usual.add(1, ordering: .sequentiallyConsistent) }
+        var before = sigset_t()
+        pthread_sigmask(SIG_BLOCK, nil, &before)
+        let loop = try EventLoop()
+        var seen = 0
+        let watch = try SignalWatch(loop, [SIGIO]) { _ in
+            seen += 1
+            if seen == 2 { loop.stop() }
+        }
+        loop.schedule(after: 5) { loop.stop() }
+        for _ in 0..<2 {
+            Self.raiseElsewhere(SIGIO)
+            // Two of a number that wait are one.
+            if seen == 0 { loop.schedule(after: 0.05) { loop.stop() } }
+            loop.run()
+        }
+        #expect(seen == 2 && Self.usual.load(ordering: .sequentiallyConsistent) == 0)
+        watch.end()
+        watch.end()
+        Self.raiseElsewhere(SIGIO)
+        let usual = Self.usual.load(ordering: .sequentiallyConsistent)
+        #expect(seen == 2)
+        #expect(usual == 1)
+        var after = sigset_t()
+        pthread_sigmask(SIG_BLOCK, nil, &after)
+        #expect((1..<32).allSatisfy { sigismember(&before, $0) == sigismember(&after, $0) })
+    }
+
+    /// In a thread that does not block the signal.
+    private static func raiseElsewhere(_ number: Int32) {
+        let other = Thread {
+            var none = sigset_t()
+            sigemptyset(&none)
+            pthread_sigmask(SIG_SETMASK, &none, nil)
+            pthread_kill(pthread_self(), number)
+        }
+        other.join()
+    }
+
+    @Test("A signal that the process ignores stays ignored")
+    func ignoredSignal() throws {
+        signal(SIGVTALRM, SIG_IGN)
+        let loop = try EventLoop()
+        let watch = try SignalWatch(loop, [SIGVTALRM]) { _ in Issue.record("an ignored signal came") }
+        kill(getpid(), SIGVTALRM)
+        loop.schedule(after: 0.1) { loop.stop() }
+        loop.run()
+        watch.end()
     }
 
     @Test("A watch cancelled in a turn is not called in that turn")

@@ -70,6 +70,48 @@ import Testing
         #expect(try kalij("history", "--older", "5").errors.contains("0 older messages fetched"))
     }
 
+    /// "a cursor that an application can keep"
+    @Test("`history --after` prints each message once, as JSON and plain, over kills; errors name the option")
+    func after() async throws {
+        let (laboratory, server, sent) = try await archived(5, on: .prosody)
+        defer { laboratory.close() }
+        let kalij = try Kalij(data: laboratory.path("data"))
+        let login = try kalij(
+            "login", "alice@localhost", "--server", "127.0.0.1:\(server.port)", "--ca", server.certificateAuthority,
+            environment: ["KALIJ_PASSWORD": "secret"])
+        #expect(login.status == 0)
+        #expect(try kalij("history", "--after", "0").status == 1)
+        let run = try kalij.running()
+        try await run.event("caught_up")
+        #expect(run.end(SIGKILL).status == SIGKILL)
+
+        var (seen, place): ([String], Int) = ([], 0)
+        for _ in 0..<3 {
+            let page = try kalij("--json", "history", "--after", "\(place)", "--limit", "2")
+            #expect(page.status == 0, "\(page.errors)")
+            seen += try bodies(page)
+            place = try #require(page.objects().last?["id"] as? Int)
+        }
+        #expect(seen == sent)
+        let none = try kalij("--json", "history", "--after", "\(place)")
+        #expect(none.status == 1 && none.output.isEmpty)
+        #expect(try kalij("send", "--queue-only", "bob@localhost", "answer").status == 0)
+        let again = try kalij.running()
+        try await again.event("caught_up")
+        #expect(
+            try await until(20) {
+                try kalij("history", "bob@localhost", "--after", "\(place)").output.contains("answer")
+            })
+        let plain = try kalij("history", "bob@localhost", "--after", "\(place)")
+        #expect(plain.output.split(separator: "\n").count == 1, "\(plain.output)")
+        #expect(again.end(SIGTERM).status == 0)
+
+        let unknown = try kalij("history", "--after", "9999999")
+        #expect(unknown.status == 65 && unknown.errors.contains("--after: no message has had the id 9999999"))
+        let wrong = try kalij("history", "--after", "-1")
+        #expect(wrong.status == 64 && wrong.errors.contains("--after"), "\(wrong.errors)")
+    }
+
     /// "interruptible anywhere, resumable by another process"
     @Test(
         "a catch-up and a fetching whose processes are killed again and again miss nothing and store nothing twice",

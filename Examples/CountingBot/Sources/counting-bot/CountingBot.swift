@@ -6,7 +6,7 @@ import KalijClient
 enum CountingBot {
     static let usage = """
         usage: counting-bot DIRECTORY login JID [HOST:PORT CA-FILE]    with the password in BOT_PASSWORD
-               counting-bot DIRECTORY run                              answers until SIGTERM
+               counting-bot DIRECTORY run                              answers until SIGTERM or Ctrl-C
         """
 
     static func main() {
@@ -36,6 +36,7 @@ enum CountingBot {
     static func answer(in directory: AccountDirectory) throws {
         var options = Engine.Options()
         options.features = [Counting.self]
+        options.stopsOnSignals = true
         let engine = try Engine(directory, options: options) { event in
             switch event.content {
             case let online as Online: print(online.resumed ? "online again" : "online")
@@ -45,7 +46,6 @@ enum CountingBot {
             }
             fflush(nil)  // at once, also into a pipe
         }
-        try engine.loop.watchSignals([SIGTERM]) { [weak engine] _ in engine?.stop() }
         try engine.run()
     }
 

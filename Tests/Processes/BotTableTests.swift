@@ -1,0 +1,127 @@
+import Foundation
+import Glibc
+import KalijLab
+import TestSupport
+import Testing
+
+/// "Measured beside the same bot in slixmpp with MAM and SQLite": the README's bot and `Tests/Programs/mam_bot.py`, each killed again
+/// and again on a Prosody. `make bot-table` has the long form, and prints the table of the README.
+@Suite(.serialized) struct BotTableTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private let kills = Int(environment["TABLE_KILLS"] ?? "") ?? 4
+    private static let isLong = environment["TABLE_KILLS"] != nil
+
+    /// What a bot has answered.
+    private struct Outcome: CustomStringConvertible {
+        let name: String
+        let sent: Int
+        let once: Int
+        let twice: Int
+        let outOfOrder: Int
+        let online: Int
+        let kills: Int
+
+        var description: String {
+            let never = sent - once - twice
+            return "| \(name) | \(sent) | \(once) | \(never) | \(twice) | \(outOfOrder) | \(online) of \(kills) |"
+        }
+    }
+
+    @Test(
+        "the README's bot answers each message once and in order, whenever it is killed; the same bot of slixmpp beside"
+    )
+    func table() async throws {
+        let seed = Self.environment["SEED"].flatMap { UInt64($0) } ?? .random(in: 0...999_999)
+        let kalij = try await outcome("Kalij", seed, readme)
+        let other = Self.isLong ? try await outcome("slixmpp", seed, slixmpp) : nil
+        print("bot table: seed \(seed)")
+        print("| bot | messages sent | answered once | never | twice | out of order | online at kills |")
+        print("|---|---|---|---|---|---|---|")
+        for row in [kalij, other].compactMap({ $0 }) { print(row) }
+        #expect(kalij.once == kalij.sent && kalij.twice == 0 && kalij.outOfOrder == 0, "\(kalij)")
+        #expect(kalij.online * 10 >= kalij.kills * 9, "\(kalij)")
+    }
+
+    // MARK: The bots
+
+    /// The README's program, with a login by the command.
+    private func readme(_ server: any XMPPServer, _ laboratory: Laboratory) throws -> Launch {
+        let programs = try #require(
+            Self.environment["KALIJ_EXAMPLE_APP"],
+            "KALIJ_EXAMPLE_APP names the folder of the examples' programs; `make examples` builds them")
+        let login = try Kalij(data: laboratory.path("echo-data"))(
+            "login", "alice@localhost", "--server", "127.0.0.1:\(server.port)", "--ca", server.certificateAuthority,
+            environment: ["KALIJ_PASSWORD": "secret"])
+        #expect(login.status == 0, "\(login.errors)")
+        // A line is to be seen before a kill, also in a file.
+        var launch = Launch(executable: "/usr/bin/stdbuf")
+        launch.arguments = ["-oL", programs + "/echo"]
+        launch.directory = laboratory.path("")
+        return launch
+    }
+
+    private func slixmpp(_ server: any XMPPServer, _ laboratory: Laboratory) -> Launch {
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Programs/mam_bot.py").path
+        var launch = Launch(executable: "/usr/bin/python3")
+        launch.arguments = [
+            script, "alice@localhost", "secret", "127.0.0.1", "\(server.port)", server.certificateAuthority,
+            laboratory.path("slixmpp.db"),
+        ]
+        return launch
+    }
+
+    // MARK: Killing
+
+    /// Bob writes 25 messages a second, while the bot is killed after 0.3 to 2.3 seconds each time.
+    private func outcome(
+        _ name: String, _ seed: UInt64, _ bot: (any XMPPServer, Laboratory) throws -> Launch
+    ) async throws -> Outcome {
+        var random = Seeded(seed)
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let server = try await startedServer(.prosody, in: laboratory)
+        let launch = try bot(server, laboratory)
+        let peer = Peer("bob", password: "secret", server: server, laboratory: laboratory)
+        try await peer.send(
+            raw: "<message to='alice@localhost' type='chat' id='old'><body>before the bot</body></message>")
+        // An archive counts whole seconds.
+        try await Task.sleep(for: .seconds(2))
+        let first = try Running(launch)
+        #expect(try await until(30) { try isOnline(first) })
+        try await Task.sleep(for: .seconds(1))
+        _ = first.end(SIGTERM)
+
+        let chat = try await peer.chat(with: "alice@localhost", label: "question", rate: 25)
+        var online = 0
+        for _ in 0..<kills {
+            let running = try Running(launch)
+            try await Task.sleep(for: .milliseconds(Int.random(in: 300...2300, using: &random)))
+            let errors = try running.errors
+            #expect(running.isRunning, "\(errors)")
+            if try isOnline(running) { online += 1 }
+            _ = running.end(SIGKILL)
+        }
+        let sent = try await chat.stopSending()
+        let running = try Running(launch)
+        _ = try await until(30, every: 100) { try Set(self.questions(chat)).count >= sent }
+        // What comes twice may come a little later.
+        try await Task.sleep(for: .seconds(3))
+        let questions = try self.questions(chat)
+        _ = running.end(SIGTERM)
+        await chat.quit()
+        let counts = Dictionary(questions.map { ($0, 1) }, uniquingKeysWith: +)
+        return Outcome(
+            name: name, sent: sent, once: counts.values.count { $0 == 1 }, twice: counts.values.count { $0 > 1 },
+            outOfOrder: zip(questions, questions.dropFirst()).count { $0 > $1 }, online: online, kills: kills)
+    }
+
+    private func isOnline(_ running: Running) throws -> Bool { try running.lines.contains { $0.contains("online") } }
+
+    /// The numbers of the answered questions, in the order of the answers.
+    private func questions(_ chat: Chat) throws -> [Int] {
+        try chat.events().filter { $0.event == "received" }.map { event in
+            try #require((event.body ?? "").split(separator: " ").last.flatMap { Int($0) })
+        }
+    }
+}
