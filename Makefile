@@ -1,7 +1,7 @@
 # `make demo` and `make test` need only Debian 12 and a Swift toolchain of 6.2 or later: missing packages are installed.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install install-build build release demo push-demo push-nodes-demo test default-installs nested lint model monitoring simulate mutations ratchet-mutants simulate-nodes node-mutants docs examples format \
+.PHONY: help deps deps-build build release demo push-demo push-nodes-demo test default-installs nested lint model monitoring simulate mutations ratchet-mutants simulate-nodes node-mutants docs examples format \
     bot-kills bot-table omemo-matrix file-matrix bench fuzz fuzz-coverage sanitize clean
 
 KILLS ?= 50
@@ -42,6 +42,13 @@ help:
 	@echo "              built with AddressSanitizer; optimized builds, takes most of an hour"
 	@echo "make build    build for debugging"
 	@echo "make release  build the commands $(RELEASE) and $(PUSH), linked with Swift's library statically"
+	@echo "make install  install both commands, their manual pages, completion and units: PREFIX=/usr/local DESTDIR="
+	@echo "make uninstall  remove what \`make install\` has installed"
+	@echo "make packages  build kalij_*.deb and kalij-push_*.deb for Debian 12 in .build/packages"
+	@echo "make image    build .build/packages/kalij-push.tar from the package, an image for docker, podman or runc; needs root"
+	@echo "make packages-test  check, install, upgrade and remove the packages, the image, and \`make install\`; needs root and a mirror"
+	@echo "make operating-test  follow Documentation/Operating.md on bare Debians with both servers; needs root, cgroup2 and a mirror"
+	@echo "make deps     install the Debian packages for building and testing; make deps-build: for building alone"
 	@echo "make format   format the sources"
 	@echo "make lint     check format and style, and compile every query in the sources (after a build, 10 s)"
 	@echo "make simulate  run the engine over simulated servers, networks, clocks and disks: SEEDS=$(SEEDS) FIRST=$(FIRST) TRACE=1"
@@ -62,24 +69,25 @@ help:
 	@echo "make fuzz-coverage  measure the coverage of KalijXML by the committed inputs of the fuzzers"
 	@echo "make clean    remove all build products"
 
-install:
+deps:
 	@Scripts/install-packages build test
 
-install-build:
+deps-build:
 	@Scripts/install-packages build
 
-build: install
+build: deps
 	swift build --build-tests $(CONFIGURATION)
 
 # lld packs the relocations, and saves a megabyte of memory in each process. lld also puts the functions of every
 # process side by side, and saves two more (Scripts/link-order makes the list). Nobody looks for names of the command's:
-# without them the search for names reads half a megabyte less.
-LINK := -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --icf=all \
+# without them the search for names reads half a megabyte less. `-z now` makes the table of the libraries' functions read-only,
+# and costs an idle process nothing.
+LINK := -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs -Xlinker -z -Xlinker now -Xlinker --icf=all \
     -Xswiftc -Xfrontend -Xswiftc -function-sections \
     -Xlinker --symbol-ordering-file=$(CURDIR)/Scripts/link-order.txt -Xlinker --no-warn-symbol-ordering
 
 # The package manager does not know that the command depends on the list.
-release: install-build
+release: deps-build
 	@[ ! -e $(RELEASE) ] || [ $(RELEASE) -nt Scripts/link-order.txt ] || rm $(RELEASE)
 	swift build -c release --static-swift-stdlib --product kalij $(LINK)
 	swift build -c release --static-swift-stdlib --product kalij-push $(LINK)
@@ -140,20 +148,21 @@ lint: build
 	@Tests/Programs/ratchet/mutants.py --check
 	@Tests/Programs/nodes/mutants.py --check
 	@Scripts/check-documents
+	@Packaging/version --check
 	@Scripts/check-circles Sources/KalijSteps Sources/KalijFeatures Sources/KalijClient
 	@! grep -nE '@@[A-Z]+@@' README.md ARCHITECTURE.md CHANGELOG.md Documentation/*.md
 	swift test --skip-build $(CONFIGURATION) --filter QueryLiteralTests
 
-model: install
+model: deps
 	@Scripts/check-models
 
-simulate: install-build
+simulate: deps-build
 	@$(MAKE) --no-print-directory -C Tests/Simulation simulate SEEDS=$(SEEDS) FIRST=$(FIRST) TRACE=$(TRACE)
 
-mutations: install-build
+mutations: deps-build
 	@$(MAKE) --no-print-directory -C Tests/Simulation mutations SEEDS=$(SEEDS)
 
-ratchet-mutants: install
+ratchet-mutants: deps
 	@Tests/Programs/ratchet/mutants.py
 
 NODES ?= 10
@@ -161,7 +170,7 @@ simulate-nodes: CONFIGURATION := $(OPTIMIZED)
 simulate-nodes: build
 	NODE_LONG=1 NODES=$(NODES) NODE_SEEDS=$(SEEDS) NODE_FIRST=$(FIRST) swift test --skip-build $(CONFIGURATION) --filter "NodeSimulationTests|NodeLongTests"
 
-node-mutants: install
+node-mutants: deps
 	@Tests/Programs/nodes/mutants.py
 
 # Rules for Prometheus, tested by its own tool. Installs 100 MB once, so not a part of `make test`.
@@ -172,13 +181,13 @@ monitoring:
 	cd Scripts/monitoring && promtool test rules kalij-push.rules.test.yml
 
 # The examples in the articles are tests, made by Scripts/documentation-examples.
-docs: install
+docs: deps
 	@Scripts/documentation-examples --check
 	@Scripts/build-documentation $(CONFIGURATION)
 
 # Packages of their own, like the users'; shared parts are built once. A plan is made anew each time: SwiftPM does not
 # notice added or removed files in a package used by its path.
-examples: install-build
+examples: deps-build
 	@for example in $(EXAMPLES); do rm -f $(BUILT).yaml; \
 	    swift build --package-path Examples/$$example --scratch-path Examples/.build $(STRICT) || exit 1; done
 	@Scripts/check-readme $(STRICT)
@@ -212,14 +221,16 @@ format:
 bench:
 	@$(MAKE) --no-print-directory -C Benchmarks run
 
-sanitize: install
+sanitize: deps
 	@for part in $(PART); do Scripts/sanitize $$part $(STRICT) || exit 1; done
 
-fuzz: install-build
+fuzz: deps-build
 	@$(MAKE) --no-print-directory -C Fuzz fuzz MINUTES=$(MINUTES) TARGET=$(TARGET)
 
-fuzz-coverage: install-build
+fuzz-coverage: deps-build
 	@$(MAKE) --no-print-directory -C Fuzz coverage
+
+include Packaging/packaging.mk
 
 clean:
 	swift package clean

@@ -40,6 +40,8 @@ let package = Package(
         .target(name: "KalijAddress", dependencies: ["CIDN"]),
         .target(name: "KalijHandlers"),
         .target(name: "KalijText"),
+        // Help, man pages and completion of the commands.
+        .target(name: "KalijCommandLine"),
         .target(name: "KalijStream", dependencies: ["KalijXML", "KalijAddress", "COpenSSL"]),
         // Knows neither XMPP nor the database.
         .target(name: "KalijRatchet", dependencies: ["COpenSSL"]),
@@ -88,7 +90,8 @@ let package = Package(
                 "CPSL", "CHiredis",
             ]),
         .executableTarget(
-            name: "kalij-push", dependencies: ["KalijPush", "KalijTransport", "KalijText", "CMicroHTTPD"],
+            name: "kalij-push",
+            dependencies: ["KalijPush", "KalijTransport", "KalijText", "KalijCommandLine", "CMicroHTTPD"],
             resources: [.embedInCode("Resources/operator.html")]),
         // Stand-ins for push services, for tests and measurements alone.
         .target(name: "KalijPushLab", dependencies: ["CNghttp2", "COpenSSL", "KalijTransport", "KalijXML"]),
@@ -100,13 +103,15 @@ let package = Package(
             name: "kalij",
             dependencies: [
                 "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijRoles", "KalijTransport",
-                "KalijClient", "KalijFiles", "KalijHandlers", "KalijText", "KalijLab",
+                "KalijClient", "KalijFiles", "KalijHandlers", "KalijText", "KalijCommandLine", "KalijLab",
+                "CLinux",
             ]),
 
         // What the tests of several targets share.
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         .testTarget(name: "KalijXMLTests", dependencies: ["KalijXML", "TestSupport"]),
         .testTarget(name: "KalijTextTests", dependencies: ["KalijText"]),
+        .testTarget(name: "KalijCommandLineTests", dependencies: ["KalijCommandLine"]),
         .testTarget(name: "KalijAddressTests", dependencies: ["KalijAddress", "TestSupport"]),
         .testTarget(
             name: "KalijHandlersTests",
@@ -141,7 +146,8 @@ let package = Package(
         .testTarget(
             name: "KalijCommandTests",
             dependencies: [
-                "kalij", "KalijText", "KalijAddress", "KalijClient", "KalijFeatures", "KalijSteps", "KalijRoles",
+                "kalij", "KalijText", "KalijCommandLine", "KalijAddress", "KalijClient", "KalijFeatures", "KalijSteps",
+                "KalijRoles",
                 "KalijStore", "KalijStream",
                 "KalijTransport", "KalijXML", "TestSupport",
             ]),

@@ -1,4 +1,5 @@
 import Glibc
+import KalijCommandLine
 import KalijPush
 import KalijText
 import KalijTransport
@@ -6,15 +7,6 @@ import KalijTransport
 /// The `kalij-push` command.
 @main
 enum KalijPushCommand {
-    private static let usage: PrintedText = """
-        usage: kalij-push serve CONFIG    run the push server until SIGTERM; SIGHUP reads CONFIG again
-               kalij-push check CONFIG    check CONFIG and the files named there; the exit status is that of serve
-               kalij-push CONFIG.json     the same as serve, as fpush is started
-               kalij-push --version       print the version
-
-        CONFIG is a settings.json in fpush's format; Documentation/Operating.md explains every key.
-        """
-
     // The numbers of <sysexits.h>.
     private static let wrongUsage: Int32 = 64
     private static let tryAgain: Int32 = 75
@@ -27,15 +19,45 @@ enum KalijPushCommand {
         signal(SIGXFSZ, SIG_IGN)
         let words = CommandLine.arguments.dropFirst()
         switch (words.first, words.count) {
-        case ("--help", 1), ("-h", 1), ("help", 1): write(usage, to: STDOUT_FILENO)
+        case ("--help", 1), ("-h", 1): write(PrintedText(asIs: PushManual.manual.help), to: STDOUT_FILENO)
+        case ("help", _): exit(help(words.dropFirst().map(\.self)))
+        case ("completion", 2...): exit(complete(words.dropFirst().map(\.self)))
         case ("--version", 1): write("kalij-push \(kalijVersion)", to: STDOUT_FILENO)
         case ("serve", 2): exit(serve(words[2]))
         case ("check", 2): exit(check(words[2]))
         case (let path?, 1) where path.hasSuffix(".json"): exit(serve(path))
         default:
-            note(usage)
+            note(PrintedText(asIs: PushManual.manual.help))
             exit(wrongUsage)
         }
+    }
+
+    private static func help(_ words: [String]) -> Int32 {
+        let manual = PushManual.manual
+        if words == ["--man"] {
+            write(PrintedText(asIs: manual.page), to: STDOUT_FILENO)
+        } else if words.isEmpty {
+            write(PrintedText(asIs: manual.help), to: STDOUT_FILENO)
+        } else if words.count == 1, let entry = manual.entry(words[0]) {
+            write(PrintedText(asIs: manual.help(of: entry)), to: STDOUT_FILENO)
+        } else {
+            note("kalij-push: `kalij-push help` takes a command, or --man")
+            return wrongUsage
+        }
+        return 0
+    }
+
+    private static func complete(_ words: [String]) -> Int32 {
+        if words.count >= 2, words[0] == "words", words[1] == "--" {
+            let lines = PushManual.manual.completed(Array(words.dropFirst(2))).lines
+            write(PrintedText(asIs: lines.map { $0 + "\n" }.joined()), to: STDOUT_FILENO, end: "")
+        } else if words.count == 1, let shell = Completion(rawValue: words[0]) {
+            write(PrintedText(asIs: shell.script(for: "kalij-push")), to: STDOUT_FILENO)
+        } else {
+            note("kalij-push: `kalij-push completion` takes bash, zsh or fish")
+            return wrongUsage
+        }
+        return 0
     }
 
     private static func check(_ path: String) -> Int32 {
@@ -89,8 +111,14 @@ enum KalijPushCommand {
 
     private static func note(_ line: PrintedText) { write(line, to: STDERR_FILENO) }
 
-    private static func write(_ text: PrintedText, to descriptor: Int32) {
-        let bytes = Array((text.description + "\n").utf8)
-        _ = Glibc.write(descriptor, bytes, bytes.count)
+    private static func write(_ text: PrintedText, to descriptor: Int32, end: String = "\n") {
+        var bytes = Array((text.description + end).utf8)[...]
+        while !bytes.isEmpty {
+            // The pointer is valid for the closure, and has `bytes.count` bytes.
+            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return }
+            bytes = bytes.dropFirst(count)
+        }
     }
 }

@@ -42,14 +42,14 @@ import Testing
             for direction in ["in", "out"] {
                 let message = try #require(try message(direction, &text, in: database))
                 try check(
-                    "history", seed, people: [message.line],
+                    "history", seed, people: [message.line, message.line(WallClock(isUTC: true))],
                     json: [try JSONLine.of(EventRecord(message, account: text.next(), at: 1))])
                 let told: [any EventContent] = [
                     MessageStored(message), MessageStateChanged(message), MessageUnsettled(message),
                 ]
                 for content in told + contents(&text) {
                     let event = EngineEvent(account: account, at: 1, content: content)
-                    let printer = EventPrinter(json: false, verbose: true)
+                    let printer = EventPrinter(json: false, verbose: true, clock: WallClock(isUTC: false))
                     try check(
                         type(of: content).name, seed, people: [try #require(printer.line(event))],
                         json: [try printer.json(event)])
@@ -65,8 +65,9 @@ import Testing
             }
             for reason in [HistoryGap.Reason.notFetched, .lost, .reading, .unread(text.next())] {
                 let gap = HistoryGap(after: 1, before: nil, reason: reason, archive: text.next(), position: 1)
+                let utc = WallClock(isUTC: true)
                 let record = GapRecord(gap, account: text.next())
-                try check("gap", seed, people: [record.line, record.words], json: [try JSONLine.of(record)])
+                try check("gap", seed, people: [record.line(utc), record.words(utc)], json: [try JSONLine.of(record)])
             }
         }
     }
@@ -121,7 +122,7 @@ import Testing
                 },
                 slowSteps: [StatusReader.SlowStep(kind: text.next(), count: 1, longest: 1)])
             try check(
-                "status", seed, people: status.lines(verbose: true) + [quarantined.line],
+                "status", seed, people: status.lines(verbose: true, WallClock(isUTC: false)) + [quarantined.line],
                 json: [try JSONLine.of(status), try JSONLine.of(quarantined)])
             for origin in [DeadLetter.Origin.request, .timer, .promise] {
                 let pending = PendingRecord(

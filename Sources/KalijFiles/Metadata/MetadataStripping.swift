@@ -42,7 +42,7 @@ enum StrippedFormat {
 extension FileError {
     /// The image's segments do not lead to its end.
     static func damaged(_ detail: String) -> FileError {
-        FileError(.notStripped, "\(detail); --keep-metadata sends the file as it is")
+        FileError(.notStripped, detail)
     }
 
     static let cutOff = damaged("the image is cut off")

@@ -1,7 +1,4 @@
 import KalijText
-import KalijXML
-
-import FoundationEssentials
 
 extension EventKey {
     /// `in` from somebody else, `out` from the account, on whatever client.
@@ -141,7 +138,7 @@ extension Message {
             isShown ? nil : EventField(.shown, .flag(false)))
     }
 
-    /// The line for a person.
+    /// The line for a person, without the time: whoever prints the line knows the person's clock.
     public var line: PrintedText {
         let other: PrintedText = direction == .incoming ? "from \(from)" : "to \(to)"
         var words: PrintedText = ""
@@ -151,8 +148,7 @@ extension Message {
         if let corrects { words += " (corrects \(corrects), which is not here)" }
         if repliesTo != nil { words += " (answer)" }
         if encryption?.isPlain ?? false { words += " (not encrypted)" }
-        let time = DateTime.text(Date(timeIntervalSince1970: Double(sentAt) / 1000))
-        return "\(time) \(other)\(words): \(text)\(reactionWords)"
+        return "\(other)\(words): \(text)\(reactionWords)"
     }
 
     private var text: PrintedText {

@@ -30,14 +30,17 @@ enum Background {
     /// - Parameters:
     ///   - budget: how many seconds this process drives at most; nil: as long as there is work.
     ///   - mayEnd: whether nothing besides sending is awaited any more.
+    ///   - signals: signals that interrupt `progress`.
+    ///   - told: gets each event after `progress`.
     ///   - began: gets each engine before the engine runs.
     static func send(
         _ shared: SharedOptions, _ progress: Progress, within budget: Double? = budget,
-        mayEnd: @escaping () throws -> Bool = { true }
+        signals: [Int32] = [SIGTERM, SIGINT], mayEnd: @escaping () throws -> Bool = { true },
+        told: @escaping (EngineEvent) -> Void = { _ in }, began: (Engine) -> Void = { _ in }
     ) -> Outcome {
         var options = Engine.Options(role: .background, budget: budget)
         options.mayEnd = mayEnd
-        let printer = EventPrinter(json: false, verbose: shared.verbose)
+        let printer = EventPrinter(json: false, verbose: shared.verbose, clock: shared.clock)
         for _ in 0..<100 {
             do {
                 let ending = try Engine.drive(
@@ -45,10 +48,13 @@ enum Background {
                     onEvent: {
                         if shared.verbose { printer.note($0) }
                         progress.see($0)
+                        told($0)
                     },
                     began: { engine in
                         progress.engine = engine
-                        try engine.loop.watchSignals([SIGTERM, SIGINT]) { [weak progress] _ in progress?.interrupt() }
+                        began(engine)
+                        guard !signals.isEmpty else { return }
+                        try engine.loop.watchSignals(signals) { [weak progress] _ in progress?.interrupt() }
                     })
                 guard ending == .handedOver else { return .driven }
                 // Another process drives. That process may have looked before our commit and listen only since: ring

@@ -12,8 +12,8 @@ enum ChatsCommand: Command {
         conversations.
 
         With --json each line is a conversation; `last` is the newest message as in `kalij history --json`:
-          {"event":"chat","account":"juliet@example.org","conversation":"romeo@example.net","unread":2,"notify":"all",
-           "muted_until":"...","draft":"...","last":{...}}
+          {"event":"chat","account":"juliet@example.org","conversation":"romeo@example.net","unread":2,
+           "notify":"all","muted_until":"...","draft":"...","last":{...}}
         """
     static let options: [Arguments.Option] = [
         .value("--limit", "N", "list at most N conversations (default 100)"),
@@ -27,7 +27,7 @@ enum ChatsCommand: Command {
         let all = try conversations.all().prefix(limit)
         for conversation in all {
             let record = ChatRecord(conversation, account: conversations.account.jid.description)
-            Output.line(shared.json ? try JSONLine.of(record) : record.line)
+            Output.line(shared.json ? try JSONLine.of(record) : record.line(shared.clock))
         }
         return all.isEmpty ? .nothing : .done
     }
@@ -43,7 +43,8 @@ struct ChatRecord: Encodable {
     private let mutedUntil: String?
     private let draft: String?
     private let last: EventRecord?
-    let line: PrintedText
+    private let words: PrintedText
+    private let newest: Message?
 
     private enum CodingKeys: String, CodingKey {
         case event, account, conversation, unread, notify, draft, last
@@ -63,7 +64,12 @@ struct ChatRecord: Encodable {
         if unread > 0 { words += " (\(unread) unread)" }
         if isQuiet { words += " (muted)" }
         if let draft { words += " (draft: \(draft))" }
-        line = conversation.last.map { "\(words): \($0.line)" } ?? words
+        self.words = words
+        newest = conversation.last
+    }
+
+    func line(_ clock: WallClock) -> PrintedText {
+        newest.map { "\(words): \($0.line(clock))" } ?? words
     }
 }
 

@@ -11,16 +11,27 @@ final class CommandInput {
     private let output: EventOutput
     private var engine: Engine?
     private var watch: Watch?
-    private var line: [UInt8] = []
+    private var lines = LineBuffer(longest: 1 << 20)
     private var isOver = false
-    private static let longestLine = 1 << 20
+
+    /// Read before the rest of a command, which may be wrong.
+    private struct Identified: Decodable {
+        /// Whatever the program has chosen; an id of null is an id.
+        let id: JSONValue?
+
+        private enum CodingKeys: CodingKey { case id }
+
+        init(from decoder: any Decoder) throws {
+            let command = try decoder.container(keyedBy: CodingKeys.self)
+            id = command.contains(.id) ? try command.decode(JSONValue.self, forKey: .id) : nil
+        }
+    }
 
     private struct Request: Decodable {
         let command: String
         let to: String?
         let body: String?
         let account: String?
-        let id: Int?
         let originID: String?
         let reply: MessageReference?
         let plain: Bool?
@@ -28,15 +39,27 @@ final class CommandInput {
         let keepMetadata: Bool?
 
         private enum CodingKeys: String, CodingKey {
-            case command, to, body, account, id, reply, plain, file
+            case command, to, body, account, reply, plain, file
             case originID = "origin_id"
             case keepMetadata = "keep_metadata"
+        }
+
+        func sender() throws -> JID? { try account.map { try CommandErrors.address($0, "account") } }
+    }
+
+    /// The addresses among the keys of intents; an intent would take any text.
+    private struct Addresses: Decodable {
+        let contact, conversation, address, room: String?
+
+        func check() throws {
+            let all = [("contact", contact), ("conversation", conversation), ("address", address), ("room", room)]
+            for (key, text) in all { _ = try text.map { try CommandErrors.address($0, key) } }
         }
     }
 
     private struct Answer: Encodable {
         var event = "error"
-        var id: Int?
+        var id: JSONValue?
         var reason: String?
         var message: EventRecord?
         var command: String?
@@ -84,106 +107,85 @@ final class CommandInput {
             if count < 0, errno == EINTR || errno == EAGAIN { return }
             return end()
         }
-        for byte in buffer[..<count] {
-            if byte == 0x0A {
-                finishLine()
-            } else if line.count < Self.longestLine {
-                line.append(byte)
-            }
-        }
+        lines.append(buffer[..<count]).forEach(handle)
     }
 
     /// The end of input does not end the run.
     private func end() {
         isOver = true
-        finishLine()
+        lines.end().map(handle)
         watch?.cancel()
         watch = nil
     }
 
-    private func finishLine() {
-        defer { line = [] }
-        handle(line)
-    }
-
-    private func handle(_ line: [UInt8]) {
-        guard !line.isEmpty else { return }
-        var id: Int?
+    private func handle(_ line: LineBuffer.Line) {
+        guard line != .bytes([]) else { return }
+        var id: JSONValue?
         do {
-            guard line.count < Self.longestLine else { throw Failure(.badInput, "the line is longer than 1 MiB") }
-            let request = try JSONDecoder().decode(Request.self, from: Data(line))
-            id = request.id
-            try perform(request, line)
-        } catch let error as DecodingError {
-            answer(Answer(id: id, reason: "no command: \(Self.explain(error))"))
+            guard case .bytes(let bytes) = line else { throw Failure(.badInput, "the line is longer than 1 MiB") }
+            let line = Data(bytes)
+            id = try JSONDecoder().decode(Identified.self, from: line).id
+            try perform(try JSONDecoder().decode(Request.self, from: line), id, line)
         } catch {
-            answer(Answer(id: id, reason: Failure(error).message))
+            answer(Answer(id: id, reason: CommandErrors.words(error)))
         }
     }
 
-    private func perform(_ request: Request, _ line: [UInt8]) throws {
+    private func perform(_ request: Request, _ id: JSONValue?, _ line: Data) throws {
         guard let engine else { throw EngineError.notRunning }
         switch request.command {
-        case "send" where request.file != nil: try accept(file: request, engine)
+        case "send" where request.file != nil: try accept(file: request, id, engine)
         case "send":
             guard let to = request.to, let body = request.body else {
                 throw Failure(.badInput, "`send` needs `to` and `body`")
             }
             let message = try engine.accept(
-                body, to: JID(to), from: request.account.map { try JID($0) }, id: request.originID,
+                body, to: CommandErrors.address(to, "to"), from: request.sender(), id: request.originID,
                 answering: request.reply, privacy: request.plain ?? false ? .plain : .asConversation)
             let record = EventRecord(message, account: message.from, at: message.sentAt)
-            answer(Answer(event: "accepted", id: request.id, message: record))
+            answer(Answer(event: "accepted", id: id, message: record))
         case "stop": engine.stop()
         default:
             guard let intent = engine.intents.first(where: { $0.name == request.command }) else {
                 throw Failure(.badInput, "unknown command \"\(request.command)\"")
             }
-            try accept(intent, request, line, engine)
+            try accept(intent, request, id, line, engine)
         }
     }
 
     /// Accepts a file on a thread of its own: copying a large file takes time, and the account goes on meanwhile.
-    private func accept(file request: Request, _ engine: Engine) throws {
+    private func accept(file request: Request, _ id: JSONValue?, _ engine: Engine) throws {
         guard let to = request.to, let path = request.file else { throw Failure(.badInput, "`send` needs `to`") }
         guard request.reply == nil else { throw Failure(.badInput, "a file cannot answer a message") }
-        let (recipient, jid) = (try JID(to), try request.account.map { try JID($0) })
+        let (recipient, jid) = (try CommandErrors.address(to, "to"), try request.sender())
         let attachments = Attachments(directory, of: jid)
-        let (text, id, keeping) = (request.body, request.originID, request.keepMetadata ?? false)
+        let (text, originID, keeping) = (request.body, request.originID, request.keepMetadata ?? false)
         let privacy: Privacy = request.plain ?? false ? .plain : .asConversation
-        let (number, waker) = (request.id, engine.loop.waker)
+        let waker = engine.loop.waker
         // Used by the loop's thread alone: the waker brings the answer there.
         nonisolated(unsafe) weak let input = self
         try OwnThread.start {
             let answer: Answer
             do {
                 let upload = try attachments.send(
-                    path, to: recipient, text: text, id: id, keepingMetadata: keeping, privacy: privacy)
-                answer = Answer(event: "accepted", id: number, upload: UploadRecord(upload))
-            } catch { answer = Answer(id: number, reason: Failure(error, file: path).message) }
+                    path, to: recipient, text: text, id: originID, keepingMetadata: keeping, privacy: privacy)
+                answer = Answer(event: "accepted", id: id, upload: UploadRecord(upload))
+            } catch { answer = Answer(id: id, reason: CommandErrors.words(error)) }
             waker.enqueue { input?.answer(answer) }
         }
     }
 
     /// A command that is an intent: its keys are the keys of the intent.
     private func accept<Wanted: Intent>(
-        _ type: Wanted.Type, _ request: Request, _ line: [UInt8], _ engine: Engine
+        _ type: Wanted.Type, _ request: Request, _ id: JSONValue?, _ line: Data, _ engine: Engine
     ) throws {
-        let intent = try JSONDecoder().decode(type, from: Data(line))
-        let id = try engine.accept(intent, for: request.account.map { try JID($0) }, id: request.originID)
-        answer(Answer(event: "accepted", id: request.id, command: request.command, originID: id))
+        try JSONDecoder().decode(Addresses.self, from: line).check()
+        let intent = try JSONDecoder().decode(type, from: line)
+        let originID = try engine.accept(intent, for: request.sender(), id: request.originID)
+        answer(Answer(event: "accepted", id: id, command: request.command, originID: originID))
     }
 
     private func answer(_ answer: Answer) {
         do { output.answer(try JSONLine.of(answer)) } catch { Output.error("\(error)") }
-    }
-
-    private static func explain(_ error: DecodingError) -> String {
-        switch error {
-        case .keyNotFound(let key, _): "`\(key.stringValue)` is missing"
-        case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            "`\(context.codingPath.map(\.stringValue).joined(separator: "."))` has the wrong type"
-        default: "it is not valid JSON"
-        }
     }
 }

@@ -20,9 +20,11 @@ enum DiscoCommand: Command {
         process is killed, the next driving process stores the answers, and `kalij pending --results` lists them. Exit status
         0 if all questions were answered, 1 if one was refused, 75 if an answer is missing after SECONDS.
 
-        With --json everything is in one object: {"account":"...","to":"...","node":"...","info":{"outcome":"result",
-        "identities":[{"category":"server","type":"im","name":"...","lang":"..."}],"features":["..."],"forms":[...]},
-        "items":{"outcome":"result","items":[{"jid":"...","node":"...","name":"..."}]}}; `outcome` is as in `kalij iq --json`,
+        With --json everything is in one object:
+          {"account":"...","to":"...","node":"...","info":{"outcome":"result","identities":[
+           {"category":"server","type":"im","name":"...","lang":"..."}],"features":["..."],"forms":[...]},
+           "items":{"outcome":"result","items":[{"jid":"...","node":"...","name":"..."}]}}
+        `outcome` is as in `kalij iq --json`,
         with a `reason`, and a form is as in `kalij query --json`. Missing parts are left out.
 
         examples:

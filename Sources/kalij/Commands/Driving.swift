@@ -28,7 +28,7 @@ struct Driving {
     /// - Throws: `FenceError` if another process drives.
     private func drive(until isDone: @escaping () throws -> Bool, next: @escaping () -> Int64) throws {
         let look = Look(isDone, next)
-        let printer = EventPrinter(json: false, verbose: shared.verbose)
+        let printer = EventPrinter(json: false, verbose: shared.verbose, clock: shared.clock)
         let progress = Progress(of: account.jid.description, endsUnreached: true)
         var options = Engine.Options(role: .background)
         options.mayEnd = {

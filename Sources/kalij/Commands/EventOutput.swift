@@ -5,7 +5,7 @@ import KalijTransport
 /// The output of `run`: present events, and with `--since` every numbered event once, in the order of the numbers, even
 /// if another process drove at that time.
 final class EventOutput {
-    private let printer: EventPrinter
+    private var printer: EventPrinter
     private let directory: AccountDirectory
     /// The number of the last printed event; nil if earlier events do not matter.
     private var last: Int64?

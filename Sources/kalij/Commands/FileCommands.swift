@@ -63,8 +63,9 @@ enum DownloadCommand: Command {
         file cannot be fetched, 75 if it is not here yet: fetching goes on with the next driving process. Small files of people
         whom you have written to are fetched unasked (`kalij help settings`).
 
-        With --json a line: {"event":"download","account":"...","at":"...","id":17,"file_name":"balcony.jpg","transfer":"stored",
-        "size":120934,"path":"..."}.
+        With --json a line:
+          {"event":"download","account":"...","at":"...","id":17,"file_name":"balcony.jpg",
+           "transfer":"stored","size":120934,"path":"..."}
 
         example:
           kalij download 17 --to Pictures

@@ -19,7 +19,7 @@ enum FlushCommand: Command {
         try arguments.expect(0...0)
         guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
         let budget = Double(try arguments.integer("--budget", in: 5...3600) ?? 300)
-        let printer = EventPrinter(json: shared.json, verbose: shared.verbose)
+        var printer = EventPrinter(json: shared.json, verbose: shared.verbose, clock: shared.clock)
         var sent = 0
         let progress = Progress(of: nil, endsUnreached: false) { event in
             if (event.content as? MessageStateChanged)?.message.state == .acked { sent += 1 }

@@ -22,15 +22,17 @@ enum HistoryCommand: Command {
         --json; 0 at first) gets each message once, however old: an id is never given twice.
 
         With --json each line is a message:
-          {"event":"message","account":"juliet@example.org","at":"...","direction":"in","id":7,"stanza_id":"...",
-           "origin_id":"...","from":"romeo@example.org/orchard","to":"juliet@example.org","type":"chat","body":"Hi",
-           "sent_at":"2026-11-21T10:00:00.000Z"}
+          {"event":"message","account":"juliet@example.org","at":"...","direction":"in","id":7,
+           "stanza_id":"...","origin_id":"...","from":"romeo@example.org/orchard",
+           "to":"juliet@example.org","type":"chat","body":"Hi","sent_at":"2026-11-21T10:00:00.000Z"}
         or a gap, with the times of the messages before and after, if known:
           {"event":"gap","account":"juliet@example.org","after":"...","before":"...","reason":"not-fetched",
            "fillable":true}
         Outgoing messages have a `state`: queued, sent, acked or failed (with an `error`), and `settled` is false if their
         session is lost and the outcome is unknown. The `reason` of a gap is not-fetched, lost, reading or unread (with a
         `problem`).
+
+        Times are local, with a line for the date once a day; --utc and --json print UTC.
         """
     static let options: [Arguments.Option] = [
         .value("--limit", "N", "print at most N messages (default 100)"),
@@ -67,15 +69,16 @@ enum HistoryCommand: Command {
             throw Failure(.badInput, "--after: \(error)")
         }
         var isEmpty = true
+        var times = TimedLines(shared.clock)
         for entry in entries {
             switch entry {
             case .message(let message):
                 isEmpty = false
                 let record = EventRecord(message, account: account.jid.description, at: message.sentAt)
-                Output.line(shared.json ? try JSONLine.of(record) : message.line)
+                Output.line(shared.json ? try JSONLine.of(record) : times.next(message.line, at: message.sentAt))
             case .gap(let gap):
                 let record = GapRecord(gap, account: account.jid.description)
-                Output.line(shared.json ? try JSONLine.of(record) : record.line)
+                Output.line(shared.json ? try JSONLine.of(record) : record.line(shared.clock))
             }
         }
         return isEmpty ? .nothing : .done

@@ -15,8 +15,10 @@ enum IQCommand: Command {
         The driving process (`kalij run`) sends the request; without one, this process does. Exit status 0 for a result, 1 for
         an error, 75 if there is no answer after SECONDS: then the request has timed out, or the outcome is unknown yet.
 
-        With --json the line is the question: {"id":1,"account":"...","to":"...","asked_at":"...","answered_at":"...",
-        "outcome":"result","answer":"<iq ...","round_trip_ms":3}; `outcome` is result, error, timeout or invalidated, with a
+        With --json the line is the question:
+          {"id":1,"account":"...","to":"...","asked_at":"...","answered_at":"...","outcome":"result",
+           "answer":"<iq ...","round_trip_ms":3}
+        `outcome` is result, error, timeout or invalidated, with a
         `reason`; the round trip begins when the request was last sent.
 
         example:
@@ -34,6 +36,8 @@ enum IQCommand: Command {
         let request = try request(
             to: try JID(arguments.words[0]), arguments.words[1], type: arguments.has("--set") ? .set : .get)
         let account = try arguments.value("--account").map { try JID($0) }
+        // The answer stays in `kalij pending --results`.
+        if arguments.has("--set") { Output.accepted() }
         var status = ExitStatus.tryAgain
         try Asking([[request]], of: account, within: seconds, shared) { status = show($0, shared) }.run()
         return status

@@ -67,6 +67,7 @@ enum LoginCommand: Command {
                 jid: jid, server: server, login: login, resource: jid.resource ?? newResource(),
                 historyDays: days)
         }
+        Output.accepted()
         let mechanism = login.mechanism.rawValue
         if shared.json {
             Output.line(try JSONLine.of(Record(account: jid.bare.description, mechanism: mechanism)))

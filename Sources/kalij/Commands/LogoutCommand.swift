@@ -22,8 +22,8 @@ enum LogoutCommand: Command {
         --offline, the logout is only local, and standard error says so; the server ends the session when its waiting time is
         over.
 
-        With --json the line is {"event":"logout","account":"...","removed":false}, with "unreached":"..." if the session was
-        left to the server.
+        With --json the line is as follows, with "unreached":"..." if the session was left to the server:
+          {"event":"logout","account":"...","removed":false}
         """
     static let options: [Arguments.Option] = [
         .flag("--remove", "delete everything stored about the account"),
@@ -58,6 +58,7 @@ enum LogoutCommand: Command {
             Output.note("\(jid) is logged out already")
             return .done
         }
+        Output.accepted()
         let report = try wait(shared, online: !arguments.has("--offline")) {
             try table.all().first { $0.jid == jid }.map { $0.state == .out } ?? true
         }

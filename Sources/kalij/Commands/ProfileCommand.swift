@@ -19,8 +19,9 @@ enum ProfileCommand: Command {
         \(Acting.details)
 
         With --json and without a change, a line such as:
-          {"event":"profile","account":"juliet@example.org","at":"...","contact":"romeo@example.net","nick":"Romeo",
-           "avatar":"0beec7...","avatar_file":"/home/juliet/.local/share/kalij/pictures/1/0beec7...","vcard":{"FN":["Romeo"]}}
+          {"event":"profile","account":"juliet@example.org","at":"...","contact":"romeo@example.net",
+           "nick":"Romeo","avatar":"0beec7...","vcard":{"FN":["Romeo"]},
+           "avatar_file":"/home/juliet/.local/share/kalij/pictures/1/0beec7..."}
 
         examples:
           kalij profile romeo@example.net

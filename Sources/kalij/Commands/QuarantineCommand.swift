@@ -76,7 +76,7 @@ enum QuarantineCommand: Command {
         let deadline = Clock.system.monotonic() + 30_000_000_000
         while try quarantine.wanted() > 0, Clock.system.monotonic() < deadline {
             do {
-                let printer = EventPrinter(json: shared.json, verbose: shared.verbose)
+                var printer = EventPrinter(json: shared.json, verbose: shared.verbose, clock: shared.clock)
                 try Engine.replayQuarantine(shared.directory) { printer.print($0) }
             } catch FenceError.held { usleep(50_000) }
         }

@@ -45,6 +45,7 @@ enum QueryCommand: Command {
           kalij query '{*}query/\\result\\' search.xml | jq '.items[] | map({(.name): .values[0]}) | add'
         """
     static let options: [Arguments.Option] = [.flag("--stream", "read a stream; ask each of its stanzas")]
+    static let usesAccounts = false
 
     /// A log holds stanzas that a server let through, so the limits are wider than a connection's.
     private static let limits = ParserLimits(

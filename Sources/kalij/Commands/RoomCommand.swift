@@ -35,7 +35,8 @@ enum RoomCommand: Command {
           subject ROOM TEXT      says what the room is about; an empty TEXT for nothing
           avatar ROOM FILE       sets the picture: PNG, JPEG, GIF or WebP; `none` removes it
           nick ROOM NICK         changes your nickname
-          config ROOM NAME=VALUE changes settings of the room; a wrong NAME fails, and the error lists the names
+          config ROOM NAME=VALUE
+                                 changes settings of the room; a wrong NAME fails, and the error lists the names
           moderate ROOM ID       takes a message back for all; ID as in `kalij help retract`
           destroy ROOM           ends the room for all; --successor ROOM offers another
 

@@ -14,9 +14,10 @@ enum RosterCommand: Command {
 
         With --json each line is a contact; `nick` and `avatar` are the name and the SHA-1 of the picture that the contact has
         chosen, if known (`kalij profile`):
-          {"event":"contact","account":"juliet@example.org","at":"...","contact":"romeo@example.net","name":"Romeo",
-           "nick":"Romeo M.","avatar":"0beec7...","groups":["Friends"],"subscription":"both",
-           "clients":[{"from":"romeo@example.net/orchard","show":"away","status":"in the garden","priority":5}]}
+          {"event":"contact","account":"juliet@example.org","at":"...","contact":"romeo@example.net",
+           "name":"Romeo","nick":"Romeo M.","avatar":"0beec7...","groups":["Friends"],"subscription":"both",
+           "clients":[{"from":"romeo@example.net/orchard","show":"away","status":"in the garden",
+           "priority":5}]}
         or, with --blocked, {"event":"blocked","account":"...","at":"...","address":"tybalt@example.com","blocked":true}.
         """
     static let options: [Arguments.Option] = [
@@ -58,7 +59,8 @@ enum RequestsCommand: Command {
         only. Exit status 1 if nobody asks.
 
         With --json each line is a request, with the time at which it came:
-          {"event":"request","account":"juliet@example.org","at":"...","contact":"romeo@example.net","status":"It's me"}
+          {"event":"request","account":"juliet@example.org","at":"...","contact":"romeo@example.net",
+           "status":"It's me"}
         """
     static let options: [Arguments.Option] = [
         .value("--account", "JID", "list this account's, if several are stored")

@@ -11,12 +11,14 @@ enum RunCommand: Command {
         Keeps all stored accounts online and prints messages as they are stored, until told to stop (SIGTERM, SIGINT), or
         until nobody reads the output. `kalij run` may also be killed: the next process goes on from there, and nothing is
         lost or stored twice. Before a freeze (SIGTSTP), `kalij run` lets everything go and stops; when continued, it takes
-        over again. While the disk is full, it waits for room.
+        over again. While the disk is full, it waits for room. Times are local, with a line for the date once a day; --utc and
+        --json print UTC.
 
         With --json every event is a line on standard output: {"event": ..., "account": ..., "at": ...} with the event's own
         keys; `message`, `state` and `unsettled` carry a message as in `kalij history --json`, and a `number` that only grows.
         Commands are lines of JSON on standard input, answered with an event `accepted` or `error` with the command's `id`:
-          {"command": "send", "to": "romeo@example.org", "body": "Hi", "account": "juliet@example.org", "id": 1}
+          {"command": "send", "to": "romeo@example.org", "body": "Hi", "account": "juliet@example.org",
+           "id": 1}
           {"command": "stop"}
         `send` takes a `reply`, the message to be answered, or a `file`, the path of a file that the `body` follows; `keep_metadata`
         and `plain` as on the command line. The events `upload` and `download` tell how far files are. Other commands that change something are named as on the command
@@ -25,7 +27,8 @@ enum RunCommand: Command {
           {"command": "react", "message": 17, "emoji": ["👍"]}
           {"command": "retract", "message": 17}
           {"command": "forget", "message": 17}
-          {"command": "download", "message": 17}; so `cancel_upload` and `retry_upload` with an `upload`, the `origin_id`
+          {"command": "download", "message": 17}
+          {"command": "cancel_upload", "upload": "..."}; so `retry_upload`; the `origin_id` of the message
           {"command": "read", "conversation": "romeo@example.org", "through": 17}
           {"command": "typing", "conversation": "romeo@example.org", "state": "composing"}
           {"command": "draft", "conversation": "romeo@example.org", "body": "Wherefore"}
@@ -34,9 +37,10 @@ enum RunCommand: Command {
           {"command": "remove", "contact": "romeo@example.org"}; so `accept`, `deny`
           {"command": "block", "address": "tybalt@example.com", "report": "spam"}; so `unblock`
           {"command": "lookup", "contact": "romeo@example.org"}; the event `profile` has the answer
-          {"command": "profile", "name": "Juliet", "avatar": "iVBORw0K...", "vcard": {"FN": "Juliet Capulet", "URL": ""}}
+          {"command": "profile", "name": "Juliet", "avatar": "iVBORw0K...",
+           "vcard": {"FN": "Juliet Capulet", "URL": ""}}
         `avatar` is a picture in base64. An empty text removes a draft, a name, a picture or an element of the vCard.
-        `account` may be left out if there is only one account, `id` always. The calling program has to read the output: for a
+        `account` may be left out if there is only one account, `id` always: any JSON value, given back as it came. The calling program has to read the output: for a
         full pipe `kalij run` waits, and the account waits, too.
 
         With --since NUMBER, first prints the events after that number, from any process, and goes on with present events,
@@ -64,7 +68,8 @@ enum RunCommand: Command {
         guard since == nil || shared.json else { throw Failure(.usage, "--since needs --json") }
         guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
         let output = EventOutput(
-            EventPrinter(json: shared.json, verbose: shared.verbose), shared.directory, since: since.map(Int64.init))
+            EventPrinter(json: shared.json, verbose: shared.verbose, clock: shared.clock), shared.directory,
+            since: since.map(Int64.init))
         // Prints the events so far, before this process has to answer others.
         Interruption.endsAtOnce()
         output.printStored()

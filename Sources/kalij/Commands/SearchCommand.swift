@@ -43,9 +43,10 @@ enum SearchCommand: Command {
         if found.unsearched > 0 {
             Output.note("up to \(found.unsearched) older messages were not searched; `kalij run` indexes them")
         }
+        var times = TimedLines(shared.clock)
         for message in found.messages {
             let record = EventRecord(message, account: account.jid.description, at: message.sentAt)
-            Output.line(shared.json ? try JSONLine.of(record) : message.line)
+            Output.line(shared.json ? try JSONLine.of(record) : times.next(message.line, at: message.sentAt))
         }
         return found.messages.isEmpty ? .nothing : .done
     }

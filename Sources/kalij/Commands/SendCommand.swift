@@ -7,7 +7,7 @@ import KalijTransport
 enum SendCommand: Command {
     static let name = "send"
     static let usage =
-        "TO [TEXT] [--file PATH] [--reply ID] [--account JID] [--id ID] [--plain] [--queue-only | --confirm]"
+        "TO [TEXT | -i] [--file PATH] [--reply ID] [--account JID] [--id ID] [--plain] [--queue-only | --confirm]"
     static let summary = "accept a message or a file and make sure that it is sent"
     static let details = """
         Accepts a chat message, without waiting for any process. With exit status 0 the message is on the disk and will reach
@@ -35,7 +35,12 @@ enum SendCommand: Command {
         With --json the first line is the accepted message as in `kalij history --json`, and a second line with the event
         `state` gives the outcome, if this process knows.
 
+        With -i each line of standard input is a message, accepted as soon as the line is read, and sent meanwhile. Empty lines
+        are left out. Standard error names a line that cannot be sent, and the exit status is 65 in the end. The command ends
+        after the last line, or at SIGTERM, as above. With --json there is a line for each message or bad line.
+
         example:
+          tail -f log | kalij send romeo@example.org -i
           kalij send romeo@example.org "Wherefore art thou?"
           kalij send romeo@example.org --file balcony.jpg
         """
@@ -43,6 +48,7 @@ enum SendCommand: Command {
         .value("--account", "JID", "send from this account, if several are stored"),
         .value("--id", "ID", "set the message's own id (origin-id): a second message with this id is not sent"),
         .value("--file", "PATH", "send this file; TEXT follows it"),
+        .flag("-i", "send each line of standard input as a message"),
         .flag("--keep-metadata", "leave EXIF, XMP and comments in a picture"),
         .value("--reply", "ID", "answer this message: its `id` in `kalij history --json`, or the sender's id"),
         .flag("--plain", "do not encrypt the text, also in an encrypted conversation (`kalij help omemo`)"),
@@ -57,6 +63,7 @@ enum SendCommand: Command {
         guard !arguments.has("--confirm") || !arguments.has("--queue-only") else {
             throw Failure(.usage, "--queue-only never goes online, so there is nothing to --confirm")
         }
+        if arguments.has("-i") { return try SendingLines(arguments, shared, to: recipient).run() }
         if let path = arguments.value("--file") { return try SendingFile(arguments, shared).send(path, to: recipient) }
         guard !arguments.has("--keep-metadata") else { throw Failure(.usage, "--keep-metadata needs --file") }
         let text = try arguments.words.count == 2 ? arguments.words[1] : standardInput()
@@ -64,16 +71,17 @@ enum SendCommand: Command {
             text, to: recipient, from: sender, id: arguments.value("--id"),
             answering: arguments.value("--reply").map(MessageReference.init),
             privacy: arguments.has("--plain") ? .plain : .asConversation)
+        Output.accepted()
         if shared.json { try tell(message, as: "message") }
         guard !arguments.has("--queue-only") else {
-            if !shared.json { Output.line(message.line) }
+            if !shared.json { Output.line(message.line(shared.clock)) }
             return .done
         }
         let account = try AccountTable(try shared.directory.read()).account(sender, in: shared.directory)
         let sending = Sending(message, of: account, shared)
         try sending.run(confirming: arguments.has("--confirm"))
         if !shared.json {
-            Output.line(sending.message.line)
+            Output.line(sending.message.line(shared.clock))
         } else if sending.message.state != .queued {
             try tell(sending.message, as: "state")
         }

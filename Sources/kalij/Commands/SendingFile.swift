@@ -26,6 +26,7 @@ final class SendingFile {
         let jid = try arguments.value("--account").map { try JID($0) }
         let account = try AccountTable(try shared.directory.read()).account(jid, in: shared.directory)
         let upload = try accept(path, for: recipient, account)
+        Output.accepted()
         try tell(upload)
         guard !arguments.has("--queue-only") else { return .done }
         let failure = try drive(upload.id, account)
@@ -120,7 +121,7 @@ final class SendingFile {
         let message = try reader.sent(id, by: account)
         if let message {
             let record = EventRecord(message, event: "state", account: message.from, at: Clock.system.now())
-            Output.line(shared.json ? try JSONLine.of(record) : message.line)
+            Output.line(shared.json ? try JSONLine.of(record) : message.line(shared.clock))
         }
         if let message, message.state == .failed {
             Output.error("not sent: \(message.error ?? "without a reason")")

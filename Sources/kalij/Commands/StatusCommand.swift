@@ -27,7 +27,7 @@ enum StatusCommand: Command {
         if shared.json {
             Output.line(try JSONLine.of(record))
         } else {
-            record.lines(verbose: shared.verbose).forEach { Output.line($0) }
+            record.lines(verbose: shared.verbose, shared.clock).forEach { Output.line($0) }
         }
         return .done
     }

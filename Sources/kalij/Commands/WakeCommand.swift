@@ -15,8 +15,9 @@ enum WakeCommand: Command {
         and the notification `reopen` says that there is more, with exit status 75.
 
         With --json each line is
-          {"event":"notification","kind":"show","account":"juliet@example.org","conversation":"romeo@example.org",
-           "sender":"romeo@example.org/orchard","body":"Hi","identifier":"7","at":"..."}
+          {"event":"notification","kind":"show","account":"juliet@example.org",
+           "conversation":"romeo@example.org","sender":"romeo@example.org/orchard","body":"Hi",
+           "identifier":"7","at":"..."}
         `kind` is `show`, `withdraw` (read on another device; with the identifier of the shown notification) or `reopen`. A
         notification can come twice with the same identifier: the second replaces the first. A notification counts as shown
         when the reader of standard output has taken the line. A notification that could not be shown (nobody reads, the disk
@@ -67,14 +68,15 @@ enum WakeCommand: Command {
     }
 
     private static func words(_ budget: Int, _ shared: SharedOptions) -> [String] {
-        ["--data", shared.directory.path] + (shared.json ? ["--json"] : []) + (shared.verbose ? ["-v"] : [])
-            + [name, "--budget", "\(budget)"]
+        // Everything is said here, also what comes from the configuration file.
+        ["--config", "/dev/null", "--data", shared.directory.path] + (shared.json ? ["--json"] : [])
+            + (shared.verbose ? ["-v"] : []) + [name, "--budget", "\(budget)"]
     }
 
     private static func fetch(
         _ budget: Int, _ shared: SharedOptions, _ printer: NotificationPrinter
     ) throws -> Engine.Ending {
-        let events = EventPrinter(json: false, verbose: shared.verbose)
+        let events = EventPrinter(json: false, verbose: shared.verbose, clock: shared.clock)
         var options = Engine.Options(role: .wake, budget: Double(budget) - start)
         options.stopsOnSignals = true
         options.onRenewal = { awaitEnd(budget) }

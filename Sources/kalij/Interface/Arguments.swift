@@ -1,21 +1,14 @@
+import KalijCommandLine
+
 /// The words of a command line, divided by a command's declaration.
 struct Arguments {
-    /// An option of a command.
-    struct Option {
-        let name: String
-        /// The name of the value in the help; nil for a flag.
-        let value: String?
-        let help: String
-
-        static func flag(_ name: String, _ help: String) -> Option { Option(name: name, value: nil, help: help) }
-        static func value(_ name: String, _ value: String, _ help: String) -> Option {
-            Option(name: name, value: value, help: help)
-        }
-    }
+    typealias Option = CommandOption
 
     private(set) var words: [String] = []
     private var values: [String: [String]] = [:]
     private var flags: Set<String> = []
+    /// The places of options of a configuration file.
+    private var places: [String: String] = [:]
     private var mayHaveOptions = true
 
     /// Reads words until `stop` takes a word for somebody else.
@@ -65,6 +58,22 @@ struct Arguments {
     /// All values given for `name`.
     func all(_ name: String) -> [String] { values[name] ?? [] }
 
+    func isGiven(_ name: String) -> Bool { values[name] != nil || flags.contains(name) }
+
+    /// An option of a configuration file: a flag, if there is no value.
+    mutating func add(_ name: String, _ value: String?, from place: String) {
+        if let value { values[name, default: []].append(value) } else { flags.insert(name) }
+        places[name] = place
+    }
+
+    /// These options, and later words with theirs, which count more.
+    func merged(_ later: Arguments) -> Arguments {
+        var all = later
+        all.flags.formUnion(flags)
+        all.values.merge(values) { later, earlier in earlier + later }
+        return all
+    }
+
     /// The whole number given for `name`; nil if missing.
     func integer(_ name: String, in range: ClosedRange<Int> = 0...Int.max) throws -> Int? {
         guard let text = value(name) else { return nil }
@@ -72,7 +81,10 @@ struct Arguments {
             let bounds =
                 range.upperBound == .max
                 ? "of at least \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"
-            throw Failure(.usage, "\(name) takes a whole number \(bounds), not \"\(text)\"")
+            let place = places[name]
+            throw Failure(
+                place == nil ? .usage : .badConfiguration,
+                "\(place.map { "\($0): " } ?? "")\(name) takes a whole number \(bounds), not \"\(text)\"")
         }
         return number
     }

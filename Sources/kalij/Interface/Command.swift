@@ -1,4 +1,5 @@
 import KalijClient
+import KalijCommandLine
 
 /// A command of `kalij`.
 protocol Command {
@@ -10,10 +11,16 @@ protocol Command {
     /// The rest of the help: input, output, examples.
     static var details: String { get }
     static var options: [Arguments.Option] { get }
+    /// Whether the command needs the directory of accounts. Others run without a home directory, too.
+    static var usesAccounts: Bool { get }
 
     /// Runs the command.
     /// - Throws: `Failure`, or an error known to `Failure.init(_:)`.
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus
+}
+
+extension Command {
+    static var usesAccounts: Bool { true }
 }
 
 /// The options before the command.
@@ -21,4 +28,5 @@ struct SharedOptions {
     let directory: AccountDirectory
     let json: Bool
     let verbose: Bool
+    let clock: WallClock
 }

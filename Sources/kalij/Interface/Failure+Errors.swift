@@ -44,7 +44,8 @@ extension Failure {
             self.init(error)
             return
         }
-        self.init(Self.status(of: error), "\(path): \(error)")
+        let wayOut = error.code == .notStripped ? "; --keep-metadata sends the file as it is" : ""
+        self.init(Self.status(of: error), "\(path): \(error)\(wayOut)")
     }
 
     /// Of the file, or of the disk.

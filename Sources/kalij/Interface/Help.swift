@@ -1,52 +1,46 @@
+import KalijCommandLine
 import KalijText
 
-/// The help texts.
+/// The help texts, the man page and the completion, all made from the commands' declarations.
 enum Help {
     static let sharedOptions: [Arguments.Option] = [
         .value("--data", "DIR", "store accounts in this directory (default: $XDG_DATA_HOME/kalij)"),
+        .value("--config", "FILE", "take defaults for options from FILE ($XDG_CONFIG_HOME/kalij/config)"),
         .flag("--json", "print one JSON object a line on standard output"),
+        .flag("--utc", "print the times of messages in UTC, not by the local clock"),
         .flag("-v", "print more on standard error"),
         .flag("--version", "print the version"),
         .flag("--help", "print this help, or a command's; so do -h and `kalij help`"),
     ]
 
-    static func overview(_ commands: [any Command.Type]) -> PrintedText {
-        let width = (commands.map { $0.name.count }.max() ?? 0) + 2
-        let list = commands.map { "  " + padded($0.name, width) + $0.summary }.joined(separator: "\n")
-        return PrintedText(
-            asIs: """
-                usage: kalij [--data DIR] [--json] [-v] COMMAND ...
+    static var manual: Manual {
+        Manual(
+            program: "kalij", section: 1, summary: "XMPP client that loses nothing when it is killed",
+            description: "An XMPP client that loses nothing when it is killed.", options: sharedOptions,
+            entries: Kalij.commands.map(entry),
+            closing: """
+                A line of the configuration file is an option as on the command line, such as `--data /srv/kalij`, for all \
+                commands on accounts that know it. The command line wins; `--config /dev/null` leaves the file out.
 
-                An XMPP client that loses nothing when it is killed.
-
-                commands:
-                \(list)
-
-                options:
-                \(table(sharedOptions))
-
-                `kalij help COMMAND` says more. Exit status: 0 done, 1 nothing found, 64 wrong usage, 65 bad input,
-                69 server unavailable, 75 try again later, 77 authentication refused, 78 bad configuration.
-                """)
+                `kalij help COMMAND` says more. Exit status: 0 done, 1 nothing found, 64 wrong usage, 65 bad input, 69 \
+                server unavailable, 75 try again later or output lost, 77 authentication refused, 78 bad configuration.
+                """,
+            sections: ManualSections.all, day: kalijReleaseDay)
     }
 
-    static func of(_ command: any Command.Type) -> PrintedText {
-        let options = command.options.isEmpty ? "" : "\noptions:\n\(table(command.options))\n"
-        return usage(of: command) + PrintedText(asIs: "\n\n\(command.details)\n\(options)")
-    }
+    static var overview: PrintedText { PrintedText(asIs: manual.help) }
+    static var page: PrintedText { PrintedText(asIs: manual.page) }
 
-    /// The line with the usage of a command.
+    static func of(_ command: any Command.Type) -> PrintedText { PrintedText(asIs: manual.help(of: entry(command))) }
+
+    /// The lines with the usage of a command.
     static func usage(of command: any Command.Type) -> PrintedText {
-        PrintedText(asIs: "usage: kalij [--data DIR] [--json] [-v] \(command.name) \(command.usage)")
+        PrintedText(asIs: manual.usage(of: entry(command)))
     }
 
-    private static func table(_ options: [Arguments.Option]) -> String {
-        let heads = options.map { option in option.value.map { "\(option.name) \($0)" } ?? option.name }
-        let width = (heads.map(\.count).max() ?? 0) + 2
-        return zip(heads, options).map { "  " + padded($0, width) + $1.help }.joined(separator: "\n")
-    }
-
-    private static func padded(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
+    private static func entry(_ command: any Command.Type) -> Manual.Entry {
+        Manual.Entry(
+            name: command.name, usage: command.usage, summary: command.summary, details: command.details,
+            options: command.options)
     }
 }

@@ -19,22 +19,24 @@ enum Kalij {
             OMEMOCommand.self, UploadsCommand.self, DownloadCommand.self, PushCommand.self,
             StatusCommand.self, IQCommand.self, DiscoCommand.self, PingCommand.self,
             PendingCommand.self, QuarantineCommand.self, LogoutCommand.self, QueryCommand.self, DemoCommand.self,
+            HelpCommand.self, CompletionCommand.self,
         ]
     }
 
     static func main() {
         signal(SIGPIPE, SIG_IGN)
+        Output.keepStandardStreams()
         forbidCoreDumps()
         // A limit on the size of files is a full disk.
         signal(SIGXFSZ, SIG_IGN)
         ErrorTexts.loadLate()
         do {
-            exit(try run(CommandLine.arguments.dropFirst()).rawValue)
+            exit(Output.conclude(try run(CommandLine.arguments.dropFirst())).rawValue)
         } catch {
             let failure = Failure(error)
             Output.error("\(failure.message)")
             if failure.status == .usage { Output.note("`kalij help` shows how it is used") }
-            exit(failure.status.rawValue)
+            exit(Output.conclude(failure.status).rawValue)
         }
     }
 
@@ -49,10 +51,9 @@ enum Kalij {
         let (shared, rest) = try Arguments.read(line, options: Help.sharedOptions, stop: { _ in true })
         if shared.has("--version") { return show("kalij \(kalijVersion)") }
         guard let name = rest.first else {
-            if shared.has("--help") { return show(Help.overview(commands)) }
+            if shared.has("--help") { return show(Help.overview) }
             throw Failure(.usage, "no command given")
         }
-        if name == "help" { return try help(rest.dropFirst()) }
         let command = try command(name)
         do {
             return try run(command, rest.dropFirst(), shared)
@@ -70,25 +71,21 @@ enum Kalij {
     ) throws -> ExitStatus {
         let (arguments, _) = try Arguments.read(words, options: command.options + Help.sharedOptions)
         if shared.has("--help") || arguments.has("--help") { return show(Help.of(command)) }
+        let given = shared.merged(arguments)
+        // Help is printed with a bad file, too.
+        let all = command.usesAccounts ? try Defaults(for: given).added(to: given, of: command) : given
         return try command.run(
-            arguments,
+            all,
             SharedOptions(
-                directory: AccountDirectory(try dataDirectory(arguments.value("--data") ?? shared.value("--data"))),
-                json: shared.has("--json") || arguments.has("--json"), verbose: shared.has("-v") || arguments.has("-v"))
-        )
+                directory: AccountDirectory(command.usesAccounts ? try dataDirectory(all.value("--data")) : ""),
+                json: all.has("--json"), verbose: all.has("-v"), clock: WallClock(isUTC: all.has("--utc"))))
     }
 
-    private static func command(_ name: String) throws -> any Command.Type {
+    static func command(_ name: String) throws -> any Command.Type {
         guard let command = commands.first(where: { $0.name == name }) else {
             throw Failure(.usage, "unknown command \"\(name)\"")
         }
         return command
-    }
-
-    /// `kalij help` and `kalij help COMMAND`.
-    private static func help(_ words: ArraySlice<String>) throws -> ExitStatus {
-        guard words.count < 2 else { throw Failure(.usage, "`kalij help` takes one command") }
-        return show(try words.first.map { Help.of(try command($0)) } ?? Help.overview(commands))
     }
 
     private static func show(_ text: PrintedText) -> ExitStatus {

@@ -6,26 +6,35 @@ import KalijText
 struct EventPrinter {
     let json: Bool
     let verbose: Bool
+    private var times: TimedLines
 
-    func print(_ event: EngineEvent) { try? write(event) }
+    init(json: Bool, verbose: Bool, clock: WallClock) {
+        (self.json, self.verbose, times) = (json, verbose, TimedLines(clock))
+    }
+
+    mutating func print(_ event: EngineEvent) { Output.attempt { try write(event) } }
 
     /// - Throws: `OutputClosed`, `Failure`: the event was not printed.
-    func write(_ event: EngineEvent) throws {
+    mutating func write(_ event: EngineEvent) throws {
         if json { return try Output.results(json(event) + "\n") }
+        guard event.content.isResult else { return note(event) }
         guard let line = line(event) else { return }
-        if event.content.isResult { try Output.results(line + "\n") } else { Output.note(line) }
+        try Output.results(times.next(line, at: message(event)?.sentAt ?? event.at) + "\n")
     }
 
     /// Prints any event on standard error.
     func note(_ event: EngineEvent) {
-        if let line = line(event) { Output.note(line) }
+        let moment = message(event).map { times.clock.moment($0.sentAt) + " " } ?? ""
+        if let line = line(event, moment) { Output.note(line) }
     }
 
     /// The line for people, with the account; nil if the event is of no interest.
-    func line(_ event: EngineEvent) -> PrintedText? {
+    func line(_ event: EngineEvent, _ moment: String = "") -> PrintedText? {
         guard verbose || !event.content.isDetail else { return nil }
-        return event.content.line.map { "\(event.account): \($0)" }
+        return event.content.line.map { "\(event.account): \(moment)\($0)" }
     }
+
+    private func message(_ event: EngineEvent) -> Message? { (event.content as? any MessageEvent)?.message }
 
     /// The event's line of JSON.
     func json(_ event: EngineEvent) throws -> PrintedText { try JSONLine.of(EventRecord(event)) }

@@ -11,9 +11,43 @@ enum Output {
     /// Whether a line was begun that could not be finished.
     private nonisolated(unsafe) static var isTorn = false
 
-    /// Writes a line of results; false if writing failed.
-    @discardableResult
-    static func line(_ text: PrintedText) -> Bool { write(text.description + "\n", to: STDOUT_FILENO) }
+    /// Why results are missing in the output; nil if none are.
+    private nonisolated(unsafe) static var loss: (any Error)?
+    /// Whether to repeat the command would do more than print once more.
+    private nonisolated(unsafe) static var hasAccepted = false
+
+    /// Writes a line of results; a failure is for ``conclude(_:)``.
+    static func line(_ text: PrintedText) { attempt { try results(text + "\n") } }
+
+    /// Writes results; a failure is for ``conclude(_:)``. After a failure nothing more is written: output without its
+    /// middle looks whole.
+    static func attempt(_ body: () throws -> Void) {
+        guard loss == nil else { return }
+        do { try body() } catch { loss = error }
+    }
+
+    /// This process has accepted something, or has changed something elsewhere: lost output is no reason to have the
+    /// command repeated.
+    static func accepted() { hasAccepted = true }
+
+    /// Reports lost results.
+    /// - Parameter status: the status of a command.
+    /// - Returns: the status for this process.
+    static func conclude(_ status: ExitStatus) -> ExitStatus {
+        // Whoever reads has had enough, such as `head`.
+        guard let loss, !(loss is OutputClosed) else { return status }
+        let reason = Failure(loss).message
+        error(hasAccepted ? "done, but the output is lost: \(reason)" : "\(reason)")
+        return hasAccepted || ![.done, .nothing].contains(status) ? status : .tryAgain
+    }
+
+    /// Lets nothing else become a standard stream: a socket opened while standard output is closed would get the results.
+    static func keepStandardStreams() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest free number is the missing one. To use the stream still fails.
+            _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+        }
+    }
 
     /// Writes results; all bytes are written when this function returns.
     ///
@@ -66,7 +100,7 @@ enum Output {
 
     @discardableResult
     private static func write(_ text: String, to descriptor: Int32) -> Bool {
-        var text = isTorn && descriptor == STDOUT_FILENO ? "\n" + text : text
+        var text = descriptor == STDOUT_FILENO && isTorn ? "\n" + text : text
         return text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
     }
 

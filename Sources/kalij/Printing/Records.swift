@@ -32,6 +32,7 @@ struct GapRecord: Encodable {
     private let room: String?
     private let after: String?
     private let before: String?
+    private let times: (after: Int64?, before: Int64?)
     private let reason: String
     private let problem: String?
     private let fillable: Bool
@@ -43,6 +44,7 @@ struct GapRecord: Encodable {
         room = gap.room?.description
         after = gap.after.map(Stamp.of)
         before = gap.before.map(Stamp.of)
+        times = (gap.after, gap.before)
         fillable = gap.isFillable
         switch gap.reason {
         case .notFetched: (reason, problem) = ("not-fetched", nil)
@@ -53,12 +55,13 @@ struct GapRecord: Encodable {
     }
 
     /// For a person reading a history.
-    var line: PrintedText { "--- \(words)" }
+    func line(_ clock: WallClock) -> PrintedText { "--- \(words(clock))" }
 
     /// For a person.
-    var words: PrintedText {
-        let times = [after.map { "after \($0)" }, before.map { "before \($0)" }].compactMap { $0 }.joined(
-            separator: ", ")
+    func words(_ clock: WallClock) -> PrintedText {
+        let moments = (after: times.after.map(clock.moment), before: times.before.map(clock.moment))
+        let times = [moments.after.map { "after \($0)" }, moments.before.map { "before \($0)" }]
+            .compactMap { $0 }.joined(separator: ", ")
         let place: PrintedText = "\(room.map { " of \($0)" } ?? "")\(times.isEmpty ? "" : " " + times)"
         switch reason {
         case "lost": return "messages\(place) may be missing: no longer in the archive"

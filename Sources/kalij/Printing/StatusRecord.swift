@@ -94,13 +94,13 @@ struct StatusRecord: Encodable {
 
     /// For a person.
     /// - Parameter verbose: whether the links are told, too.
-    func lines(verbose: Bool) -> [PrintedText] {
+    func lines(verbose: Bool, _ clock: WallClock) -> [PrintedText] {
         var lines: [PrintedText] = [
             "directory: \(directory)",
             "driver: \(driver.map { "\($0.role), process \($0.pid), since \($0.since)" } ?? "none")",
         ]
         for account in accounts {
-            lines += self.lines(account)
+            lines += self.lines(account, clock)
             if verbose { lines += account.link?.lines ?? [] }
         }
         for stanza in quarantine {
@@ -135,7 +135,7 @@ struct StatusRecord: Encodable {
         }
     }
 
-    private func lines(_ account: AccountRecord) -> [PrintedText] {
+    private func lines(_ account: AccountRecord, _ clock: WallClock) -> [PrintedText] {
         var lines: [PrintedText] = ["account: \(account.account)\(account.state == "active" ? "" : ", logged out")"]
         lines.append(
             "  session: \(account.jid ?? "none")" + (account.resumable ? ", can be resumed" : "")
@@ -152,7 +152,7 @@ struct StatusRecord: Encodable {
         if account.notifications > 0 {
             lines.append("  notifications: \(account.notifications) not shown yet")
         }
-        lines += account.gaps.map { "  missing: \($0.words)" }
+        lines += account.gaps.map { "  missing: \($0.words(clock))" }
         lines += account.words
         if account.unsettled > 0 {
             lines.append("  outcome unknown: \(account.unsettled) messages sent in a lost session")

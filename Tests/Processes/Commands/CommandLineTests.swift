@@ -41,7 +41,7 @@ import Testing
     func help(command: String) throws {
         let outcome = try kalij(command, "--help")
         #expect(outcome.status == 0)
-        #expect(outcome.output.hasPrefix("usage: kalij [--data DIR] [--json] [-v] \(command)"))
+        #expect(outcome.output.hasPrefix("usage: kalij [OPTIONS] \(command)"))
         #expect(try kalij("--help").output.contains("  \(command)"))
     }
 
@@ -49,13 +49,15 @@ import Testing
         "help is found in every spelling",
         arguments: [
             ["help"], ["-h"], ["--help"], ["help", "send"], ["send", "-h"], ["-h", "send"], ["help", "help"],
+            ["help", "nonsense"],
         ])
     func helpAnyway(arguments: [String]) throws {
         let outcome = try run(arguments)
-        guard arguments != ["help", "help"] else { return #expect(outcome.status == 64) }
+        guard arguments != ["help", "nonsense"] else { return #expect(outcome.status == 64) }
         #expect(outcome.status == 0)
-        let command = arguments.contains("send") ? " send TO" : " COMMAND ..."
-        #expect(outcome.output.hasPrefix("usage: kalij [--data DIR] [--json] [-v]\(command)"))
+        let command =
+            arguments.contains("send") ? " send TO" : arguments.count == 2 ? " help [COMMAND]" : " COMMAND ..."
+        #expect(outcome.output.hasPrefix("usage: kalij [OPTIONS]\(command)"))
     }
 
     @Test(
@@ -64,11 +66,11 @@ import Testing
     func tooFew(command: String) throws {
         let outcome = try kalij(command)
         #expect(outcome.status == 64)
-        #expect(outcome.errors.contains("usage: kalij [--data DIR] [--json] [-v] \(command) "))
+        #expect(outcome.errors.contains("usage: kalij [OPTIONS] \(command) "))
         #expect(outcome.errors.contains("options:"))
         let option = try kalij(command, "--nothing")
         #expect(option.status == 64)
-        #expect(option.errors.contains("usage: kalij [--data DIR] [--json] [-v] \(command) "))
+        #expect(option.errors.contains("usage: kalij [OPTIONS] \(command) "))
         #expect(!option.errors.contains("options:") && option.errors.contains("`kalij help \(command)` says more"))
     }
 

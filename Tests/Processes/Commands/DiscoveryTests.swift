@@ -181,7 +181,7 @@ import Testing
         try await next.event("caught_up")
         #expect(online["resumed"] as? Bool == true)
         #expect(try await world.sql("SELECT carbons FROM session") == "1\n")
-        #expect(try world.kalij("history").lines.count == 6)
+        #expect(try world.kalij("--json", "history").lines.count == 6)
         #expect(next.end(SIGTERM).status == 0)
     }
 }

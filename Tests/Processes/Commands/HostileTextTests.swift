@@ -40,7 +40,8 @@ import Testing
         for _ in 0..<500 where try !run.output.contains("FORGED") { try await Task.sleep(for: .milliseconds(20)) }
         check("run", try run.output)
         #expect(
-            try run.output.hasPrefix("alice@localhost: "), "run says whose account a line belongs to")
+            try run.output.contains(/^--- .*\n\d\d:\d\d:\d\d alice@localhost:/),
+            "run says whose account a line belongs to")
         #expect(run.end(SIGTERM).status == 0)
         check("history", try kalij("history").output)
         let json = try kalij("--json", "history").output

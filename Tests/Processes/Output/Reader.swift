@@ -22,7 +22,8 @@ struct Pipeline {
         defer { folder.remove() }
         var launch = Launch(executable: "/bin/bash")
         launch.arguments = [
-            "-c", "\"$KALIJ\" --data \"$DATA\" \(arguments) \(rest); echo ${PIPESTATUS[0]} >\"$FOLDER/status\"",
+            "--norc", "-c",
+            "\"$KALIJ\" --data \"$DATA\" \(arguments) \(rest); echo ${PIPESTATUS[0]} >\"$FOLDER/status\"",
         ]
         launch.environment["KALIJ"] = kalij.executable
         launch.environment["DATA"] = kalij.data

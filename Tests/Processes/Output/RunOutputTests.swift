@@ -146,7 +146,7 @@ import Testing
         #expect(run.end(SIGTERM).status == 0)
         let sent = try world.kalij("--json", "send", "bob@localhost", "hi", "--id", "answer-1")
         #expect(try sent.objects().first?["state"] as? String == "acked")
-        #expect(try world.kalij("history").lines.count == 1)
+        #expect(try world.kalij("--json", "history").lines.count == 1)
         #expect(try world.kalij("send", "bob@localhost", "hi", "--id", "a b").status == 65)
     }
 

@@ -21,7 +21,7 @@ struct MonitoringTests {
 
         let metrics = try await stage.page("/metrics").text
         for line in [
-            "kalij_push_build_info{version=\"0.1.0\"} 1",
+            "kalij_push_build_info{version=\"0.2.0\"} 1",
             "kalij_push_publishes_total 3", "kalij_push_refused_total{reason=\"unusable\"} 1",
             "kalij_push_pushes_total{module=\"apple\",outcome=\"delivered\"} 1",
             "kalij_push_pushes_total{module=\"apple\",outcome=\"queued\"} 1", "kalij_push_queued 1",

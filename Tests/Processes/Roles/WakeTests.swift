@@ -18,7 +18,7 @@ import Testing
         let first = try #require(try run.objects().first)
         #expect(first["conversation"] as? String == "bob@localhost" && first["identifier"] as? String != nil)
         #expect(try world.kalij("--json", "wake").output.isEmpty)
-        #expect(try world.kalij("history").lines.count == 2)
+        #expect(try world.kalij("--json", "history").lines.count == 2)
     }
 
     @Test("while `run` drives, a wake run reports the push and ends silently")
@@ -56,7 +56,7 @@ import Testing
         for _ in 0..<200 where try main.events().count == before { try await Task.sleep(for: .milliseconds(50)) }
         try await world.send(["after it"])
         try await main.event("message") { $0["body"] as? String == "after it" }
-        #expect(try world.kalij("history").lines.count == 2)
+        #expect(try world.kalij("--json", "history").lines.count == 2)
         #expect(main.end(SIGTERM).status == 0)
     }
 

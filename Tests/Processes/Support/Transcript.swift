@@ -39,6 +39,7 @@ final class Transcript {
     }
 
     private static func withoutTimes(_ text: String) -> String {
-        text.replacing(/\d{4}-\d\d-\d\dT[\d:.]+Z/, with: "TIME")
+        text.replacing(/--- [A-Z][a-z]+day, \d{4}-\d\d-\d\d/, with: "DAY")
+            .replacing(/(\d{4}-\d\d-\d\d )?\b\d\d:\d\d:\d\d/, with: "TIME")
     }
 }

@@ -180,7 +180,8 @@ package struct RoomStay: Equatable {
         guard state == .asking else { return [] }
         switch event {
         case .described(shows: true):
-            return end(.refused, "everybody in this open room sees your address: join with --show-address")
+            let wayOut = "agree when you join (--show-address, or `show_address` in JSON)"
+            return end(.refused, "everybody in this open room sees your address: \(wayOut)")
         case .described: return join(renamed: false)
         case .notDescribed(let error) where error.isUnreachable: return later()
         case .notDescribed(let error):

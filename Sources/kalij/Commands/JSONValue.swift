@@ -1,0 +1,71 @@
+import FoundationEssentials
+
+/// Any value of JSON, to be given back as it came; at most 32 levels deep, because deep values take a decoder minutes.
+enum JSONValue: Codable, Equatable {
+    case null
+    case text(String)
+    case flag(Bool)
+    case integer(Int64)
+    case natural(UInt64)
+    case decimal(Decimal)
+    case number(Double)
+    case list([JSONValue])
+    case object([String: JSONValue])
+
+    private static let deepest = 32
+
+    init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        guard decoder.codingPath.count <= Self.deepest else {
+            throw DecodingError.dataCorruptedError(in: value, debugDescription: "nested too deep")
+        }
+        // A failed attempt costs time, so the usual values come first; and the exact forms of a number before the others.
+        if value.decodeNil() {
+            self = .null
+        } else if let text = try? value.decode(String.self) {
+            self = .text(text)
+        } else if let number = try? value.decode(Int64.self) {
+            self = .integer(number)
+        } else if var list = try? decoder.unkeyedContainer() {
+            var values: [JSONValue] = []
+            while !list.isAtEnd { values.append(try list.decode(JSONValue.self)) }
+            self = .list(values)
+        } else if let object = try? decoder.container(keyedBy: Name.self) {
+            let pairs = try object.allKeys.map { ($0.stringValue, try object.decode(JSONValue.self, forKey: $0)) }
+            self = .object(Dictionary(pairs) { first, _ in first })
+        } else if let flag = try? value.decode(Bool.self) {
+            self = .flag(flag)
+        } else if let number = try? value.decode(UInt64.self) {
+            self = .natural(number)
+        } else if let number = try? value.decode(Decimal.self) {
+            self = .decimal(number)
+        } else if let number = try? value.decode(Double.self) {
+            self = .number(number)
+        } else {
+            throw DecodingError.dataCorruptedError(in: value, debugDescription: "a number out of range")
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .text(let text): try container.encode(text)
+        case .flag(let flag): try container.encode(flag)
+        case .integer(let number): try container.encode(number)
+        case .natural(let number): try container.encode(number)
+        case .decimal(let number): try container.encode(number)
+        case .number(let number): try container.encode(number)
+        case .list(let list): try container.encode(list)
+        case .object(let object): try container.encode(object)
+        }
+    }
+
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init?(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+}

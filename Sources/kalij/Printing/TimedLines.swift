@@ -1,0 +1,56 @@
+import Glibc
+import KalijClient
+import KalijText
+
+/// The clock that people read: of their time zone (`TZ`), or with `--utc` of UTC.
+struct WallClock {
+    let isUTC: Bool
+
+    /// A moment by itself, in milliseconds since 1970; in UTC as XEP-0082 writes moments.
+    func moment(_ milliseconds: Int64) -> String {
+        isUTC ? Stamp.of(milliseconds) : text(milliseconds, "%Y-%m-%d %H:%M:%S")
+    }
+
+    fileprivate func day(_ milliseconds: Int64) -> String {
+        text(milliseconds, "%A, %Y-%m-%d") + (isUTC ? " (UTC)" : "")
+    }
+
+    fileprivate func time(_ milliseconds: Int64) -> String { text(milliseconds, "%H:%M:%S") }
+
+    private func text(_ milliseconds: Int64, _ format: String) -> String {
+        // Rounded down, before 1970 too.
+        var seconds = time_t(milliseconds / 1000 - (milliseconds % 1000 < 0 ? 1 : 0))  // fits: 64 bits both
+        var parts = tm()
+        guard (isUTC ? gmtime_r(&seconds, &parts) : localtime_r(&seconds, &parts)) != nil else {
+            return Stamp.of(milliseconds)
+        }
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
+            // lives: the buffer ends with this closure, and the text is a copy.
+            guard let base = buffer.baseAddress, strftime(base, buffer.count, format, &parts) > 0 else {
+                return Stamp.of(milliseconds)
+            }
+            return String(cString: base)
+        }
+    }
+}
+
+/// Lines that begin with the time of the day. The date is a line of its own, before the first line of a day.
+struct TimedLines {
+    let clock: WallClock
+    private var day = ""
+
+    init(_ clock: WallClock) { self.clock = clock }
+
+    /// The line for `text`, after the line with the date if the day is another than the last line's.
+    mutating func next(_ text: PrintedText, at milliseconds: Int64) -> PrintedText {
+        let day = clock.day(milliseconds)
+        defer { self.day = day }
+        let line: PrintedText = "\(clock.time(milliseconds)) \(text)"
+        return day == self.day ? line : "--- \(day)\n\(line)"
+    }
+}
+
+extension Message {
+    /// The line for a person, with the moment.
+    func line(_ clock: WallClock) -> PrintedText { "\(clock.moment(sentAt)) \(line)" }
+}

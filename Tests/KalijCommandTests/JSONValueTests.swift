@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+@testable import kalij
+
+/// "`id` any JSON value and returned with errors".
+@Suite struct JSONValueTests {
+    private func given(_ text: String) throws -> String {
+        try JSONLine.of(JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))).description
+    }
+
+    @Test(
+        "a value comes back as it was given",
+        arguments: [
+            "null", "true", "false", "0", "7", "-7", "9223372036854775807", "-9223372036854775808",
+            "18446744073709551615", "12345678901234567890123", "0.1", "-2.5", "0.12345678901234567890123", "\"\"",
+            "\"a/b \\\" é\"", "[]", "{}", #"[1,"a",null,{"b":[true,{}]}]"#, "\"1\"", "\"null\"",
+        ])
+    func same(_ text: String) throws { #expect(try given(text) == text) }
+
+    @Test("a number has another form at most, never another value") func numbers() throws {
+        for text in ["1.0", "1e2", "1E-3", "1e300", "-1.5e-300"] {
+            #expect(Double(try given(text)) == Double(text), "\(text)")
+        }
+        #expect(throws: DecodingError.self) { try given("1e999") }
+    }
+
+    @Test("a deep value is refused in a moment, and ends no process", .timeLimit(.minutes(1))) func deep() throws {
+        func nested(_ depth: Int) -> String {
+            String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        }
+        #expect(try given(nested(32)) == nested(32))
+        for depth in [40, 500, 100_000] { #expect(throws: DecodingError.self) { try given(nested(depth)) } }
+        let many = "[" + Array(repeating: nested(30), count: 1000).joined(separator: ",") + "]"
+        #expect(try given(many) == many)
+    }
+}
