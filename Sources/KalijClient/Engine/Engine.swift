@@ -39,9 +39,9 @@ public final class Engine {
         /// The features of the application, which have their turns after the engine's own, in this order. All its processes that
         /// drive must have the same features: the engine refuses to drive without a feature that has driven before.
         public var features: [any Feature.Type] = []
-        /// Whether SIGTERM and SIGINT stop the engine, as ``Engine/stop()`` does, during its run. Before and afterwards, and while
-        /// another process is asked to let go, the signals have the effect that the process has given them; an ignored signal
-        /// stays ignored. For one engine of a process at a time.
+        /// Whether SIGTERM and SIGINT stop the engine, as ``Engine/stop()`` does, from its creation to the end of its run. Before and
+        /// afterwards, and while another process is asked to let go, the signals have the effect that the process has given
+        /// them; an ignored signal stays ignored. For one engine of a process at a time.
         public var stopsOnSignals = false
         /// Only for `background`: returns false while there is other work than sending; called after every change.
         public var mayEnd: () throws -> Bool = { true }
@@ -73,7 +73,7 @@ public final class Engine {
     var showing = Showing()
     var sharing = Sharing()
     var stopping = Stopping()
-    private var network: NetworkMonitor?
+    private var watching: (network: NetworkMonitor?, signals: SignalWatch?) = (nil, nil)
     private(set) var context: DriverContext?
     var drivers: [Int64: AccountDriver] = [:]
     private var accepting: Database?
@@ -112,6 +112,8 @@ public final class Engine {
         try self.init(
             directory, options: options, clock: clock, since: takingOver.begin, features: features, loop: loop,
             environment: .system(loop), driven: driven, onEvent: onEvent)
+        guard options.stopsOnSignals else { return }
+        watching.signals = try SignalWatch(loop, [SIGTERM, SIGINT]) { [weak self] _ in self?.stop() }
     }
 
     /// Drives a directory that was taken over already.
@@ -168,11 +170,9 @@ public final class Engine {
     /// - Throws: `FenceError.stale` if another process took over; `EngineError.refused` if no account can log in.
     @discardableResult
     public func run() throws -> Ending {
-        let signals =
-            try !options.stopsOnSignals ? nil : SignalWatch(loop, [SIGTERM, SIGINT]) { [weak self] _ in self?.stop() }
-        defer { signals?.end() }
+        defer { watching.signals?.end() }
         if !stopping.isStopping {
-            network = try? NetworkMonitor(loop: loop) { [weak self] in
+            watching.network = try? NetworkMonitor(loop: loop) { [weak self] in
                 self?.drivers.values.forEach { $0.networkChanged() }
             }
             try begin()

@@ -1,3 +1,4 @@
+import Foundation
 import KalijRoles
 import KalijStore
 import KalijStream
@@ -87,6 +88,49 @@ import Testing
         #expect(try after(0, limit: 0).isEmpty)
         #expect(
             try bodies(HistoryReader(harness.directory).messages(after: 0, of: other)) == ["not hers"])
+    }
+
+    /// `HISTORY_ROWS=1000000` measures.
+    @Test("in a large directory, pages are the right ones, of few messages and of many")
+    func large() throws {
+        let wanted = ProcessInfo.processInfo.environment["HISTORY_ROWS"].flatMap { Int($0) }
+        let count = wanted ?? 60_000
+        try AccountTable(harness.database).store(
+            jid: .received("paris@example.org"), server: ServerSettings(),
+            login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "secret"), resource: "a",
+            clock: harness.clock.clock)
+        let accounts = try AccountTable(harness.database).all()
+        // A conversation of many, which is quiet in the end; many conversations of few; and another account with few.
+        try harness.database.execute(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+            INSERT INTO message(account, direction, conversation, position, archive, message_id, sender, recipient, type, body,
+                shown, sent_at)
+            SELECT CASE WHEN i % 1000 = 0 THEN \(accounts[1].id) ELSE \(accounts[0].id) END, 'in',
+                CASE WHEN i % 3 = 0 AND i < \(count * 9 / 10) THEN 'big@example.net'
+                    ELSE 'romeo' || (i * 7919 % (\(count) / 500)) || '@example.net' END,
+                i, '', i, 'a@example.net', 'b', 'chat', 'soft what light through yonder window breaks ' || i,
+                i % 10 <> 0 OR i % 1000 = 0, 0 FROM n
+            """)
+        let reader = try HistoryReader(harness.directory)
+        for account in accounts {
+            for conversation in [nil, "big@example.net", "romeo7@example.net", "nobody@example.net"] {
+                for place in [0, count / 2, count * 9 / 10, count - 5].map({ Int64($0) }) {
+                    let expected = try harness.database.prepare(
+                        """
+                        SELECT id FROM message WHERE account = ?1 AND id > ?2 AND shown = 1
+                            AND (?3 IS NULL OR conversation = ?3) ORDER BY id LIMIT 500
+                        """
+                    ).all([.integer(account.id), .integer(place), .optional(conversation)]) { $0.integer() }
+                    let start = ContinuousClock.now
+                    let found = try MessagesByID(database: reader.database, account: account.id)
+                        .page(500, with: conversation, after: place)
+                    let time = ContinuousClock.now - start
+                    #expect(found.map(\.id) == expected, "\(account.jid) \(conversation ?? "all") after \(place)")
+                    if wanted != nil { print(account.jid, conversation ?? "all", "after", place, found.count, time) }
+                }
+            }
+        }
     }
 
     @Test(

@@ -33,6 +33,26 @@ import Testing
 
     private func romeo() throws -> JID { try JID("romeo@localhost") }
 
+    @Test(
+        "SIGTERM and SIGINT stop an engine in order, whichever thread gets the signal",
+        arguments: [SIGTERM, SIGINT])
+    func signals(number: Int32) async throws {
+        var options = Engine.Options(timing: Drive.timing)
+        options.stopsOnSignals = true
+        let engine = try await Engine.start(role: .main, in: drive.directory, options: options)
+        var events = engine.events.makeAsyncIterator()
+        try await told(&events) { $0 == "online" }
+        Thread.detachNewThread {
+            // As the main thread, which blocks no signal.
+            var none = sigset_t()
+            sigemptyset(&none)
+            pthread_sigmask(SIG_SETMASK, &none, nil)
+            pthread_kill(pthread_self(), number)
+        }
+        #expect(try await engine.waitUntilEnded() == .stopped)
+        #expect(try drive.number("SELECT let_go FROM fence") == 1)
+    }
+
     @Test("events are told from the beginning to the end; accepted messages are sent")
     func events() async throws {
         let engine = try await start()
