@@ -110,10 +110,12 @@ import Testing
         let questions = try self.questions(chat)
         _ = running.end(SIGTERM)
         await chat.quit()
+        let pairs = zip(questions, questions.dropFirst()).filter { $0 > $1 }
+        if !pairs.isEmpty { print("\(name): " + pairs.map { "\($1) after \($0)" }.joined(separator: ", ")) }
         let counts = Dictionary(questions.map { ($0, 1) }, uniquingKeysWith: +)
         return Outcome(
             name: name, sent: sent, once: counts.values.count { $0 == 1 }, twice: counts.values.count { $0 > 1 },
-            outOfOrder: zip(questions, questions.dropFirst()).count { $0 > $1 }, online: online, kills: kills)
+            outOfOrder: pairs.count, online: online, kills: kills)
     }
 
     private func isOnline(_ running: Running) throws -> Bool { try running.lines.contains { $0.contains("online") } }
